@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream';
+import type { BlobRef } from '../domain/events.ts';
+import type { Prerequisite } from '../event-store/port.ts';
+
+/**
+ * The blob store: what clients sent and the PDFs made of it. Content never lies in an event; an event
+ * holds a `BlobRef`. A blob's key is `<conversion id>/<kind>-<sha256>`: content-addressed within its
+ * conversion, so that deleting one conversion's blobs never takes another's.
+ */
+export type BlobKind = 'request' | 'document' | 'manifest';
+
+/** Content with its address known and its bytes not yet stored. */
+export interface StagedBlob extends Prerequisite {
+  readonly ref: BlobRef;
+}
+
+export interface BlobRange {
+  /** First byte and last byte, both inclusive, both within the blob. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface BlobStore {
+  /** Names the content's address now and stores it when asked to, durable when `store()` resolves. */
+  stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob;
+
+  /**
+   * Takes over a file that lies in the same data directory, durable when it resolves; the file is gone
+   * from its old place. `sha256` (hex) and `bytes` are what its writer measured while writing.
+   */
+  adopt(
+    conversionId: string,
+    kind: BlobKind,
+    file: { readonly path: string; readonly sha256: string; readonly bytes: number },
+  ): Promise<BlobRef>;
+
+  /** The whole content. @throws {BlobNotFound} */
+  read(ref: BlobRef): Promise<Buffer>;
+
+  /** The content, or a part of it, as a stream. @throws {BlobNotFound} before the first byte */
+  open(ref: BlobRef, range?: BlobRange): Promise<Readable>;
+
+  /** Deletes every blob of a conversion; nothing happens where there is none. */
+  deleteAll(conversionId: string): Promise<void>;
+}
+
+export class BlobNotFound extends Error {
+  override readonly name = 'BlobNotFound';
+}
+
+/** The blob store could not store or read; the cause says why, for the log. */
+export class BlobStoreUnavailable extends Error {
+  override readonly name = 'BlobStoreUnavailable';
+}

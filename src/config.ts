@@ -1,0 +1,155 @@
+/** Environment → one validated, frozen object. The only file that reads settings. */
+import { resolve } from 'node:path';
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const PREFIX = 'PRESSLEDGER_';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+type Parse<T> = (value: string, name: string) => T;
+
+function refuse(name: string, value: string, wanted: string): never {
+  throw new ConfigError(`${name} must be ${wanted}; it is ${JSON.stringify(value)}.`);
+}
+
+function integer(min: number, max: number): Parse<number> {
+  return (value, name) => {
+    const number = Number(value);
+    if (!/^[0-9]+$/.test(value) || number < min || number > max) {
+      refuse(name, value, `a whole number from ${min} to ${max}`);
+    }
+    return number;
+  };
+}
+
+const boolean: Parse<boolean> = (value, name) => {
+  if (value === 'true' || value === '1') return true;
+  if (value === 'false' || value === '0') return false;
+  return refuse(name, value, 'true or false');
+};
+
+const text: Parse<string> = (value) => value;
+
+function oneOf<const T extends string>(values: readonly T[]): Parse<T> {
+  return (value, name) =>
+    values.find((each) => each === value) ?? refuse(name, value, `one of ${values.join(', ')}`);
+}
+
+/** An http(s) origin, without a path, so that paths can be appended to it. */
+const origin: Parse<string> = (value, name) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain =
+    url !== undefined &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '';
+  return plain
+    ? url.origin
+    : refuse(name, value, 'an http or https origin such as https://pdf.example.com');
+};
+
+const ports: Parse<readonly number[]> = (value, name) =>
+  value
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+    .map((each) => integer(1, 65_535)(each, name));
+
+const masterKey: Parse<Buffer> = (value, name) => {
+  const key = /^[0-9a-f]{64}$/i.test(value)
+    ? Buffer.from(value, 'hex')
+    : Buffer.from(value, 'base64');
+  if (key.length !== 32) {
+    throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64.`);
+  }
+  return key;
+};
+
+const emailAddress: Parse<string> = (value, name) =>
+  value === '' || /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(value)
+    ? value
+    : refuse(name, value, 'an email address, or empty for none');
+
+const cores = (): number => navigator.hardwareConcurrency;
+
+/**
+ * Every setting: its name, how it is read, and its default. An absent default is `undefined`.
+ * An empty value counts as not set, except where `emptyCounts` says that it means something.
+ */
+const SETTINGS = {
+  port: { name: 'PORT', parse: integer(0, 65_535), default: () => 8080 },
+  host: { name: 'HOST', parse: text, default: () => '127.0.0.1' },
+  publicUrl: { name: 'PUBLIC_URL', parse: origin, default: () => undefined },
+  dataDir: { name: 'DATA_DIR', parse: (v: string) => resolve(v), default: () => resolve('data') },
+  eventStoreUrl: { name: 'EVENT_STORE_URL', parse: text, default: () => undefined },
+  natsUrl: { name: 'NATS_URL', parse: text, default: () => undefined },
+  blobStoreUrl: { name: 'BLOB_STORE_URL', parse: text, default: () => undefined },
+  renderConcurrency: { name: 'RENDER_CONCURRENCY', parse: integer(1, 256), default: cores },
+  renderTimeoutMs: {
+    name: 'RENDER_TIMEOUT_MS',
+    parse: integer(100, 3_600_000),
+    default: () => 30_000,
+  },
+  maxBodyBytes: { name: 'MAX_BODY_BYTES', parse: integer(1, 2 ** 30), default: () => 10_485_760 },
+  maxHtmlBytes: { name: 'MAX_HTML_BYTES', parse: integer(1, 2 ** 30), default: () => 5_242_880 },
+  rateLimitFree: { name: 'RATE_LIMIT_FREE', parse: integer(1, 1e9), default: () => 10 },
+  rateLimitStarter: { name: 'RATE_LIMIT_STARTER', parse: integer(1, 1e9), default: () => 30 },
+  rateLimitPro: { name: 'RATE_LIMIT_PRO', parse: integer(1, 1e9), default: () => 100 },
+  rateLimitAnonymous: { name: 'RATE_LIMIT_ANONYMOUS', parse: integer(1, 1e9), default: () => 30 },
+  trustProxy: { name: 'TRUST_PROXY', parse: boolean, default: () => false },
+  fileUrlTtlSeconds: {
+    name: 'FILE_URL_TTL_SECONDS',
+    parse: integer(1, 31_536_000),
+    default: () => 3600,
+  },
+  retentionSeconds: {
+    name: 'RETENTION_SECONDS',
+    parse: integer(1, 3_153_600_000),
+    default: () => 604_800,
+  },
+  chromePath: { name: 'CHROME_PATH', parse: text, default: () => undefined },
+  allowPrivateNetwork: { name: 'ALLOW_PRIVATE_NETWORK', parse: boolean, default: () => false },
+  egressPorts: { name: 'EGRESS_PORTS', parse: ports, default: () => [] },
+  freeCredits: { name: 'FREE_CREDITS', parse: integer(0, 1e12), default: () => 100 },
+  firstAccountEmail: {
+    name: 'FIRST_ACCOUNT_EMAIL',
+    parse: emailAddress,
+    default: () => 'admin@localhost',
+    emptyCounts: true,
+  },
+  masterKey: { name: 'MASTER_KEY', parse: masterKey, default: () => undefined },
+  logLevel: { name: 'LOG_LEVEL', parse: oneOf(LOG_LEVELS), default: () => 'info' as const },
+} as const;
+
+type Settings = typeof SETTINGS;
+export type Config = {
+  readonly [K in keyof Settings]:
+    | ReturnType<Settings[K]['parse']>
+    | ReturnType<Settings[K]['default']>;
+};
+
+/**
+ * Reads the settings from the environment; each may also be given with the prefix `PRESSLEDGER_`,
+ * which wins.
+ * @throws {ConfigError} names the setting that cannot be used
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const known = new Set<string>(Object.values(SETTINGS).map((setting) => PREFIX + setting.name));
+  for (const name of Object.keys(env)) {
+    if (name.startsWith(PREFIX) && !known.has(name)) {
+      throw new ConfigError(`${name} is not a setting of Pressledger.`);
+    }
+  }
+  const entries = Object.entries(SETTINGS).map(([key, setting]) => {
+    const name = env[PREFIX + setting.name] === undefined ? setting.name : PREFIX + setting.name;
+    const value = env[name];
+    const given = value !== undefined && (value !== '' || 'emptyCounts' in setting);
+    return [key, given ? setting.parse(value, name) : setting.default()] as const;
+  });
+  return Object.freeze(Object.fromEntries(entries)) as Config;
+}

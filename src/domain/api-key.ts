@@ -1,0 +1,95 @@
+/** One API key, known by its hash alone. Its id is computed from the key, so its stream is found at once. */
+import type { Decider, SnapshotCodec } from './decider.ts';
+import type { EventOf } from './events.ts';
+
+export const apiKeyStream = (keyId: string): string => `apikey-${keyId}`;
+
+export type ApiKeyEvent = EventOf<'KeyCreated' | 'KeyUsed' | 'KeyRevoked'>;
+
+/** `last_used_at` is at most this far behind, and one use in this time is recorded. */
+export const KEY_USE_INTERVAL_MS = 60_000;
+
+export interface ApiKeyState {
+  readonly status: 'none' | 'active' | 'revoked';
+  readonly accountId: string;
+  readonly keyHash: string;
+  readonly lastUsedAt: number | undefined;
+}
+
+const initialState: ApiKeyState = {
+  status: 'none',
+  accountId: '',
+  keyHash: '',
+  lastUsedAt: undefined,
+};
+
+export type ApiKeyCommand =
+  | {
+      readonly type: 'CreateKey';
+      readonly accountId: string;
+      readonly keyId: string;
+      readonly keyHash: string;
+      readonly prefix: string;
+      readonly name: string;
+      readonly now: number;
+    }
+  | { readonly type: 'RecordKeyUse'; readonly keyId: string; readonly now: number }
+  /** `accountId` is absent when the operator revokes; a client revokes its own account's keys only. */
+  | { readonly type: 'RevokeKey'; readonly keyId: string; readonly accountId?: string };
+
+/** Whether a use now is due to be recorded. */
+export function useIsDue(state: ApiKeyState, now: number): boolean {
+  return (
+    state.status === 'active' &&
+    (state.lastUsedAt === undefined || now - state.lastUsedAt >= KEY_USE_INTERVAL_MS)
+  );
+}
+
+function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
+  switch (event.type) {
+    case 'KeyCreated': {
+      const { accountId, keyHash } = event.data;
+      return { ...state, status: 'active', accountId, keyHash };
+    }
+    case 'KeyUsed':
+      return { ...state, lastUsedAt: event.data.usedAt };
+    case 'KeyRevoked':
+      return { ...state, status: 'revoked' };
+  }
+}
+
+const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (command, state) => {
+  switch (command.type) {
+    case 'CreateKey': {
+      if (state.status !== 'none') return [];
+      const { accountId, keyId, keyHash, prefix, name, now } = command;
+      return [
+        { type: 'KeyCreated', data: { accountId, keyId, keyHash, prefix, name, createdAt: now } },
+      ];
+    }
+    case 'RecordKeyUse': {
+      const { keyId, now } = command;
+      if (!useIsDue(state, now)) return [];
+      return [{ type: 'KeyUsed', data: { accountId: state.accountId, keyId, usedAt: now } }];
+    }
+    case 'RevokeKey': {
+      const owned = command.accountId === undefined || command.accountId === state.accountId;
+      if (state.status !== 'active' || !owned) {
+        return { refused: 'not_found', message: 'There is no such API key.' };
+      }
+      return [{ type: 'KeyRevoked', data: { accountId: state.accountId, keyId: command.keyId } }];
+    }
+  }
+};
+
+export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent> = {
+  initialState,
+  evolve,
+  decide,
+};
+
+export const apiKeySnapshot: SnapshotCodec<ApiKeyState> = {
+  version: 1,
+  encode: (state) => state,
+  decode: (json) => json as ApiKeyState,
+};

@@ -1,0 +1,182 @@
+/** The life of one accepted conversion. Its request lies in its account's stream. */
+import type { Decider, SnapshotCodec } from './decider.ts';
+import type { BlobRef, ConversionFailureCode, EventOf, RenderTimings } from './events.ts';
+
+export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
+
+export type ConversionEvent = EventOf<
+  | 'ConversionStarted'
+  | 'ConversionCompleted'
+  | 'ConversionFailed'
+  | 'ConversionOutcomeIgnored'
+  | 'ConversionExpired'
+>;
+
+/** Renderers that may take up one conversion before it is given up: a page that kills its host ends. */
+export const MAX_ATTEMPTS = 3;
+/** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
+const MAX_IGNORED = 10;
+
+export interface ConversionState {
+  readonly status: 'pending' | 'processing' | 'completed' | 'failed';
+  readonly attempts: number;
+  /** The outcome that counted, so that its repetition is told from a second outcome. */
+  readonly ended: { readonly renderer: string; readonly attempt: number } | undefined;
+  readonly ignored: number;
+  /** Its blobs were deleted at the end of their retention. */
+  readonly expired: boolean;
+}
+
+const initialState: ConversionState = {
+  status: 'pending',
+  attempts: 0,
+  ended: undefined,
+  ignored: 0,
+  expired: false,
+};
+
+interface OutcomeOf {
+  readonly accountId: string;
+  readonly conversionId: string;
+  readonly renderer: string;
+  readonly attempt: number;
+  readonly at: number;
+}
+
+export type ConversionCommand =
+  | ({ readonly type: 'StartConversion' } & OutcomeOf)
+  | ({
+      readonly type: 'CompleteConversion';
+      readonly document: BlobRef;
+      readonly pages: number;
+      readonly timings: RenderTimings;
+      readonly chrome: string;
+    } & OutcomeOf)
+  | ({
+      readonly type: 'FailConversion';
+      readonly code: ConversionFailureCode;
+      readonly message: string;
+    } & OutcomeOf)
+  | {
+      readonly type: 'ExpireConversion';
+      readonly accountId: string;
+      readonly conversionId: string;
+      readonly at: number;
+    };
+
+function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
+  switch (event.type) {
+    case 'ConversionStarted':
+      return {
+        ...state,
+        status: 'processing',
+        attempts: Math.max(state.attempts, event.data.attempt),
+      };
+    case 'ConversionCompleted':
+      return {
+        ...state,
+        status: 'completed',
+        ended: { renderer: event.data.renderer, attempt: event.data.attempt },
+      };
+    case 'ConversionFailed':
+      return {
+        ...state,
+        status: 'failed',
+        ended: { renderer: event.data.renderer, attempt: event.data.attempt },
+      };
+    case 'ConversionOutcomeIgnored':
+      return { ...state, ignored: state.ignored + 1 };
+    case 'ConversionExpired':
+      return { ...state, expired: true };
+  }
+}
+
+function ignore(
+  command: OutcomeOf,
+  outcome: 'completed' | 'failed',
+  state: ConversionState,
+): readonly ConversionEvent[] {
+  const { accountId, conversionId, renderer, attempt } = command;
+  const repeated =
+    state.status === outcome &&
+    state.ended?.renderer === renderer &&
+    state.ended.attempt === attempt;
+  if (repeated || state.ignored >= MAX_IGNORED) return [];
+  return [
+    {
+      type: 'ConversionOutcomeIgnored',
+      data: { accountId, conversionId, renderer, attempt, outcome },
+    },
+  ];
+}
+
+const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['decide'] = (
+  command,
+  state,
+) => {
+  const open = state.status === 'pending' || state.status === 'processing';
+  const { accountId, conversionId, at } = command;
+  switch (command.type) {
+    case 'StartConversion': {
+      const { renderer, attempt } = command;
+      if (!open || attempt <= state.attempts) return [];
+      return [
+        {
+          type: 'ConversionStarted',
+          data: { accountId, conversionId, renderer, attempt, startedAt: at },
+        },
+      ];
+    }
+    case 'CompleteConversion': {
+      const { renderer, attempt, document, pages, timings, chrome } = command;
+      if (!open) return ignore(command, 'completed', state);
+      return [
+        {
+          type: 'ConversionCompleted',
+          data: {
+            accountId,
+            conversionId,
+            renderer,
+            attempt,
+            document,
+            pages,
+            timings,
+            chrome,
+            completedAt: at,
+          },
+        },
+      ];
+    }
+    case 'FailConversion':
+      if (!open) return ignore(command, 'failed', state);
+      return [
+        {
+          type: 'ConversionFailed',
+          data: {
+            accountId,
+            conversionId,
+            code: command.code,
+            message: command.message,
+            renderer: command.renderer,
+            attempt: command.attempt,
+            failedAt: at,
+          },
+        },
+      ];
+    case 'ExpireConversion':
+      if (open || state.expired) return [];
+      return [{ type: 'ConversionExpired', data: { accountId, conversionId, expiredAt: at } }];
+  }
+};
+
+export const conversion: Decider<ConversionState, ConversionCommand, ConversionEvent> = {
+  initialState,
+  evolve,
+  decide,
+};
+
+export const conversionSnapshot: SnapshotCodec<ConversionState> = {
+  version: 1,
+  encode: (state) => state,
+  decode: (json) => json as ConversionState,
+};

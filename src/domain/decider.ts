@@ -1,0 +1,34 @@
+import type { ErrorCode, ErrorDetails } from '../errors.ts';
+
+/** A command that the state does not allow, in terms the client can read. */
+export interface Refusal {
+  readonly refused: ErrorCode;
+  readonly message?: string;
+  readonly details?: ErrorDetails;
+}
+
+/** Events to append (none: nothing changes), or why not. */
+export type Decision<Event> = readonly Event[] | Refusal;
+
+export function isRefusal<Event>(decision: Decision<Event>): decision is Refusal {
+  return 'refused' in decision;
+}
+
+/**
+ * The rules of one kind of stream: synchronous, pure, total. Time, ids and randomness come in with
+ * the command.
+ */
+export interface Decider<State, Command, Event> {
+  readonly initialState: State;
+  evolve(state: State, event: Event): State;
+  decide(command: Command, state: State): Decision<Event>;
+}
+
+/** How a state is kept in a node's snapshot cache. */
+export interface SnapshotCodec<State> {
+  /** Counted up whenever the state's shape or `evolve` changes: older snapshots are then ignored. */
+  readonly version: number;
+  /** JSON and back. */
+  encode(state: State): unknown;
+  decode(json: unknown): State;
+}

@@ -1,0 +1,35 @@
+/** Uniqueness of a sign-in address: one stream per keyed hash of the address, one account in it. */
+import type { Decider, SnapshotCodec } from './decider.ts';
+import type { EventOf } from './events.ts';
+
+/** @param addressHmac hex HMAC-SHA-256 of the normalised address, so that the log names nobody */
+export const emailStream = (addressHmac: string): string => `email-${addressHmac}`;
+
+export type EmailEvent = EventOf<'EmailReserved'>;
+
+export interface EmailState {
+  /** The account that holds the address. It may not be open yet, if its opening was cut off. */
+  readonly accountId: string | undefined;
+}
+
+const initialState: EmailState = { accountId: undefined };
+
+export interface EmailCommand {
+  readonly type: 'ReserveEmail';
+  readonly accountId: string;
+}
+
+export const email: Decider<EmailState, EmailCommand, EmailEvent> = {
+  initialState,
+  evolve: (_, event) => ({ accountId: event.data.accountId }),
+  decide: (command, state) =>
+    state.accountId === undefined
+      ? [{ type: 'EmailReserved', data: { accountId: command.accountId } }]
+      : [],
+};
+
+export const emailSnapshot: SnapshotCodec<EmailState> = {
+  version: 1,
+  encode: (state) => state,
+  decode: (json) => json as EmailState,
+};

@@ -1,0 +1,212 @@
+/**
+ * Every event there is. A stored event is a storage format: it is never edited in place. When a
+ * shape must change, count `schemaVersion` up and add an upcaster.
+ *
+ * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
+ */
+import Type, { type Static } from 'typebox';
+
+/** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
+export const Sealed = Type.String({ minLength: 1 });
+
+const AccountId = Type.String({ pattern: '^acct_[0-9a-z]{26}$' });
+const ConversionId = Type.String({ pattern: '^conv_[0-9a-z]{26}$' });
+const KeyId = Type.String({ pattern: '^key_[0-9a-z]{26}$' });
+const SessionId = Type.String({ pattern: '^sess_[0-9a-z]{26}$' });
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+/** Milliseconds since the Unix epoch. */
+const Time = Type.Integer({ minimum: 0 });
+const Credits = Type.Integer({ minimum: 1 });
+
+export const PLANS = ['free', 'starter', 'pro'] as const;
+export const Plan = Type.Enum([...PLANS]);
+export type Plan = (typeof PLANS)[number];
+
+/** Where a blob lies and what it must hash to. */
+export const BlobRef = Type.Object({
+  key: Type.String({ pattern: '^conv_[0-9a-z]{26}/(request|document|manifest)-[0-9a-f]{64}$' }),
+  sha256: Sha256,
+  bytes: Type.Integer({ minimum: 0 }),
+});
+export type BlobRef = Static<typeof BlobRef>;
+
+export const PAGE_SIZES = ['A4', 'Letter', 'Legal', 'A3', 'A5'] as const;
+
+/** The options that say nothing about the client's content, with every default filled in. */
+export const PrintOptions = Type.Object({
+  page_size: Type.Enum([...PAGE_SIZES]),
+  landscape: Type.Boolean(),
+  margin_top: Type.String(),
+  margin_right: Type.String(),
+  margin_bottom: Type.String(),
+  margin_left: Type.String(),
+  print_background: Type.Boolean(),
+  scale: Type.Number(),
+  page_ranges: Type.Optional(Type.String()),
+  prefer_css_page_size: Type.Boolean(),
+  media: Type.Enum(['print', 'screen']),
+  tagged: Type.Boolean(),
+  outline: Type.Boolean(),
+  javascript: Type.Boolean(),
+});
+export type PrintOptions = Static<typeof PrintOptions>;
+
+/** Milliseconds spent in each phase, from taking the job to the stored file. */
+export const RenderTimings = Type.Object({
+  queued: Type.Number(),
+  load: Type.Number(),
+  ready: Type.Number(),
+  print: Type.Number(),
+  store: Type.Number(),
+});
+export type RenderTimings = Static<typeof RenderTimings>;
+
+export const FAILURE_CODES = [
+  'timeout',
+  'address_refused',
+  'navigation_failed',
+  'page_status',
+  'not_html',
+  'selector_missing',
+  'page_range',
+  'page_crashed',
+  'too_large',
+  'renderer_failed',
+] as const;
+export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
+
+/** Data schema of every event type, by name. */
+export const EVENT_SCHEMAS = {
+  AccountOpened: Type.Object({
+    accountId: AccountId,
+    email: Sealed,
+    plan: Plan,
+    passwordHash: Sealed,
+  }),
+  PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),
+  CreditGranted: Type.Object({ accountId: AccountId, amount: Credits }),
+  CreditDebited: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    amount: Credits,
+  }),
+  ConversionRequested: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    source: Type.Enum(['html', 'url']),
+    request: BlobRef,
+    options: PrintOptions,
+    requestedAt: Time,
+    /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
+    idempotencyKey: Type.Optional(Sha256),
+  }),
+  CreditRefunded: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    amount: Credits,
+    /** Position of the ConversionFailed event that it answers, in decimal. */
+    failedAt: Type.String({ pattern: '^[0-9]{1,20}$' }),
+  }),
+  PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),
+  AccountErased: Type.Object({ accountId: AccountId }),
+
+  ConversionStarted: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    renderer: Type.String(),
+    attempt: Type.Integer({ minimum: 1 }),
+    startedAt: Time,
+  }),
+  ConversionCompleted: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    renderer: Type.String(),
+    attempt: Type.Integer({ minimum: 1 }),
+    document: BlobRef,
+    pages: Type.Integer({ minimum: 1 }),
+    timings: RenderTimings,
+    chrome: Type.String(),
+    completedAt: Time,
+  }),
+  ConversionFailed: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    code: Type.Enum([...FAILURE_CODES]),
+    message: Type.String(),
+    /** The node that reported it, or `service` where the service itself gave up. */
+    renderer: Type.String(),
+    attempt: Type.Integer({ minimum: 1 }),
+    failedAt: Time,
+  }),
+  /** An outcome that came after the end: it changed nothing. At most ten are recorded. */
+  ConversionOutcomeIgnored: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    renderer: Type.String(),
+    attempt: Type.Integer({ minimum: 1 }),
+    outcome: Type.Enum(['completed', 'failed']),
+  }),
+  ConversionExpired: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    expiredAt: Time,
+  }),
+
+  KeyCreated: Type.Object({
+    accountId: AccountId,
+    keyId: KeyId,
+    /** SHA-256 of the full key, hex. */
+    keyHash: Sha256,
+    prefix: Type.String({ minLength: 12, maxLength: 12 }),
+    name: Sealed,
+    createdAt: Time,
+  }),
+  KeyUsed: Type.Object({ accountId: AccountId, keyId: KeyId, usedAt: Time }),
+  KeyRevoked: Type.Object({ accountId: AccountId, keyId: KeyId }),
+
+  SessionOpened: Type.Object({ accountId: AccountId, sessionId: SessionId, expiresAt: Time }),
+  SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
+
+  EmailReserved: Type.Object({ accountId: AccountId }),
+} as const;
+
+export type EventType = keyof typeof EVENT_SCHEMAS;
+
+/** An event of the given types, as deciders see it. */
+export type EventOf<T extends EventType> = {
+  [K in T]: { readonly type: K; readonly data: Readonly<Static<(typeof EVENT_SCHEMAS)[K]>> };
+}[T];
+
+export type DomainEvent = EventOf<EventType>;
+
+/** The version that new events are written with. */
+export const SCHEMA_VERSION = 1;
+
+/**
+ * Lifts the data of an older event, one version at a time: `UPCASTERS[type][n]` takes version n to
+ * n + 1. Empty while every event is of the first version.
+ */
+export const UPCASTERS: Partial<
+  Record<EventType, Readonly<Record<number, (data: object) => object>>>
+> = {};
+
+/** Who did it. */
+export type Actor =
+  | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
+  | { readonly kind: 'renderer'; readonly id: string }
+  | { readonly kind: 'operator' | 'service' };
+
+/** What is known about every event beside its data. */
+export interface EventMetadata {
+  /** The conversion's id where there is one, else the id of the command. */
+  readonly correlationId: string;
+  /** The id of the event or command that caused it. */
+  readonly causationId: string;
+  readonly actor: Actor;
+  readonly requestId?: string;
+  /** The client's address, sealed with the account's key. */
+  readonly client?: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly schemaVersion: number;
+}

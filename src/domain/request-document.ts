@@ -1,0 +1,33 @@
+/**
+ * What a client sent and nobody but its renderer may read: the content of the `request` blob, as JSON.
+ * Exactly one of `html` and `url` is there.
+ */
+export interface RequestDocument {
+  readonly html?: string;
+  readonly url?: string;
+  readonly header_html?: string;
+  readonly footer_html?: string;
+  readonly wait_for?: {
+    readonly selector?: string;
+    readonly delay_ms?: number;
+    readonly network_idle?: boolean;
+  };
+  readonly metadata?: {
+    readonly title?: string;
+    readonly author?: string;
+    readonly subject?: string;
+    readonly keywords?: readonly string[];
+  };
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cookies?: readonly RequestCookie[];
+}
+
+export interface RequestCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly domain?: string;
+  readonly path?: string;
+  readonly secure?: boolean;
+  readonly http_only?: boolean;
+  readonly same_site?: 'Strict' | 'Lax' | 'None';
+}

@@ -1,0 +1,55 @@
+/**
+ * Domain event ↔ stored event: validates what is written, lifts what is read to today's version.
+ * Personal fields are already sealed when they come here and stay so.
+ */
+import { Compile } from 'typebox/compile';
+import type { TSchema } from 'typebox';
+import {
+  type DomainEvent,
+  EVENT_SCHEMAS,
+  type EventMetadata,
+  type EventType,
+  SCHEMA_VERSION,
+  UPCASTERS,
+} from '../domain/events.ts';
+import type { NewEvent, RecordedEvent } from './port.ts';
+
+const validators = new Map(
+  Object.entries<TSchema>(EVENT_SCHEMAS).map(([type, schema]) => [type, Compile(schema)]),
+);
+
+/** @throws {TypeError} the event does not have its type's shape: a fault of ours, not of a client */
+export function encodeEvent(
+  id: string,
+  event: DomainEvent,
+  metadata: Omit<EventMetadata, 'schemaVersion'>,
+): NewEvent {
+  const validator = validators.get(event.type);
+  if (!validator?.Check(event.data)) {
+    const [first] = validator?.Errors(event.data) ?? [];
+    throw new TypeError(
+      `${event.type} is not of its shape: ${first?.instancePath ?? ''} ${first?.message ?? 'unknown type'}`,
+    );
+  }
+  return {
+    id,
+    type: event.type,
+    data: event.data,
+    metadata: { ...metadata, schemaVersion: SCHEMA_VERSION },
+  };
+}
+
+/** @throws {TypeError} the log holds an event of a type or version that this release does not know */
+export function decodeEvent(recorded: RecordedEvent): DomainEvent {
+  const type = recorded.type as EventType;
+  if (!validators.has(type)) throw new TypeError(`Unknown event type ${recorded.type}.`);
+  let { schemaVersion } = recorded.metadata as EventMetadata;
+  if (schemaVersion > SCHEMA_VERSION) {
+    throw new TypeError(`${type} is of version ${schemaVersion}, newer than this release.`);
+  }
+  let data: object = recorded.data;
+  for (const steps = UPCASTERS[type]; schemaVersion < SCHEMA_VERSION; schemaVersion += 1) {
+    data = steps?.[schemaVersion]?.(data) ?? data;
+  }
+  return { type, data } as DomainEvent;
+}

@@ -1,0 +1,115 @@
+/**
+ * The event store: the only source of truth. Everything else is derived from what `readAll` gives.
+ *
+ * Revisions count within a stream from 0 without gaps. Positions are global, strictly increasing;
+ * they are opaque to callers except for their order, and `0n` lies before the first event.
+ */
+
+/** An event as its writer hands it over. `data` and `metadata` are JSON objects. */
+export interface NewEvent {
+  /** A UUID; the same id in the same place is the same event, and is stored once. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: object;
+  readonly metadata: object;
+}
+
+/** An event as the store holds it. */
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: bigint;
+}
+
+/** What the stream must look like for an append to go through; a number is its last revision. */
+export type ExpectedRevision = 'any' | 'no-stream' | 'exists' | number;
+
+export interface AppendResult {
+  /** Revision and position of the last event appended. */
+  readonly revision: number;
+  readonly position: bigint;
+}
+
+/**
+ * Something that must be durable no later than the events that refer to it (a document's bytes).
+ * An adapter that shares a database with its keeper may write it in the append's own transaction.
+ */
+export interface Prerequisite {
+  /** Makes it durable by itself. Safe to repeat. */
+  store(): Promise<void>;
+}
+
+export interface ReadStreamOptions {
+  /** First revision to read; default 0, or the last one when reading backwards. */
+  readonly from?: number;
+  /** Most events to read; default 1,000. */
+  readonly limit?: number;
+  readonly backwards?: boolean;
+}
+
+export interface ReadAllOptions {
+  /** Exclusive; default 0n, the beginning. */
+  readonly after?: bigint;
+  /** Most events to read; default 1,000. */
+  readonly limit?: number;
+}
+
+export interface Subscription {
+  /** Resolves when no further batch will be handled. */
+  stop(): Promise<void>;
+  /** Resolves after `stop()`, rejects when the handler or the store failed for good. */
+  readonly ended: Promise<void>;
+}
+
+export type BatchHandler = (events: readonly RecordedEvent[]) => void | Promise<void>;
+
+export interface EventStore {
+  /**
+   * Appends all events or none, durable when it resolves.
+   * Repeating an append whose events are already there, in that order, gives the first result again.
+   * @throws {VersionConflict} the stream is not as expected
+   * @throws {EventStoreUnavailable} nothing is known to be stored; may be tried again
+   */
+  append(
+    stream: string,
+    events: readonly NewEvent[],
+    expected: ExpectedRevision,
+    prerequisites?: readonly Prerequisite[],
+  ): Promise<AppendResult>;
+
+  /** Events of one stream in revision order (or the reverse); empty where there is no such stream. */
+  readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
+
+  /** Events of all streams in position order. */
+  readAll(options?: ReadAllOptions): Promise<readonly RecordedEvent[]>;
+
+  /**
+   * Hands over every event after `after`, in order, in non-empty batches, one batch at a time,
+   * first what is there, then what comes, whichever process appends it.
+   */
+  subscribe(after: bigint, handle: BatchHandler): Subscription;
+
+  /** The position of the last event, 0n where there is none. */
+  head(): Promise<bigint>;
+
+  close(): Promise<void>;
+}
+
+export class VersionConflict extends Error {
+  override readonly name = 'VersionConflict';
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  /** The stream's last revision, -1 where it does not exist. */
+  readonly actual: number;
+
+  constructor(stream: string, expected: ExpectedRevision, actual: number) {
+    super(`Stream ${stream} is at revision ${actual}, expected ${expected}.`);
+    this.stream = stream;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+export class EventStoreUnavailable extends Error {
+  override readonly name = 'EventStoreUnavailable';
+}

@@ -1,0 +1,52 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+// Crockford's base 32 in lower case: sorts like the number it stands for, has no i, l, o, u.
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+function base32(bytes: Uint8Array, length: number): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5 && text.length < length) {
+      bits -= 5;
+      text += ALPHABET[(held >>> bits) & 31];
+      held &= (1 << bits) - 1;
+    }
+  }
+  return text;
+}
+
+/** A time-ordered random id: 48 bits of milliseconds, 80 bits from the CSPRNG, 26 characters. */
+export function timeOrderedId(nowMs: number): string {
+  const bytes = Buffer.alloc(17);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  randomBytes(10).copy(bytes, 6);
+  return base32(bytes, 26);
+}
+
+export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;
+export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
+export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;
+
+/**
+ * A key's id, computed from the key itself, so that its stream is found without an index that may lag.
+ * 130 bits of SHA-256 over the full key.
+ */
+export function apiKeyId(key: string): string {
+  return `key_${base32(createHash('sha256').update(key, 'utf8').digest(), 26)}`;
+}
+
+// The namespace of our event ids (RFC 9562, section 5.5 asks for a fixed one).
+const EVENT_NAMESPACE = Buffer.from('6f0d2b4e1c6a4f0e9a3f5d8c7b21e640', 'hex');
+
+/** A UUIDv5 of what caused an event, so that a retry produces the same event. */
+export function eventId(cause: string): string {
+  const digest = createHash('sha1').update(EVENT_NAMESPACE).update(cause, 'utf8').digest();
+  digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x50, 6);
+  digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = digest.toString('hex', 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

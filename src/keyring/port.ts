@@ -1,0 +1,15 @@
+/**
+ * The keyring: one data key per account, wrapped by the master key. What is personal in an event is
+ * sealed with its account's key, so that deleting the key erases the person while the log stays whole.
+ */
+export interface Keyring {
+  /** The account's data key (32 bytes), made and stored durably on first use. @throws {KeyErased} */
+  dataKey(accountId: string): Promise<Buffer>;
+  /** Deletes the account's data key for good: what was sealed with it can never be read again. */
+  erase(accountId: string): Promise<void>;
+}
+
+/** The account's data key was deleted. */
+export class KeyErased extends Error {
+  override readonly name = 'KeyErased';
+}

@@ -1,0 +1,49 @@
+import type {
+  BlobRef,
+  ConversionFailureCode,
+  PrintOptions,
+  RenderTimings,
+} from '../domain/events.ts';
+
+/** One accepted conversion, handed to a renderer node. */
+export interface RenderJob {
+  readonly conversionId: string;
+  readonly accountId: string;
+  /** The `RequestDocument` that the client sent. */
+  readonly request: BlobRef;
+  readonly options: PrintOptions;
+  /** 1 for the first try; each renderer that takes the job up again counts on. */
+  readonly attempt: number;
+}
+
+interface ReportOf {
+  readonly conversionId: string;
+  readonly accountId: string;
+  readonly renderer: string;
+  readonly attempt: number;
+  /** Milliseconds since the epoch, by the renderer's clock. */
+  readonly at: number;
+}
+
+export interface StartedReport extends ReportOf {
+  readonly kind: 'started';
+}
+
+export interface CompletedReport extends ReportOf {
+  readonly kind: 'completed';
+  readonly document: BlobRef;
+  readonly pages: number;
+  readonly timings: RenderTimings;
+  /** Chrome's product and version, as it reports them. */
+  readonly chrome: string;
+}
+
+export interface FailedReport extends ReportOf {
+  readonly kind: 'failed';
+  readonly code: ConversionFailureCode;
+  /** What a person can act on: shown to the client. */
+  readonly message: string;
+}
+
+/** What a renderer node says about a job. */
+export type RenderReport = StartedReport | CompletedReport | FailedReport;

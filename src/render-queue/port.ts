@@ -1,0 +1,33 @@
+import type { RenderJob, RenderReport } from './messages.ts';
+
+/** A job in a renderer's hands. Exactly one of `done` and `giveBack` ends it. */
+export interface Delivery {
+  readonly job: RenderJob;
+  /** The outcome is reported: the queue forgets the job. */
+  done(): Promise<void>;
+  /** Not rendered here: another renderer, or this one later, takes it with `attempt + 1`. */
+  giveBack(): Promise<void>;
+}
+
+export interface Consumer {
+  /** No further delivery starts; those under way go on. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The render queue hands accepted conversions to renderer nodes and their reports back. It is a hint,
+ * never the truth: what it loses is sent again from the log.
+ */
+export interface RenderQueue {
+  /** Offers a job; one that is already queued or in a renderer's hands is not offered twice. */
+  offer(job: RenderJob): Promise<void>;
+  /** Takes jobs, at most `slots` in hand at a time; accounts with waiting jobs take turns. */
+  consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer;
+  /** Resolves when the report has been recorded by whoever follows `reports`. */
+  report(report: RenderReport): Promise<void>;
+  /** Hands over reports; a report whose handler rejects is handed over again. */
+  reports(handle: (report: RenderReport) => Promise<void>): Consumer;
+  /** Jobs waiting for a renderer. */
+  waiting(): number;
+  close(): Promise<void>;
+}
