@@ -1,0 +1,160 @@
+/** Who may import whom: the rules of docs/architecture.md, enforced by `npm run check`. */
+const only = (name, from, to, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from },
+  to: { path: '^(src|projections|dashboard)/', pathNot: to },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Data flows one way.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans-outside',
+      comment: 'Product code never depends on tests, benchmarks or the set-up.',
+      severity: 'error',
+      from: { path: '^(src|projections)/' },
+      to: { path: '^(test|bench|setup)/' },
+    },
+    only(
+      'domain-is-pure',
+      '^src/domain/',
+      ['^src/domain/', '^src/errors\\.ts$'],
+      'Domain code knows no I/O, no clock and no randomness.',
+    ),
+    {
+      name: 'domain-has-no-io',
+      comment: 'No Node built-in in the domain.',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    only(
+      'ports-know-domain-types-only',
+      '^src/[^/]+/port\\.ts$',
+      ['^src/domain/', '^src/event-store/port\\.ts$', '^src/render-queue/messages\\.ts$'],
+      'A port says what is needed, not how.',
+    ),
+    only(
+      'event-store',
+      '^src/event-store/',
+      ['^src/event-store/', '^src/domain/', '^src/embedded/'],
+      'An adapter knows its port and its driver.',
+    ),
+    only(
+      'blob-store',
+      '^src/blob-store/',
+      ['^src/blob-store/', '^src/domain/', '^src/event-store/port\\.ts$', '^src/embedded/'],
+      'An adapter knows its port and its driver.',
+    ),
+    only('keyring', '^src/keyring/', ['^src/keyring/'], 'An adapter knows its port and its driver.'),
+    only(
+      'embedded',
+      '^src/embedded/',
+      ['^src/embedded/'],
+      'The database file that embedded adapters share knows none of them.',
+    ),
+    only(
+      'render-queue',
+      '^src/render-queue/',
+      ['^src/render-queue/', '^src/domain/'],
+      'An adapter knows its port and its driver.',
+    ),
+    only(
+      'actors',
+      '^src/actors/',
+      [
+        '^src/actors/',
+        '^src/domain/(decider|events)\\.ts$',
+        '^src/event-store/(port|codec)\\.ts$',
+        '^src/(ids|clock|errors)\\.ts$',
+      ],
+      'Actors know no aggregate by name.',
+    ),
+    only(
+      'read-model',
+      '^src/read-model/',
+      ['^src/read-model/', '^src/event-store/(port|codec)\\.ts$', '^src/domain/events\\.ts$'],
+      'The read model knows projections by their interface only.',
+    ),
+    only(
+      'projections',
+      '^projections/',
+      ['^projections/', '^src/domain/', '^src/read-model/', '^src/event-store/(port|codec)\\.ts$'],
+      'Projections fold events into rows, nothing else.',
+    ),
+    only(
+      'renderer-chrome-stands-alone',
+      '^src/renderer/chrome/',
+      ['^src/renderer/chrome/', '^src/domain/(events|request-document)\\.ts$'],
+      'What drives Chrome knows nothing of the service.',
+    ),
+    only(
+      'egress-stands-alone',
+      '^src/renderer/egress/',
+      ['^src/renderer/egress/'],
+      'The proxy and its address rules know nothing of the service.',
+    ),
+    only(
+      'renderer-holds-no-event-store',
+      '^src/renderer/',
+      [
+        '^src/renderer/',
+        '^src/domain/(events|request-document)\\.ts$',
+        '^src/render-queue/(port|messages)\\.ts$',
+        '^src/blob-store/port\\.ts$',
+        '^src/(clock|ids|log)\\.ts$',
+      ],
+      'Code that runs strangers’ pages cannot write the ledger.',
+    ),
+    only(
+      'http-names-no-adapter',
+      '^src/http/',
+      [
+        '^src/http/',
+        '^src/domain/',
+        '^src/actors/',
+        '^src/application/',
+        '^src/read-model/',
+        '^src/[^/]+/port\\.ts$',
+        '^src/renderer/egress/address\\.ts$',
+        '^src/keyring/vault\\.ts$',
+        '^src/(clock|ids|errors|log|config)\\.ts$',
+        '^projections/',
+      ],
+      'HTTP speaks to ports; compose.ts chooses the adapters.',
+    ),
+    {
+      name: 'compose-is-for-main',
+      comment: 'The only file that names concrete adapters is used by the entry point alone.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/main\\.ts$' },
+      to: { path: '^src/compose\\.ts$' },
+    },
+    {
+      name: 'adapters-are-named-in-compose',
+      comment: 'Concrete adapters are chosen in one place.',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: ['^src/compose\\.ts$', '^src/(event-store|blob-store|keyring|render-queue)/'],
+      },
+      to: {
+        path: '^src/(event-store|blob-store|keyring|render-queue)/',
+        pathNot: '/(port|codec|messages|vault)\\.ts$',
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js'] },
+  },
+};
