@@ -1,0 +1,270 @@
+import { test } from 'tap';
+import {
+  type AccountCommand,
+  type AccountEvent,
+  account,
+  accountStream,
+  acceptedWithKey,
+  CREDITS_PER_CONVERSION,
+  IDEMPOTENCY_WINDOW_MS,
+  MAX_BALANCE,
+} from '../../../src/domain/account.ts';
+import { fold, given } from '../../support/given.ts';
+import {
+  accountId,
+  blobRef,
+  conversionId,
+  HOUR_MS,
+  NOW,
+  OPTIONS,
+  sha256,
+} from '../../support/samples.ts';
+
+const ID = accountId();
+const opened: AccountEvent = {
+  type: 'AccountOpened',
+  data: { accountId: ID, email: 'v1.email', passwordHash: 'v1.hash', plan: 'free' },
+};
+const granted = (amount: number): AccountEvent => ({
+  type: 'CreditGranted',
+  data: { accountId: ID, amount },
+});
+const erased: AccountEvent = { type: 'AccountErased', data: { accountId: ID } };
+const debited = (n: number): AccountEvent => ({
+  type: 'CreditDebited',
+  data: { accountId: ID, conversionId: conversionId(n), amount: CREDITS_PER_CONVERSION },
+});
+const requested = (n: number, requestedAt: number, key?: string): AccountEvent => ({
+  type: 'ConversionRequested',
+  data: {
+    accountId: ID,
+    conversionId: conversionId(n),
+    source: 'html',
+    request: blobRef('request', n),
+    options: OPTIONS,
+    requestedAt,
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  },
+});
+const refunded = (n: number, failedAt: bigint): AccountEvent => ({
+  type: 'CreditRefunded',
+  data: {
+    accountId: ID,
+    conversionId: conversionId(n),
+    amount: CREDITS_PER_CONVERSION,
+    failedAt: `${failedAt}`,
+  },
+});
+
+const open: AccountCommand = {
+  type: 'OpenAccount',
+  accountId: ID,
+  email: 'v1.email',
+  passwordHash: 'v1.hash',
+  plan: 'free',
+  credits: 100,
+};
+const request = (n: number, now: number, key?: string): AccountCommand => ({
+  type: 'RequestConversion',
+  accountId: ID,
+  conversionId: conversionId(n),
+  source: 'html',
+  request: blobRef('request', n),
+  options: OPTIONS,
+  now,
+  ...(key === undefined ? {} : { idempotencyKey: key }),
+});
+const refund = (n: number, failedAt: bigint): AccountCommand => ({
+  type: 'RefundConversion',
+  accountId: ID,
+  conversionId: conversionId(n),
+  failedAt,
+});
+const grant = (amount: number): AccountCommand => ({ type: 'GrantCredits', accountId: ID, amount });
+const toPro: AccountCommand = { type: 'ChangePlan', accountId: ID, plan: 'pro' };
+const newPassword: AccountCommand = {
+  type: 'ChangePassword',
+  accountId: ID,
+  passwordHash: 'v1.other',
+};
+
+void test('the stream is named after the account', (t) => {
+  t.equal(accountStream(ID), `account-${ID}`);
+  t.end();
+});
+
+void test('opening an account', (t) => {
+  given(t, account).when(open).thenEvents(opened, granted(100));
+  given(t, account)
+    .when({ ...open, credits: 0 })
+    .thenEvents(opened);
+  given(t, account, opened).when(open).thenNothing();
+  given(t, account, opened, erased).when(open).thenNothing();
+  const state = fold(account, [opened]);
+  t.match(state, { status: 'open', email: 'v1.email', passwordHash: 'v1.hash', plan: 'free' });
+  t.equal(state.credits, 0);
+  t.end();
+});
+
+void test('an account that is not open takes no command but its opening', (t) => {
+  for (const events of [[], [opened, granted(5), erased]]) {
+    for (const command of [toPro, grant(1), newPassword, request(1, NOW), refund(1, 7n)]) {
+      given(t, account, ...events)
+        .when(command)
+        .thenRefused('not_found', /no such account/);
+    }
+  }
+  t.end();
+});
+
+void test('erasing forgets everything personal and every credit', (t) => {
+  const key = sha256(9);
+  const state = fold(account, [opened, granted(5), debited(1), requested(1, NOW, key), erased]);
+  t.match(state, { status: 'erased', email: '', passwordHash: '', credits: 0 });
+  t.equal(acceptedWithKey(state, key, NOW), undefined);
+  t.end();
+});
+
+void test('plan and password', (t) => {
+  const pro: AccountEvent = { type: 'PlanChanged', data: { accountId: ID, plan: 'pro' } };
+  given(t, account, opened).when(toPro).thenEvents(pro);
+  given(t, account, opened, pro).when(toPro).thenNothing();
+  t.equal(fold(account, [opened, pro]).plan, 'pro');
+  const changed: AccountEvent = {
+    type: 'PasswordChanged',
+    data: { accountId: ID, passwordHash: 'v1.other' },
+  };
+  given(t, account, opened).when(newPassword).thenEvents(changed);
+  t.equal(fold(account, [opened, changed]).passwordHash, 'v1.other');
+  t.end();
+});
+
+void test('grants stay within what a number holds', (t) => {
+  given(t, account, opened).when(grant(7)).thenEvents(granted(7));
+  given(t, account, opened).when(grant(MAX_BALANCE)).thenEvents(granted(MAX_BALANCE));
+  const nearlyFull = [opened, granted(MAX_BALANCE - 1)];
+  given(t, account, ...nearlyFull)
+    .when(grant(1))
+    .thenEvents(granted(1));
+  given(t, account, ...nearlyFull)
+    .when(grant(2))
+    .thenRefused('validation_error', /999999999999/);
+  t.end();
+});
+
+void test('a request takes its credit in the same decision', (t) => {
+  given(t, account, opened, granted(1))
+    .when(request(1, NOW))
+    .thenEvents(debited(1), requested(1, NOW));
+  given(t, account, opened, granted(1))
+    .when(request(1, NOW, sha256(9)))
+    .thenEvents(debited(1), requested(1, NOW, sha256(9)));
+  given(t, account, opened).when(request(1, NOW)).thenRefused('insufficient_credits');
+  given(t, account, opened, granted(1), debited(1), requested(1, NOW))
+    .when(request(2, NOW))
+    .thenRefused('insufficient_credits');
+  t.end();
+});
+
+void test('an idempotency key holds for 24 hours to the millisecond', (t) => {
+  const key = sha256(9);
+  const before = [opened, granted(5), debited(1), requested(1, NOW, key)];
+  const end = NOW + IDEMPOTENCY_WINDOW_MS;
+  given(t, account, ...before)
+    .when(request(2, NOW, key))
+    .thenNothing();
+  given(t, account, ...before)
+    .when(request(2, end - 1, key))
+    .thenNothing();
+  for (const now of [end, end + 1]) {
+    given(t, account, ...before)
+      .when(request(2, now, key))
+      .thenEvents(debited(2), requested(2, now, key));
+  }
+  given(t, account, ...before)
+    .when(request(2, NOW, sha256(8)))
+    .thenEvents(debited(2), requested(2, NOW, sha256(8)));
+  t.strictSame(acceptedWithKey(fold(account, before), key, end - 1), {
+    conversionId: conversionId(1),
+    requestedAt: NOW,
+  });
+  t.end();
+});
+
+void test('a known key is answered without credits, and after a clock went back', (t) => {
+  const key = sha256(9);
+  const spent = [opened, granted(1), debited(1), requested(1, NOW, key)];
+  given(t, account, ...spent)
+    .when(request(2, NOW + 1, key))
+    .thenNothing();
+  given(t, account, ...spent)
+    .when(request(2, NOW - HOUR_MS, key))
+    .thenNothing();
+  t.end();
+});
+
+void test('a renewed key answers with the newer conversion', (t) => {
+  const key = sha256(9);
+  const again = NOW + IDEMPOTENCY_WINDOW_MS;
+  const events = [opened, granted(5), requested(1, NOW, key), requested(2, again, key)];
+  const state = fold(account, events);
+  t.equal(acceptedWithKey(state, key, again + 1)?.conversionId, conversionId(2));
+  t.equal(acceptedWithKey(state, key, again + IDEMPOTENCY_WINDOW_MS), undefined);
+  t.end();
+});
+
+void test('forgetting old keys never forgets a live one, wherever the hour begins', (t) => {
+  const hour = Math.floor(NOW / HOUR_MS) * HOUR_MS;
+  for (const first of [hour, hour + 1, hour + HOUR_MS - 1]) {
+    for (const later of [first + IDEMPOTENCY_WINDOW_MS - 1, first + IDEMPOTENCY_WINDOW_MS]) {
+      const state = fold(account, [
+        opened,
+        requested(1, first, sha256(1)),
+        requested(2, later, sha256(2)),
+      ]);
+      const live = acceptedWithKey(state, sha256(1), later) !== undefined;
+      t.equal(live, later - first < IDEMPOTENCY_WINDOW_MS, `${first - hour} ms, ${later - first}`);
+    }
+  }
+  t.end();
+});
+
+void test('the keys of a long life stay within 26 buckets', (t) => {
+  let state = fold(account, [opened]);
+  for (let hour = 0; hour < 100; hour += 1) {
+    state = account.evolve(state, requested(1, NOW + hour * HOUR_MS, sha256(hour)));
+    t.ok(state.keys.size <= 26, `${state.keys.size} buckets after ${hour} hours`);
+  }
+  t.ok(acceptedWithKey(state, sha256(99), NOW + 99 * HOUR_MS), 'the last key is remembered');
+  t.equal(acceptedWithKey(state, sha256(50), NOW + 99 * HOUR_MS), undefined);
+  t.end();
+});
+
+void test('each failure is refunded once, in the order of the failures', (t) => {
+  const spent = [opened, granted(2), debited(1), requested(1, NOW), debited(2), requested(2, NOW)];
+  given(t, account, ...spent)
+    .when(refund(1, 40n))
+    .thenEvents(refunded(1, 40n));
+  const once = [...spent, refunded(1, 40n)];
+  given(t, account, ...once)
+    .when(refund(1, 40n))
+    .thenNothing();
+  given(t, account, ...once)
+    .when(refund(2, 39n))
+    .thenNothing();
+  given(t, account, ...once)
+    .when(refund(2, 41n))
+    .thenEvents(refunded(2, 41n));
+  t.equal(fold(account, once).credits, 1);
+  t.equal(fold(account, once).refundedThrough, 40n);
+  t.end();
+});
+
+void test('a position beyond 2^53 keeps its order', (t) => {
+  const far = 2n ** 53n;
+  given(t, account, opened, refunded(1, far)).when(refund(2, far)).thenNothing();
+  given(t, account, opened, refunded(1, far))
+    .when(refund(2, far + 1n))
+    .thenEvents(refunded(2, far + 1n));
+  t.end();
+});

@@ -1,0 +1,160 @@
+import { test } from 'tap';
+import {
+  type ConversionCommand,
+  type ConversionEvent,
+  conversion,
+  conversionStream,
+} from '../../../src/domain/conversion.ts';
+import { fold, given } from '../../support/given.ts';
+import { accountId, blobRef, conversionId, NOW, TIMINGS } from '../../support/samples.ts';
+
+const who = { accountId: accountId(), conversionId: conversionId() };
+const by = (renderer: string, attempt: number) => ({ ...who, renderer, attempt });
+
+const started = (renderer = 'r1', attempt = 1): ConversionEvent => ({
+  type: 'ConversionStarted',
+  data: { ...by(renderer, attempt), startedAt: NOW },
+});
+const result = {
+  document: blobRef('document'),
+  pages: 2,
+  timings: TIMINGS,
+  chrome: 'HeadlessChrome/156',
+};
+const completed = (renderer = 'r1', attempt = 1): ConversionEvent => ({
+  type: 'ConversionCompleted',
+  data: { ...by(renderer, attempt), ...result, completedAt: NOW },
+});
+const failure = { code: 'timeout', message: 'It took too long.' } as const;
+const failed = (renderer = 'r1', attempt = 1): ConversionEvent => ({
+  type: 'ConversionFailed',
+  data: { ...by(renderer, attempt), ...failure, failedAt: NOW },
+});
+const ignored = (
+  outcome: 'completed' | 'failed',
+  renderer: string,
+  attempt: number,
+): ConversionEvent => ({
+  type: 'ConversionOutcomeIgnored',
+  data: { ...by(renderer, attempt), outcome },
+});
+const expired: ConversionEvent = { type: 'ConversionExpired', data: { ...who, expiredAt: NOW } };
+
+const start = (renderer = 'r1', attempt = 1): ConversionCommand => ({
+  type: 'StartConversion',
+  ...by(renderer, attempt),
+  at: NOW,
+});
+const complete = (renderer = 'r1', attempt = 1): ConversionCommand => ({
+  type: 'CompleteConversion',
+  ...by(renderer, attempt),
+  ...result,
+  at: NOW,
+});
+const fail = (renderer = 'r1', attempt = 1): ConversionCommand => ({
+  type: 'FailConversion',
+  ...by(renderer, attempt),
+  ...failure,
+  at: NOW,
+});
+const expire: ConversionCommand = { type: 'ExpireConversion', ...who, at: NOW };
+
+void test('the stream is named after the conversion', (t) => {
+  t.equal(conversionStream(who.conversionId), `conversion-${who.conversionId}`);
+  t.end();
+});
+
+void test('pending', (t) => {
+  t.equal(conversion.initialState.status, 'pending');
+  given(t, conversion).when(start()).thenEvents(started());
+  given(t, conversion).when(complete()).thenEvents(completed());
+  given(t, conversion).when(fail()).thenEvents(failed());
+  given(t, conversion).when(expire).thenNothing();
+  t.end();
+});
+
+void test('processing', (t) => {
+  t.equal(fold(conversion, [started()]).status, 'processing');
+  given(t, conversion, started()).when(complete()).thenEvents(completed());
+  given(t, conversion, started()).when(fail()).thenEvents(failed());
+  given(t, conversion, started()).when(expire).thenNothing();
+  t.end();
+});
+
+void test('each start counts one attempt on, and a late start is nothing', (t) => {
+  given(t, conversion, started()).when(start()).thenNothing();
+  given(t, conversion, started()).when(start('r2', 1)).thenNothing();
+  given(t, conversion, started()).when(start('r2', 2)).thenEvents(started('r2', 2));
+  given(t, conversion, started('r1', 1), started('r2', 3)).when(start('r3', 2)).thenNothing();
+  t.equal(fold(conversion, [started('r1', 3), started('r2', 2)]).attempts, 3);
+  t.end();
+});
+
+void test('the outcome of an earlier attempt counts while none has ended it', (t) => {
+  given(t, conversion, started('r1', 1), started('r2', 2))
+    .when(complete('r1', 1))
+    .thenEvents(completed('r1', 1));
+  t.end();
+});
+
+void test('an ended conversion does not start again', (t) => {
+  for (const end of [completed(), failed()]) {
+    given(t, conversion, end).when(start('r2', 2)).thenNothing();
+  }
+  t.end();
+});
+
+void test('the same outcome again is nothing', (t) => {
+  given(t, conversion, started(), completed()).when(complete()).thenNothing();
+  given(t, conversion, started(), failed()).when(fail()).thenNothing();
+  t.end();
+});
+
+void test('a second outcome changes nothing and is recorded', (t) => {
+  const done = [started(), completed()];
+  given(t, conversion, ...done)
+    .when(fail())
+    .thenEvents(ignored('failed', 'r1', 1));
+  given(t, conversion, ...done)
+    .when(complete('r2', 1))
+    .thenEvents(ignored('completed', 'r2', 1));
+  given(t, conversion, ...done)
+    .when(complete('r1', 2))
+    .thenEvents(ignored('completed', 'r1', 2));
+  const lost = [started(), failed()];
+  given(t, conversion, ...lost)
+    .when(complete())
+    .thenEvents(ignored('completed', 'r1', 1));
+  given(t, conversion, ...lost)
+    .when(fail('r2', 2))
+    .thenEvents(ignored('failed', 'r2', 2));
+  const state = fold(conversion, [...lost, ignored('completed', 'r1', 1)]);
+  t.match(state, { status: 'failed', ended: { renderer: 'r1', attempt: 1 }, ignored: 1 });
+  t.end();
+});
+
+void test('at most ten ignored outcomes are recorded', (t) => {
+  const late = (n: number) => Array.from({ length: n }, () => ignored('failed', 'r2', 2));
+  given(t, conversion, completed(), ...late(9))
+    .when(fail('r2', 2))
+    .thenEvents(ignored('failed', 'r2', 2));
+  given(t, conversion, completed(), ...late(10))
+    .when(fail('r2', 2))
+    .thenNothing();
+  given(t, conversion, completed(), ...late(10))
+    .when(complete('r3', 1))
+    .thenNothing();
+  t.end();
+});
+
+void test('what has ended expires once', (t) => {
+  for (const end of [completed(), failed()]) {
+    given(t, conversion, end).when(expire).thenEvents(expired);
+    given(t, conversion, end, expired).when(expire).thenNothing();
+  }
+  t.match(fold(conversion, [completed(), expired]), { status: 'completed', expired: true });
+  given(t, conversion, completed(), expired)
+    .when(fail())
+    .thenEvents(ignored('failed', 'r1', 1));
+  t.end();
+});

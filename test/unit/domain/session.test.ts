@@ -1,0 +1,40 @@
+import { test } from 'tap';
+import {
+  type SessionCommand,
+  type SessionEvent,
+  session,
+  sessionStream,
+} from '../../../src/domain/session.ts';
+import { fold, given } from '../../support/given.ts';
+import { accountId, NOW, sessionId } from '../../support/samples.ts';
+
+const ids = { accountId: accountId(), sessionId: sessionId() };
+const open: SessionCommand = { type: 'OpenSession', ...ids, expiresAt: NOW };
+const revoke: SessionCommand = { type: 'RevokeSession', sessionId: sessionId() };
+const opened: SessionEvent = { type: 'SessionOpened', data: { ...ids, expiresAt: NOW } };
+const revoked: SessionEvent = { type: 'SessionRevoked', data: ids };
+
+void test('the stream is named after the session', (t) => {
+  t.equal(sessionStream(sessionId()), `session-${sessionId()}`);
+  t.end();
+});
+
+void test('a session opens once', (t) => {
+  given(t, session).when(open).thenEvents(opened);
+  given(t, session, opened).when(open).thenNothing();
+  given(t, session, opened, revoked).when(open).thenNothing();
+  t.same(fold(session, [opened]), {
+    status: 'open',
+    accountId: accountId(),
+    expiresAt: NOW,
+  });
+  t.end();
+});
+
+void test('a session is revoked once', (t) => {
+  given(t, session, opened).when(revoke).thenEvents(revoked);
+  given(t, session, opened, revoked).when(revoke).thenRefused('unauthorized');
+  given(t, session).when(revoke).thenRefused('unauthorized');
+  t.match(fold(session, [opened, revoked]), { status: 'revoked', accountId: accountId() });
+  t.end();
+});
