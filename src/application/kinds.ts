@@ -1,0 +1,77 @@
+/** Every kind of actor there is: where its stream lies and the rules that decide for it. */
+import type { ActorKind } from '../actors/kind.ts';
+import {
+  type AccountCommand,
+  type AccountEvent,
+  type AccountState,
+  account,
+  accountSnapshot,
+  accountStream,
+} from '../domain/account.ts';
+import {
+  type ApiKeyCommand,
+  type ApiKeyEvent,
+  type ApiKeyState,
+  apiKey,
+  apiKeySnapshot,
+  apiKeyStream,
+} from '../domain/api-key.ts';
+import {
+  type ConversionCommand,
+  type ConversionEvent,
+  type ConversionState,
+  conversion,
+  conversionSnapshot,
+  conversionStream,
+} from '../domain/conversion.ts';
+import {
+  type EmailCommand,
+  type EmailEvent,
+  type EmailState,
+  email,
+  emailSnapshot,
+  emailStream,
+} from '../domain/email.ts';
+import {
+  type SessionCommand,
+  type SessionEvent,
+  type SessionState,
+  session,
+  sessionSnapshot,
+  sessionStream,
+} from '../domain/session.ts';
+
+export const accountActor: ActorKind<AccountState, AccountCommand, AccountEvent> = {
+  name: 'account',
+  stream: accountStream,
+  decider: account,
+  snapshot: accountSnapshot,
+};
+
+export const conversionActor: ActorKind<ConversionState, ConversionCommand, ConversionEvent> = {
+  name: 'conversion',
+  stream: conversionStream,
+  decider: conversion,
+  snapshot: conversionSnapshot,
+};
+
+export const apiKeyActor: ActorKind<ApiKeyState, ApiKeyCommand, ApiKeyEvent> = {
+  name: 'apikey',
+  stream: apiKeyStream,
+  decider: apiKey,
+  snapshot: apiKeySnapshot,
+};
+
+export const sessionActor: ActorKind<SessionState, SessionCommand, SessionEvent> = {
+  name: 'session',
+  stream: sessionStream,
+  decider: session,
+  snapshot: sessionSnapshot,
+};
+
+export const emailActor: ActorKind<EmailState, EmailCommand, EmailEvent> = {
+  name: 'email',
+  stream: emailStream,
+  decider: email,
+  snapshot: emailSnapshot,
+};
