@@ -1,0 +1,125 @@
+/**
+ * Group commit: all work that one turn of the event loop brings goes into one transaction, so that
+ * its writers share one fsync. See docs/decisions/0002-group-commit.md.
+ */
+import Sqlite, { type Database } from 'better-sqlite3';
+
+/** One attempt at a transaction. */
+export interface Batch {
+  /** Turns true when the transaction is on disk; stays false when it was rolled back. */
+  committed: boolean;
+}
+
+/** A caller's share of a transaction. Exactly one of `done` and `failed` ends it. */
+export interface Work {
+  /**
+   * Reads and writes. Runs again in a new batch when another's work broke this one. What it throws
+   * undoes the batch and fails this work only, unless the storage itself failed.
+   */
+  run(batch: Batch): void;
+  /** The transaction is on disk. */
+  done(): void;
+  /** Nothing of it is on disk. */
+  failed(error: unknown): void;
+}
+
+/** Bounds how long one transaction keeps the event loop and other processes waiting. */
+const MAX_BATCH = 512;
+
+/** Errors of SQLite that speak about the statement, not about the storage below it. */
+const OWN_FAULTS = ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 'SQLITE_RANGE'];
+
+export class GroupCommitter {
+  readonly #db: Database;
+  readonly #begin;
+  readonly #commit;
+  readonly #onCommit: () => void;
+  #waiting: Work[] = [];
+  #scheduled = false;
+
+  constructor(db: Database, onCommit: () => void) {
+    this.#db = db;
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#commit = db.prepare('COMMIT');
+    this.#onCommit = onCommit;
+  }
+
+  enqueue(work: Work): void {
+    this.#waiting.push(work);
+    this.#schedule();
+  }
+
+  /** Commits all that waits, before the database is closed. */
+  drain(): void {
+    while (this.#waiting.length > 0) this.#commitWaiting();
+  }
+
+  // After the poll phase: every request that this turn of the loop has read is in the batch.
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#commitWaiting();
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  #commitWaiting(): void {
+    let works = this.#waiting;
+    if (works.length > MAX_BATCH) {
+      this.#waiting = works.slice(MAX_BATCH);
+      works = works.slice(0, MAX_BATCH);
+    } else {
+      this.#waiting = [];
+    }
+    while (works.length > 0) {
+      const culprit = this.#attempt(works);
+      if (culprit === undefined) return;
+      works = works.filter((work) => work !== culprit);
+    }
+  }
+
+  /** Returns the work whose own fault undid the batch, if any; the others are to be run again. */
+  #attempt(works: readonly Work[]): Work | undefined {
+    const batch: Batch = { committed: false };
+    let running: Work | undefined;
+    try {
+      if (this.#db.inTransaction) this.#rollback();
+      this.#begin.run();
+      for (const work of works) {
+        running = work;
+        work.run(batch);
+      }
+      running = undefined;
+      this.#commit.run();
+      batch.committed = true;
+    } catch (error) {
+      this.#rollback();
+      if (running !== undefined && !isStorageError(error)) {
+        running.failed(error);
+        return running;
+      }
+      for (const work of works) work.failed(error);
+      return undefined;
+    }
+    for (const work of works) work.done();
+    this.#onCommit();
+    return undefined;
+  }
+
+  // SQLite itself rolls back after some errors (a full disk, an I/O error), and may fail to.
+  #rollback(): void {
+    try {
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+    } catch {
+      // The next attempt tries it once more, and fails with the reason if it cannot.
+    }
+  }
+}
+
+function isStorageError(error: unknown): boolean {
+  return (
+    error instanceof Sqlite.SqliteError && !OWN_FAULTS.some((code) => error.code.startsWith(code))
+  );
+}

@@ -1,0 +1,22 @@
+import Database from 'better-sqlite3';
+
+/** Held by at most one process of a data directory at a time. */
+export interface Lease {
+  release(): void;
+}
+
+/**
+ * Takes the lease if nobody holds it. It is a lock of the operating system on the file (by way of
+ * SQLite), so it ends with its process however that ends: no stale lock, no process id to guess at.
+ */
+export function tryAcquireLease(path: string): Lease | undefined {
+  const db = new Database(path, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return { release: () => db.close() };
+  } catch (error) {
+    db.close();
+    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+/** Prepared reads of the `events` table. */
+import type { Database } from 'better-sqlite3';
+import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from './port.ts';
+
+const DEFAULT_LIMIT = 1_000;
+
+const COLUMNS = 'position, stream, revision, id, type, data, metadata';
+type Row = readonly [number, string, number, string, string, string, string];
+
+function recorded(row: Row): RecordedEvent {
+  const [position, stream, revision, id, type, data, metadata] = row;
+  return {
+    id,
+    type,
+    data: JSON.parse(data) as object,
+    metadata: JSON.parse(metadata) as object,
+    stream,
+    revision,
+    position: BigInt(position),
+  };
+}
+
+export class EventReader {
+  readonly #forwards;
+  readonly #backwards;
+  readonly #all;
+  readonly #head;
+  readonly #dataVersion;
+
+  constructor(db: Database) {
+    this.#forwards = db
+      .prepare<[string, number, number], Row>(
+        `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ?
+         ORDER BY revision LIMIT ?`,
+      )
+      .raw();
+    this.#backwards = db
+      .prepare<[string, number, number], Row>(
+        `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ?
+         ORDER BY revision DESC LIMIT ?`,
+      )
+      .raw();
+    this.#all = db
+      .prepare<[bigint, number], Row>(
+        `SELECT ${COLUMNS} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
+      )
+      .raw();
+    this.#head = db.prepare<[], number>('SELECT coalesce(max(position), 0) FROM events').pluck();
+    this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  stream(stream: string, options: ReadStreamOptions): RecordedEvent[] {
+    const limit = options.limit ?? DEFAULT_LIMIT;
+    if (options.backwards === true) {
+      const from = options.from ?? Number.MAX_SAFE_INTEGER;
+      return this.#backwards.all(stream, from, limit).map(recorded);
+    }
+    return this.#forwards.all(stream, options.from ?? 0, limit).map(recorded);
+  }
+
+  all(options: ReadAllOptions): RecordedEvent[] {
+    return this.#all.all(options.after ?? 0n, options.limit ?? DEFAULT_LIMIT).map(recorded);
+  }
+
+  head(): bigint {
+    return BigInt(this.#head.get() ?? 0);
+  }
+
+  /** Changes when, and only when, another connection has committed. */
+  dataVersion(): number {
+    return this.#dataVersion.get() ?? 0;
+  }
+}
