@@ -1,0 +1,19 @@
+/** The registry: every projection that a read model holds. */
+import type { Projection } from '../src/read-model/projection.ts';
+import { accounts } from './accounts.ts';
+import { apiKeys } from './api-keys.ts';
+import { conversions } from './conversions.ts';
+import { expirationsDue } from './expirations-due.ts';
+import { ledger } from './ledger.ts';
+import { refundsDue } from './refunds-due.ts';
+import { unfinishedConversions } from './unfinished-conversions.ts';
+
+export const allProjections: readonly Projection[] = [
+  accounts,
+  apiKeys,
+  conversions,
+  expirationsDue,
+  ledger,
+  refundsDue,
+  unfinishedConversions,
+];

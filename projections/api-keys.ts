@@ -1,0 +1,97 @@
+/** API keys as their account lists them. Whether a key is good is read from its stream, not here. */
+import type { Database } from 'better-sqlite3';
+import type { Projection } from '../src/read-model/projection.ts';
+import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+
+/** `position` is that of KeyCreated: the order in which keys were made. */
+const ddl = `
+CREATE TABLE api_keys (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER,
+  revoked INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX api_keys_in_force ON api_keys (account_id, position) WHERE revoked = 0;`;
+
+export const apiKeys: Projection = {
+  name: 'api-keys',
+  version: 1,
+  tables: ['api_keys'],
+  ddl,
+  handlers(db) {
+    const insert = db.prepare(
+      `INSERT INTO api_keys (position, id, account_id, name, prefix, created_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    );
+    const use = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
+    const revoke = db.prepare('UPDATE api_keys SET revoked = 1 WHERE id = ?');
+    return typedHandlers({
+      KeyCreated({ accountId, keyId, name, prefix, createdAt }, event) {
+        insert.run(event.position, keyId, accountId, name, prefix, createdAt);
+      },
+      KeyUsed({ keyId, usedAt }) {
+        use.run(usedAt, keyId);
+      },
+      KeyRevoked({ keyId }) {
+        revoke.run(keyId);
+      },
+    });
+  },
+};
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly accountId: string;
+  /** Sealed: the keyring's `unseal` reads it. */
+  readonly name: string;
+  /** The first 12 characters of the key. */
+  readonly prefix: string;
+  /** Milliseconds since the Unix epoch, as is `lastUsedAt`. */
+  readonly createdAt: number;
+  readonly lastUsedAt?: number;
+  readonly revoked: boolean;
+}
+
+export interface ApiKeyQueries {
+  byId(id: string): ApiKeyRow | undefined;
+  /** Those not revoked, newest first; `total` counts them all. */
+  page(
+    accountId: string,
+    page: { readonly offset: number; readonly limit: number },
+  ): { readonly rows: readonly ApiKeyRow[]; readonly total: number };
+}
+
+type StoredKey = Omit<ApiKeyRow, 'lastUsedAt' | 'revoked'> & {
+  readonly lastUsedAt: number | null;
+  readonly revoked: number;
+};
+
+function toRow({ lastUsedAt, revoked, ...key }: StoredKey): ApiKeyRow {
+  return { ...key, ...(lastUsedAt === null ? {} : { lastUsedAt }), revoked: revoked === 1 };
+}
+
+export function apiKeyQueries(db: Database): ApiKeyQueries {
+  const select = `SELECT id, account_id AS accountId, name, prefix, created_at AS createdAt,
+    last_used_at AS lastUsedAt, revoked FROM api_keys`;
+  const byId = db.prepare<[string], StoredKey>(`${select} WHERE id = ?`);
+  const inForce = db.prepare<[string, number, number], StoredKey>(
+    `${select} WHERE account_id = ? AND revoked = 0 ORDER BY position DESC LIMIT ? OFFSET ?`,
+  );
+  const count = db
+    .prepare<[string], number>('SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0')
+    .pluck();
+  return {
+    byId(id) {
+      const stored = byId.get(id);
+      return stored && toRow(stored);
+    },
+    page(accountId, { offset, limit }) {
+      const rows = inForce.all(accountId, limit, offset).map(toRow);
+      return { rows, total: count.get(accountId) ?? 0 };
+    },
+  };
+}

@@ -1,0 +1,188 @@
+/** Every conversion as its account sees it: one row each, and how many an account has. */
+import type { Database } from 'better-sqlite3';
+import type { BlobRef } from '../src/domain/events.ts';
+import type { Projection } from '../src/read-model/projection.ts';
+import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+
+export const CONVERSION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+export type ConversionStatus = (typeof CONVERSION_STATUSES)[number];
+
+/** `number` counts an account's conversions from 1, so that a page is found without skipping rows. */
+const ddl = `
+CREATE TABLE conversions (
+  account_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  error_message TEXT,
+  document TEXT,
+  pages INTEGER,
+  expired INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX conversions_by_id ON conversions (id);
+CREATE INDEX conversions_by_status ON conversions (account_id, status, number);
+CREATE TABLE conversion_totals (
+  account_id TEXT PRIMARY KEY,
+  total INTEGER NOT NULL,
+  failed INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;`;
+
+export const conversions: Projection = {
+  name: 'conversions',
+  version: 1,
+  tables: ['conversions', 'conversion_totals'],
+  ddl,
+  handlers(db) {
+    const count = db
+      .prepare<[string], number>(
+        `INSERT INTO conversion_totals (account_id, total) VALUES (?, 1)
+         ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`,
+      )
+      .pluck();
+    const countFailed = db.prepare(
+      'UPDATE conversion_totals SET failed = failed + 1 WHERE account_id = ?',
+    );
+    const insert = db.prepare(
+      `INSERT INTO conversions (account_id, number, id, status, created_at)
+       VALUES (?, ?, ?, 'pending', ?)`,
+    );
+    const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
+    const complete = db.prepare(
+      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pages = ?
+       WHERE id = ?`,
+    );
+    const fail = db.prepare(
+      "UPDATE conversions SET status = 'failed', error_message = ? WHERE id = ?",
+    );
+    const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
+    return typedHandlers({
+      ConversionRequested({ accountId, conversionId, requestedAt }) {
+        insert.run(accountId, count.get(accountId), conversionId, requestedAt);
+      },
+      ConversionStarted({ conversionId }) {
+        start.run(conversionId);
+      },
+      ConversionCompleted({ conversionId, document, pages, completedAt }) {
+        complete.run(completedAt, JSON.stringify(document), pages, conversionId);
+      },
+      ConversionFailed({ accountId, conversionId, message }) {
+        fail.run(message, conversionId);
+        countFailed.run(accountId);
+      },
+      ConversionExpired({ conversionId }) {
+        expire.run(conversionId);
+      },
+    });
+  },
+};
+
+export interface ConversionRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly status: ConversionStatus;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+  /** Only when completed. */
+  readonly completedAt?: number;
+  /** Only when failed. */
+  readonly errorMessage?: string;
+  /** The PDF; only when completed. It is gone from the blob store once `expired`. */
+  readonly document?: BlobRef;
+  readonly pages?: number;
+  readonly expired: boolean;
+}
+
+interface StoredConversion {
+  readonly id: string;
+  readonly account_id: string;
+  readonly status: ConversionStatus;
+  readonly created_at: number;
+  readonly completed_at: number | null;
+  readonly error_message: string | null;
+  readonly document: string | null;
+  readonly pages: number | null;
+  readonly expired: number;
+}
+
+function toRow(stored: StoredConversion): ConversionRow {
+  const { completed_at, error_message, document, pages } = stored;
+  return {
+    id: stored.id,
+    accountId: stored.account_id,
+    status: stored.status,
+    createdAt: stored.created_at,
+    ...(completed_at === null ? {} : { completedAt: completed_at }),
+    ...(error_message === null ? {} : { errorMessage: error_message }),
+    ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
+    ...(pages === null ? {} : { pages }),
+    expired: stored.expired === 1,
+  };
+}
+
+export interface ConversionPage {
+  readonly status?: ConversionStatus;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface ConversionQueries {
+  byId(id: string): ConversionRow | undefined;
+  /** Newest first; `total` counts all that the filter lets through. */
+  page(
+    accountId: string,
+    page: ConversionPage,
+  ): { readonly rows: readonly ConversionRow[]; readonly total: number };
+}
+
+export function conversionQueries(db: Database): ConversionQueries {
+  const columns =
+    'id, account_id, status, created_at, completed_at, error_message, document, pages, expired';
+  const byId = db.prepare<[string], StoredConversion>(
+    `SELECT ${columns} FROM conversions WHERE id = ?`,
+  );
+  const totals = db.prepare<[string], { total: number; failed: number }>(
+    'SELECT total, failed FROM conversion_totals WHERE account_id = ?',
+  );
+  const counted = db
+    .prepare<[string, string], number>(
+      'SELECT count(*) FROM conversions WHERE account_id = ? AND status = ?',
+    )
+    .pluck();
+  const newest = db.prepare<[string, number, number], StoredConversion>(
+    `SELECT ${columns} FROM conversions WHERE account_id = ? AND number <= ?
+     ORDER BY number DESC LIMIT ?`,
+  );
+  // The inner select skips within the index alone; only the page's own rows are then read.
+  const newestOfStatus = db.prepare<[string, string, string, number, number], StoredConversion>(
+    `SELECT ${columns} FROM conversions WHERE account_id = ? AND number IN (
+       SELECT number FROM conversions WHERE account_id = ? AND status = ?
+       ORDER BY number DESC LIMIT ? OFFSET ?)
+     ORDER BY number DESC`,
+  );
+
+  function totalOf(accountId: string, status: ConversionStatus): number {
+    const { total, failed } = totals.get(accountId) ?? { total: 0, failed: 0 };
+    if (status === 'failed') return failed;
+    // Few are ever unfinished, so these two are counted and the many completed ones are the rest.
+    if (status !== 'completed') return counted.get(accountId, status) ?? 0;
+    return total - failed - totalOf(accountId, 'pending') - totalOf(accountId, 'processing');
+  }
+
+  return {
+    byId(id) {
+      const stored = byId.get(id);
+      return stored && toRow(stored);
+    },
+    page(accountId, { status, offset, limit }) {
+      if (status === undefined) {
+        const total = totals.get(accountId)?.total ?? 0;
+        return { rows: newest.all(accountId, total - offset, limit).map(toRow), total };
+      }
+      const rows = newestOfStatus.all(accountId, accountId, status, limit, offset);
+      return { rows: rows.map(toRow), total: totalOf(accountId, status) };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** A to-do list: ended conversions whose blobs are still kept, by the time they ended. */
+import type { Database } from 'better-sqlite3';
+import type { Projection } from '../src/read-model/projection.ts';
+import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+
+const ddl = `
+CREATE TABLE expirations_due (
+  conversion_id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  ended_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX expirations_due_by_end ON expirations_due (ended_at, conversion_id);`;
+
+export const expirationsDue: Projection = {
+  name: 'expirations-due',
+  version: 1,
+  tables: ['expirations_due'],
+  ddl,
+  handlers(db) {
+    const insert = db.prepare(
+      'INSERT INTO expirations_due (conversion_id, account_id, ended_at) VALUES (?, ?, ?)',
+    );
+    const remove = db.prepare('DELETE FROM expirations_due WHERE conversion_id = ?');
+    return typedHandlers({
+      ConversionCompleted({ accountId, conversionId, completedAt }) {
+        insert.run(conversionId, accountId, completedAt);
+      },
+      ConversionFailed({ accountId, conversionId, failedAt }) {
+        insert.run(conversionId, accountId, failedAt);
+      },
+      ConversionExpired({ conversionId }) {
+        remove.run(conversionId);
+      },
+    });
+  },
+};
+
+export interface ExpirationDue {
+  readonly conversionId: string;
+  readonly accountId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly endedAt: number;
+}
+
+export interface ExpirationsDueQueries {
+  /** Those that ended before that time (milliseconds since the Unix epoch), oldest first. */
+  next(endedBefore: number, limit: number): readonly ExpirationDue[];
+}
+
+export function expirationsDueQueries(db: Database): ExpirationsDueQueries {
+  const next = db.prepare<[number, number], ExpirationDue>(
+    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_at AS endedAt
+     FROM expirations_due WHERE ended_at < ? ORDER BY ended_at, conversion_id LIMIT ?`,
+  );
+  return { next: (endedBefore, limit) => next.all(endedBefore, limit) };
+}

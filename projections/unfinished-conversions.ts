@@ -1,0 +1,125 @@
+/** A to-do list: what was accepted and has not ended, in the order of acceptance. */
+import type { Database } from 'better-sqlite3';
+import type { BlobRef, PrintOptions } from '../src/domain/events.ts';
+import type { Projection } from '../src/read-model/projection.ts';
+import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+
+const ddl = `
+CREATE TABLE unfinished_conversions (
+  position INTEGER PRIMARY KEY,
+  conversion_id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL,
+  request TEXT NOT NULL,
+  options TEXT NOT NULL,
+  requested_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  started_at INTEGER
+) STRICT;`;
+
+export const unfinishedConversions: Projection = {
+  name: 'unfinished-conversions',
+  version: 1,
+  tables: ['unfinished_conversions'],
+  ddl,
+  handlers(db) {
+    const insert = db.prepare(
+      `INSERT INTO unfinished_conversions
+         (position, conversion_id, account_id, request, options, requested_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    );
+    const start = db.prepare(
+      `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
+       WHERE conversion_id = ?`,
+    );
+    const remove = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
+    return typedHandlers({
+      ConversionRequested({ accountId, conversionId, request, options, requestedAt }, event) {
+        insert.run(
+          event.position,
+          conversionId,
+          accountId,
+          JSON.stringify(request),
+          JSON.stringify(options),
+          requestedAt,
+        );
+      },
+      ConversionStarted({ conversionId, attempt, startedAt }) {
+        start.run(attempt, startedAt, conversionId);
+      },
+      ConversionCompleted({ conversionId }) {
+        remove.run(conversionId);
+      },
+      ConversionFailed({ conversionId }) {
+        remove.run(conversionId);
+      },
+    });
+  },
+};
+
+export interface UnfinishedRow {
+  /** Of its ConversionRequested event. */
+  readonly position: bigint;
+  readonly conversionId: string;
+  readonly accountId: string;
+  readonly request: BlobRef;
+  readonly options: PrintOptions;
+  /** Milliseconds since the Unix epoch, as is `startedAt`. */
+  readonly requestedAt: number;
+  /** The highest attempt that a renderer has begun; 0 before the first. */
+  readonly attempts: number;
+  /** When the latest attempt began. */
+  readonly startedAt?: number;
+}
+
+interface StoredUnfinished {
+  readonly position: bigint;
+  readonly conversion_id: string;
+  readonly account_id: string;
+  readonly request: string;
+  readonly options: string;
+  readonly requested_at: bigint;
+  readonly attempts: bigint;
+  readonly started_at: bigint | null;
+}
+
+function toRow(stored: StoredUnfinished): UnfinishedRow {
+  return {
+    position: stored.position,
+    conversionId: stored.conversion_id,
+    accountId: stored.account_id,
+    request: JSON.parse(stored.request) as BlobRef,
+    options: JSON.parse(stored.options) as PrintOptions,
+    requestedAt: Number(stored.requested_at),
+    attempts: Number(stored.attempts),
+    ...(stored.started_at === null ? {} : { startedAt: Number(stored.started_at) }),
+  };
+}
+
+export interface UnfinishedQueries {
+  /** Those accepted after the position, oldest first. */
+  after(position: bigint, limit: number): readonly UnfinishedRow[];
+  byId(conversionId: string): UnfinishedRow | undefined;
+  count(): number;
+}
+
+export function unfinishedQueries(db: Database): UnfinishedQueries {
+  const after = db
+    .prepare<[bigint, number], StoredUnfinished>(
+      'SELECT * FROM unfinished_conversions WHERE position > ? ORDER BY position LIMIT ?',
+    )
+    .safeIntegers();
+  const byId = db
+    .prepare<[string], StoredUnfinished>(
+      'SELECT * FROM unfinished_conversions WHERE conversion_id = ?',
+    )
+    .safeIntegers();
+  const count = db.prepare<[], number>('SELECT count(*) FROM unfinished_conversions').pluck();
+  return {
+    after: (position, limit) => after.all(position, limit).map(toRow),
+    byId(conversionId) {
+      const stored = byId.get(conversionId);
+      return stored && toRow(stored);
+    },
+    count: () => count.get() ?? 0,
+  };
+}
