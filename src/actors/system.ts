@@ -1,0 +1,136 @@
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../clock.ts';
+import type { DomainEvent } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { Actor } from './actor.ts';
+import type { CommandContext, Outcome } from './command.ts';
+import type { ActorKind } from './kind.ts';
+import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import type { SnapshotCache } from './snapshots.ts';
+
+export type { CommandContext, Outcome } from './command.ts';
+export type { Limits } from './limits.ts';
+
+export interface ActorSystemOptions {
+  readonly store: EventStore;
+  readonly snapshots: SnapshotCache;
+  readonly limits?: Partial<Limits>;
+  readonly clock?: Clock;
+  /** Told of states that could not be kept. */
+  readonly log?: Logger;
+}
+
+interface Resident {
+  readonly kind: { readonly name: string };
+  readonly isBusy: boolean;
+  idle(): Promise<void>;
+  keep(every: number): void;
+}
+
+/** All actors of a process: one per stream in use, made when needed and let go when idle. */
+export class ActorSystem {
+  readonly #store: EventStore;
+  readonly #snapshots: SnapshotCache;
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  readonly #log: Logger | undefined;
+  /** By stream, least recently used first. */
+  readonly #actors = new Map<string, { readonly actor: Resident; readonly usedAt: number }>();
+  readonly #sweep: NodeJS.Timeout;
+  #closed = false;
+
+  constructor({ store, snapshots, limits, clock = systemClock, log }: ActorSystemOptions) {
+    this.#store = store;
+    this.#snapshots = snapshots;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#clock = clock;
+    this.#log = log;
+    this.#sweep = setInterval(() => this.#releaseIdle(), this.#limits.idleMs / 2).unref();
+  }
+
+  /** Streams kept warm now. */
+  get warm(): number {
+    return this.#actors.size;
+  }
+
+  /**
+   * Decides the command on its stream's state and resolves when its events are durable.
+   * @throws {ServiceError} service_unavailable: closed, too many wait, or other writers kept winning
+   * @throws {EventStoreUnavailable} whether it is stored is not known; the same command may be sent again
+   */
+  async send<State, Command, Event extends DomainEvent>(
+    kind: ActorKind<State, Command, Event>,
+    id: string,
+    command: Command,
+    context: CommandContext,
+  ): Promise<Outcome<State, Event>> {
+    return this.#actor(kind, id).send(command, context);
+  }
+
+  /** The stream's state as of now; revision -1 where there is no stream. */
+  async read<State, Command, Event extends DomainEvent>(
+    kind: ActorKind<State, Command, Event>,
+    id: string,
+  ): Promise<{ readonly state: State; readonly revision: number }> {
+    const actor = this.#actor(kind, id);
+    const { state, revision } = await actor.read();
+    // Ids that somebody guesses must not push out streams in use.
+    if (revision === -1 && !actor.isBusy) this.#actors.delete(kind.stream(id));
+    return { state, revision };
+  }
+
+  /** Takes no more commands, answers those that wait, keeps what is warm. Store and cache stay open. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#sweep);
+    await Promise.all([...this.#actors.values()].map(({ actor }) => actor.idle()));
+    for (const { actor } of this.#actors.values()) actor.keep(this.#limits.snapshotOnRelease);
+    this.#actors.clear();
+  }
+
+  #actor<State, Command, Event extends DomainEvent>(
+    kind: ActorKind<State, Command, Event>,
+    id: string,
+  ): Actor<State, Command, Event> {
+    if (this.#closed) {
+      throw new ServiceError('service_unavailable', 'The service is stopping.', { retryAfter: 1 });
+    }
+    const stream = kind.stream(id);
+    const found = this.#actors.get(stream)?.actor;
+    if (found && found.kind !== kind) {
+      throw new Error(`Stream ${stream} is of kind ${found.kind.name}, not ${kind.name}.`);
+    }
+    // The kind is the same object, so the actor was made with its types.
+    const actor = (found as Actor<State, Command, Event> | undefined) ?? this.#open(kind, stream);
+    this.#actors.delete(stream);
+    this.#actors.set(stream, { actor, usedAt: this.#clock.now() });
+    return actor;
+  }
+
+  #open<State, Command, Event extends DomainEvent>(
+    kind: ActorKind<State, Command, Event>,
+    stream: string,
+  ): Actor<State, Command, Event> {
+    for (const [oldest, { actor }] of this.#actors) {
+      if (this.#actors.size < this.#limits.warm) break;
+      if (!actor.isBusy) this.#release(oldest, actor);
+    }
+    return new Actor(kind, stream, this.#store, this.#snapshots, this.#limits, (err) =>
+      this.#log?.error({ err, stream }, 'actor state could not be kept'),
+    );
+  }
+
+  #releaseIdle(): void {
+    const before = this.#clock.now() - this.#limits.idleMs;
+    for (const [stream, { actor, usedAt }] of this.#actors) {
+      if (usedAt > before) break;
+      if (!actor.isBusy) this.#release(stream, actor);
+    }
+  }
+
+  #release(stream: string, actor: Resident): void {
+    this.#actors.delete(stream);
+    setImmediate(() => actor.keep(this.#limits.snapshotOnRelease));
+  }
+}
