@@ -47,7 +47,8 @@ const origin: Parse<string> = (value, name) => {
     url.pathname === '/' &&
     url.search === '' &&
     url.hash === '' &&
-    url.username === '';
+    url.username === '' &&
+    url.password === '';
   return plain
     ? url.origin
     : refuse(name, value, 'an http or https origin such as https://pdf.example.com');
@@ -61,13 +62,10 @@ const ports: Parse<readonly number[]> = (value, name) =>
     .map((each) => integer(1, 65_535)(each, name));
 
 const masterKey: Parse<Buffer> = (value, name) => {
-  const key = /^[0-9a-f]{64}$/i.test(value)
-    ? Buffer.from(value, 'hex')
-    : Buffer.from(value, 'base64');
-  if (key.length !== 32) {
-    throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64.`);
-  }
-  return key;
+  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+  // Node skips what is not base64, so a pass phrase could pass for a key.
+  if (/^[\w+/-]{43}=?$/.test(value)) return Buffer.from(value, 'base64');
+  throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64.`);
 };
 
 const emailAddress: Parse<string> = (value, name) =>
@@ -146,10 +144,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }
   }
   const entries = Object.entries(SETTINGS).map(([key, setting]) => {
-    const name = env[PREFIX + setting.name] === undefined ? setting.name : PREFIX + setting.name;
-    const value = env[name];
-    const given = value !== undefined && (value !== '' || 'emptyCounts' in setting);
-    return [key, given ? setting.parse(value, name) : setting.default()] as const;
+    for (const name of [PREFIX + setting.name, setting.name]) {
+      const value = env[name];
+      const given = value !== undefined && (value !== '' || 'emptyCounts' in setting);
+      if (given) return [key, setting.parse(value, name)] as const;
+    }
+    return [key, setting.default()] as const;
   });
   return Object.freeze(Object.fromEntries(entries)) as Config;
 }

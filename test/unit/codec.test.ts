@@ -1,0 +1,133 @@
+import { test } from 'tap';
+import { type DomainEvent, EVENT_SCHEMAS, UPCASTERS } from '../../src/domain/events.ts';
+import { decodeEvent, encodeEvent } from '../../src/event-store/codec.ts';
+import type { RecordedEvent } from '../../src/event-store/port.ts';
+import { accountId, blobRef, conversionId, NOW, OPTIONS, TIMINGS } from '../support/samples.ts';
+
+const ID = '00000000-0000-5000-8000-000000000001';
+const metadata = {
+  correlationId: 'cmd_1',
+  causationId: 'cmd_1',
+  actor: { kind: 'operator' },
+  time: NOW,
+} as const;
+const toPro: DomainEvent = {
+  type: 'PlanChanged',
+  data: { accountId: accountId(), plan: 'pro' },
+};
+const recorded = (data: object, schemaVersion: number, type = 'PlanChanged'): RecordedEvent => ({
+  id: ID,
+  type,
+  data,
+  metadata: { ...metadata, schemaVersion },
+  stream: 'account-1',
+  revision: 0,
+  position: 1n,
+});
+
+void test('what is encoded decodes to the same event', (t) => {
+  const written = encodeEvent(ID, toPro, metadata);
+  t.strictSame(written, {
+    id: ID,
+    type: 'PlanChanged',
+    data: toPro.data,
+    metadata: { ...metadata, schemaVersion: 1 },
+  });
+  t.strictSame(decodeEvent({ ...recorded({}, 1), ...written }), toPro);
+  t.end();
+});
+
+const request = {
+  accountId: accountId(),
+  conversionId: conversionId(),
+  source: 'html',
+  request: blobRef('request'),
+  options: OPTIONS,
+  requestedAt: NOW,
+} as const;
+const completion = {
+  accountId: accountId(),
+  conversionId: conversionId(),
+  renderer: 'r',
+  attempt: 1,
+  document: blobRef('document'),
+  pages: 1,
+  timings: TIMINGS,
+  chrome: 'c',
+  completedAt: NOW,
+} as const;
+
+void test('an event that is not of its shape is never written', (t) => {
+  const wrong: readonly (readonly [type: string, data: object])[] = [
+    ['Nonsense', {}],
+    ['toString', {}],
+    ['PlanChanged', { accountId: accountId() }],
+    ['PlanChanged', { accountId: accountId(), plan: 'gold' }],
+    ['PlanChanged', { accountId: 'acct_1', plan: 'pro' }],
+    ['PlanChanged', { accountId: accountId().toUpperCase(), plan: 'pro' }],
+    ['CreditGranted', { accountId: accountId(), amount: 0 }],
+    ['CreditGranted', { accountId: accountId(), amount: -1 }],
+    ['CreditGranted', { accountId: accountId(), amount: 0.5 }],
+    ['CreditGranted', { accountId: accountId(), amount: '1' }],
+    [
+      'CreditRefunded',
+      { accountId: accountId(), conversionId: conversionId(), amount: 1, failedAt: 7 },
+    ],
+    [
+      'CreditRefunded',
+      { accountId: accountId(), conversionId: conversionId(), amount: 1, failedAt: '-7' },
+    ],
+    ['PasswordChanged', { accountId: accountId(), passwordHash: '' }],
+    ['ConversionRequested', { ...request, idempotencyKey: 'plain' }],
+    ['ConversionRequested', { ...request, request: { ...request.request, key: '../../etc' } }],
+    ['ConversionRequested', { ...request, options: { ...OPTIONS, page_size: 'B5' } }],
+    ['ConversionCompleted', { ...completion, attempt: 0 }],
+    ['ConversionCompleted', { ...completion, pages: 0 }],
+    ['ConversionCompleted', { ...completion, timings: { ...TIMINGS, print: Number.NaN } }],
+    ['ConversionCompleted', { ...completion, completedAt: 1.5 }],
+  ];
+  for (const [type, data] of wrong) {
+    t.throws(
+      () => encodeEvent(ID, { type, data } as DomainEvent, metadata),
+      { name: 'TypeError', message: new RegExp(`^${type} `) },
+      `${type} ${JSON.stringify(data).slice(0, 60)}`,
+    );
+  }
+  t.ok(encodeEvent(ID, { type: 'ConversionRequested', data: request }, metadata));
+  t.ok(encodeEvent(ID, { type: 'ConversionCompleted', data: completion }, metadata));
+  t.end();
+});
+
+void test('an event of a later release is not guessed at', (t) => {
+  t.throws(() => decodeEvent(recorded(toPro.data, 2)), /PlanChanged is of version 2, newer/);
+  t.throws(() => decodeEvent(recorded({}, 1, 'Nonsense')), /Unknown event type Nonsense/);
+  t.throws(() => decodeEvent(recorded({}, 1, 'constructor')), /Unknown event type constructor/);
+  t.end();
+});
+
+void test('an older event is lifted, and the stored data stays as it was', (t) => {
+  t.teardown(() => {
+    delete UPCASTERS.PlanChanged;
+  });
+  UPCASTERS.PlanChanged = {
+    0: (data) => ({ ...data, plan: 'package' in data ? data.package : undefined }),
+  };
+  const old = recorded({ accountId: accountId(), package: 'pro' }, 0);
+  t.match(decodeEvent(old), toPro);
+  t.strictSame(old.data, { accountId: accountId(), package: 'pro' });
+  t.strictSame(decodeEvent(recorded(toPro.data, 1)), toPro, 'a current event is left alone');
+  const granted = { accountId: accountId(), amount: 1 };
+  t.strictSame(
+    decodeEvent(recorded(granted, 0, 'CreditGranted')).data,
+    granted,
+    'a type without an upcaster has not changed',
+  );
+  t.end();
+});
+
+void test('every event says whose it is', (t) => {
+  for (const [type, schema] of Object.entries(EVENT_SCHEMAS)) {
+    t.ok('accountId' in schema.properties, type);
+  }
+  t.end();
+});

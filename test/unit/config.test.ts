@@ -1,0 +1,265 @@
+import { resolve } from 'node:path';
+import { test } from 'tap';
+import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+
+const HEX = '0123456789abcdef'.repeat(4);
+const KEY = Buffer.from(HEX, 'hex');
+
+/** Each setting: what it is called, its default, values that work and values that do not. */
+const SETTINGS: readonly {
+  readonly key: keyof Config;
+  readonly name: string;
+  readonly unset: unknown;
+  readonly good: Readonly<Record<string, unknown>>;
+  readonly bad: readonly string[];
+}[] = [
+  {
+    key: 'port',
+    name: 'PORT',
+    unset: 8080,
+    good: { '0': 0, '65535': 65_535, '0080': 80 },
+    bad: ['65536', '-1', '80.5', '8e3', '0x50', 'http', ' 80', 'tcp://10.0.0.1:80'],
+  },
+  { key: 'host', name: 'HOST', unset: '127.0.0.1', good: { '0.0.0.0': '0.0.0.0' }, bad: [] },
+  {
+    key: 'publicUrl',
+    name: 'PUBLIC_URL',
+    unset: undefined,
+    good: {
+      'https://pdf.example.com': 'https://pdf.example.com',
+      'http://localhost:8080/': 'http://localhost:8080',
+      'HTTPS://PDF.example.com:443': 'https://pdf.example.com',
+    },
+    bad: [
+      'pdf.example.com',
+      'ftp://pdf.example.com',
+      'https://pdf.example.com/base',
+      'https://pdf.example.com/?a=1',
+      'https://pdf.example.com/#a',
+      'https://user@pdf.example.com',
+      'https://:secret@pdf.example.com',
+    ],
+  },
+  {
+    key: 'dataDir',
+    name: 'DATA_DIR',
+    unset: resolve('data'),
+    good: { '/var/lib/x': '/var/lib/x', here: resolve('here') },
+    bad: [],
+  },
+  {
+    key: 'eventStoreUrl',
+    name: 'EVENT_STORE_URL',
+    unset: undefined,
+    good: { 'kurrentdb://host:2113?tls=false': 'kurrentdb://host:2113?tls=false' },
+    bad: [],
+  },
+  {
+    key: 'natsUrl',
+    name: 'NATS_URL',
+    unset: undefined,
+    good: { 'nats://host:4222': 'nats://host:4222' },
+    bad: [],
+  },
+  {
+    key: 'blobStoreUrl',
+    name: 'BLOB_STORE_URL',
+    unset: undefined,
+    good: { 's3://bucket': 's3://bucket' },
+    bad: [],
+  },
+  {
+    key: 'renderConcurrency',
+    name: 'RENDER_CONCURRENCY',
+    unset: navigator.hardwareConcurrency,
+    good: { '1': 1, '256': 256 },
+    bad: ['0', '257', 'auto'],
+  },
+  {
+    key: 'renderTimeoutMs',
+    name: 'RENDER_TIMEOUT_MS',
+    unset: 30_000,
+    good: { '100': 100, '3600000': 3_600_000 },
+    bad: ['99', '3600001', '30s'],
+  },
+  {
+    key: 'maxBodyBytes',
+    name: 'MAX_BODY_BYTES',
+    unset: 10_485_760,
+    good: { '1': 1 },
+    bad: ['0', '10MB'],
+  },
+  {
+    key: 'maxHtmlBytes',
+    name: 'MAX_HTML_BYTES',
+    unset: 5_242_880,
+    good: { '1': 1 },
+    bad: ['0', '5MB'],
+  },
+  { key: 'rateLimitFree', name: 'RATE_LIMIT_FREE', unset: 10, good: { '1': 1 }, bad: ['0', 'x'] },
+  {
+    key: 'rateLimitStarter',
+    name: 'RATE_LIMIT_STARTER',
+    unset: 30,
+    good: { '1': 1 },
+    bad: ['0', 'x'],
+  },
+  { key: 'rateLimitPro', name: 'RATE_LIMIT_PRO', unset: 100, good: { '1': 1 }, bad: ['0', 'x'] },
+  {
+    key: 'rateLimitAnonymous',
+    name: 'RATE_LIMIT_ANONYMOUS',
+    unset: 30,
+    good: { '1': 1 },
+    bad: ['0', 'x'],
+  },
+  {
+    key: 'trustProxy',
+    name: 'TRUST_PROXY',
+    unset: false,
+    good: { true: true, false: false, '1': true, '0': false },
+    bad: ['yes', 'TRUE', '2'],
+  },
+  {
+    key: 'fileUrlTtlSeconds',
+    name: 'FILE_URL_TTL_SECONDS',
+    unset: 3600,
+    good: { '1': 1 },
+    bad: ['0', '1h'],
+  },
+  {
+    key: 'retentionSeconds',
+    name: 'RETENTION_SECONDS',
+    unset: 604_800,
+    good: { '1': 1 },
+    bad: ['0', '7d'],
+  },
+  { key: 'chromePath', name: 'CHROME_PATH', unset: undefined, good: { '/c': '/c' }, bad: [] },
+  {
+    key: 'allowPrivateNetwork',
+    name: 'ALLOW_PRIVATE_NETWORK',
+    unset: false,
+    good: { true: true },
+    bad: ['on'],
+  },
+  {
+    key: 'egressPorts',
+    name: 'EGRESS_PORTS',
+    unset: [],
+    good: { '3000': [3000], '3000, 9000,': [3000, 9000] },
+    bad: ['0', '65536', '3000-4000', '80;443'],
+  },
+  {
+    key: 'freeCredits',
+    name: 'FREE_CREDITS',
+    unset: 100,
+    good: { '0': 0, '1000000000000': 1e12 },
+    bad: ['-1', '1000000000001', '1.5'],
+  },
+  {
+    key: 'firstAccountEmail',
+    name: 'FIRST_ACCOUNT_EMAIL',
+    unset: 'admin@localhost',
+    good: { 'ann@example.com': 'ann@example.com', '': '' },
+    bad: ['ann', 'ann@', '@example.com', 'ann smith@example.com', 'a@b@c'],
+  },
+  {
+    key: 'masterKey',
+    name: 'MASTER_KEY',
+    unset: undefined,
+    good: {
+      [HEX]: KEY,
+      [HEX.toUpperCase()]: KEY,
+      [KEY.toString('base64')]: KEY,
+      [KEY.toString('base64url')]: KEY,
+    },
+    bad: [
+      HEX.slice(2),
+      `${HEX}00`,
+      HEX.replace('0', 'g'),
+      'a pass phrase',
+      `${'x y '.repeat(21)}x`,
+    ],
+  },
+  {
+    key: 'logLevel',
+    name: 'LOG_LEVEL',
+    unset: 'info',
+    good: { silent: 'silent', trace: 'trace' },
+    bad: ['INFO', 'verbose', 'constructor'],
+  },
+];
+
+void test('every setting has its default', (t) => {
+  const config = readConfig({});
+  t.strictSame(
+    Object.keys(config).toSorted(),
+    SETTINGS.map(({ key }) => key).toSorted(),
+    'this table knows every setting',
+  );
+  for (const { key, unset } of SETTINGS) t.strictSame(config[key], unset, key);
+  t.ok(Object.isFrozen(config));
+  t.end();
+});
+
+void test('every setting takes what it can use, also with the prefix', (t) => {
+  for (const { key, name, good } of SETTINGS) {
+    for (const [value, expected] of Object.entries(good)) {
+      t.strictSame(readConfig({ [name]: value })[key], expected, `${name}=${value}`);
+      const prefixed = `PRESSLEDGER_${name}`;
+      t.strictSame(readConfig({ [prefixed]: value })[key], expected, `${prefixed}=${value}`);
+    }
+  }
+  t.end();
+});
+
+void test('every setting refuses what it cannot use, by its name', (t) => {
+  for (const { name, bad } of SETTINGS) {
+    for (const value of bad) {
+      for (const given of [name, `PRESSLEDGER_${name}`]) {
+        const line = new RegExp(`^${given} must be [^\\n]+\\.$`);
+        t.throws(() => readConfig({ [given]: value }), { name: 'ConfigError', message: line });
+      }
+    }
+  }
+  t.end();
+});
+
+void test('a refused master key is not repeated in the message', (t) => {
+  try {
+    readConfig({ MASTER_KEY: 'hunter2hunter2' });
+    t.fail('not refused');
+  } catch (error) {
+    t.ok(error instanceof ConfigError);
+    t.notMatch(String(error), /hunter2/);
+  }
+  t.end();
+});
+
+void test('the prefix wins, and an unusable value behind it does not matter', (t) => {
+  t.equal(readConfig({ PORT: '1', PRESSLEDGER_PORT: '2' }).port, 2);
+  t.equal(readConfig({ PORT: 'tcp://10.0.0.1:80', PRESSLEDGER_PORT: '2' }).port, 2);
+  t.equal(
+    readConfig({ FIRST_ACCOUNT_EMAIL: 'a@b', PRESSLEDGER_FIRST_ACCOUNT_EMAIL: '' })
+      .firstAccountEmail,
+    '',
+  );
+  t.end();
+});
+
+void test('an empty value counts as not set', (t) => {
+  t.equal(readConfig({ PORT: '' }).port, 8080);
+  t.equal(readConfig({ PRESSLEDGER_PORT: '' }).port, 8080);
+  t.equal(readConfig({ PORT: '1', PRESSLEDGER_PORT: '' }).port, 1);
+  t.equal(readConfig({ PUBLIC_URL: '' }).publicUrl, undefined);
+  t.end();
+});
+
+void test('an unknown name with the prefix stops the start', (t) => {
+  t.throws(() => readConfig({ PRESSLEDGER_PROT: '1' }), {
+    name: 'ConfigError',
+    message: 'PRESSLEDGER_PROT is not a setting of Pressledger.',
+  });
+  t.throws(() => readConfig({ PRESSLEDGER_: '' }), { name: 'ConfigError' });
+  t.equal(readConfig({ NATS_PORT: 'tcp://10.0.0.1:4222', PATH: '/bin' }).natsUrl, undefined);
+  t.end();
+});

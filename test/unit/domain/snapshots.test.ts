@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { test } from 'tap';
+import { type AccountEvent, account, accountSnapshot } from '../../../src/domain/account.ts';
+import { type ApiKeyEvent, apiKey, apiKeySnapshot } from '../../../src/domain/api-key.ts';
+import {
+  type ConversionEvent,
+  conversion,
+  conversionSnapshot,
+} from '../../../src/domain/conversion.ts';
+import type { Decider, SnapshotCodec } from '../../../src/domain/decider.ts';
+import { type EmailEvent, email, emailSnapshot } from '../../../src/domain/email.ts';
+import { type SessionEvent, session, sessionSnapshot } from '../../../src/domain/session.ts';
+import { fold } from '../../support/given.ts';
+import {
+  accountId,
+  blobRef,
+  conversionId,
+  keyId,
+  NOW,
+  OPTIONS,
+  sessionId,
+  sha256,
+  TIMINGS,
+} from '../../support/samples.ts';
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** A state taken through JSON text in the middle of its life is the state that never was. */
+function survives<State, Command, Event>(
+  decider: Decider<State, Command, Event>,
+  codec: SnapshotCodec<State>,
+  event: fc.Arbitrary<Event>,
+): void {
+  const throughText = (state: State): State => codec.decode(asJson(codec.encode(state)));
+  const same = (one: State, other: State): boolean =>
+    isDeepStrictEqual(asJson(codec.encode(one)), asJson(codec.encode(other)));
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 40 }),
+      fc.array(event, { maxLength: 40 }),
+      (before, after) => {
+        const kept = throughText(fold(decider, before));
+        const ended = after.reduce((state, each) => decider.evolve(state, each), kept);
+        const never = fold(decider, [...before, ...after]);
+        return same(kept, fold(decider, before)) && same(ended, never);
+      },
+    ),
+  );
+}
+
+const time = fc.integer({ min: NOW, max: NOW + 3 * 24 * 60 * 60 * 1000 });
+const few = fc.integer({ min: 1, max: 9 });
+const owner = { accountId: accountId() };
+
+const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
+  fc.constantFrom<AccountEvent>(
+    {
+      type: 'AccountOpened',
+      data: { ...owner, email: 'v1.e', passwordHash: 'v1.p', plan: 'starter' },
+    },
+    { type: 'PlanChanged', data: { ...owner, plan: 'pro' } },
+    { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
+    { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
+  ),
+  few.map((amount): AccountEvent => ({ type: 'CreditGranted', data: { ...owner, amount } })),
+  fc.bigInt({ min: 1n, max: 2n ** 63n }).map(
+    (failedAt): AccountEvent => ({
+      type: 'CreditRefunded',
+      data: { ...owner, conversionId: conversionId(), amount: 1, failedAt: `${failedAt}` },
+    }),
+  ),
+  fc.tuple(few, time, fc.option(few)).map(
+    ([n, requestedAt, key]): AccountEvent => ({
+      type: 'ConversionRequested',
+      data: {
+        ...owner,
+        conversionId: conversionId(n),
+        source: 'url',
+        request: blobRef('request', n),
+        options: OPTIONS,
+        requestedAt,
+        ...(key === null ? {} : { idempotencyKey: sha256(key) }),
+      },
+    }),
+  ),
+);
+
+const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
+  .tuple(fc.constantFrom('start', 'complete', 'fail', 'ignore', 'expire'), few, time)
+  .map(([what, attempt, at]): ConversionEvent => {
+    const life = { ...owner, conversionId: conversionId() };
+    const by = { ...life, renderer: 'r', attempt };
+    switch (what) {
+      case 'start':
+        return { type: 'ConversionStarted', data: { ...by, startedAt: at } };
+      case 'complete':
+        return {
+          type: 'ConversionCompleted',
+          data: {
+            ...by,
+            document: blobRef('document'),
+            pages: 1,
+            timings: TIMINGS,
+            chrome: 'c',
+            completedAt: at,
+          },
+        };
+      case 'fail':
+        return {
+          type: 'ConversionFailed',
+          data: { ...by, code: 'timeout', message: 'm', failedAt: at },
+        };
+      case 'ignore':
+        return { type: 'ConversionOutcomeIgnored', data: { ...by, outcome: 'failed' } };
+      case 'expire':
+        return { type: 'ConversionExpired', data: { ...life, expiredAt: at } };
+    }
+  });
+
+const keyEvents: fc.Arbitrary<ApiKeyEvent> = fc.oneof(
+  fc.constantFrom<ApiKeyEvent>(
+    {
+      type: 'KeyCreated',
+      data: {
+        ...owner,
+        keyId: keyId(),
+        keyHash: sha256(),
+        prefix: 'pk_live_abcd',
+        name: 'v1.n',
+        createdAt: NOW,
+      },
+    },
+    { type: 'KeyRevoked', data: { ...owner, keyId: keyId() } },
+  ),
+  time.map(
+    (usedAt): ApiKeyEvent => ({ type: 'KeyUsed', data: { ...owner, keyId: keyId(), usedAt } }),
+  ),
+);
+
+const session1 = { ...owner, sessionId: sessionId() };
+const sessionEvents = fc.constantFrom<SessionEvent>(
+  { type: 'SessionOpened', data: { ...session1, expiresAt: NOW } },
+  { type: 'SessionRevoked', data: session1 },
+);
+const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
+
+void test('a snapshot and the events after it give the state that all events give', (t) => {
+  t.doesNotThrow(() => survives(account, accountSnapshot, accountEvents), 'account');
+  t.doesNotThrow(() => survives(conversion, conversionSnapshot, conversionEvents), 'conversion');
+  t.doesNotThrow(() => survives(apiKey, apiKeySnapshot, keyEvents), 'api key');
+  t.doesNotThrow(() => survives(session, sessionSnapshot, sessionEvents), 'session');
+  t.doesNotThrow(() => survives(email, emailSnapshot, emailEvents), 'email');
+  t.end();
+});
