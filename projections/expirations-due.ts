@@ -7,7 +7,8 @@ const ddl = `
 CREATE TABLE expirations_due (
   conversion_id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL,
-  ended_at INTEGER NOT NULL
+  ended_at INTEGER NOT NULL,
+  ended_event_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX expirations_due_by_end ON expirations_due (ended_at, conversion_id);`;
 
@@ -18,15 +19,16 @@ export const expirationsDue: Projection = {
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      'INSERT INTO expirations_due (conversion_id, account_id, ended_at) VALUES (?, ?, ?)',
+      `INSERT INTO expirations_due (conversion_id, account_id, ended_at, ended_event_id)
+       VALUES (?, ?, ?, ?)`,
     );
     const remove = db.prepare('DELETE FROM expirations_due WHERE conversion_id = ?');
     return typedHandlers({
-      ConversionCompleted({ accountId, conversionId, completedAt }) {
-        insert.run(conversionId, accountId, completedAt);
+      ConversionCompleted({ accountId, conversionId, completedAt }, event) {
+        insert.run(conversionId, accountId, completedAt, event.id);
       },
-      ConversionFailed({ accountId, conversionId, failedAt }) {
-        insert.run(conversionId, accountId, failedAt);
+      ConversionFailed({ accountId, conversionId, failedAt }, event) {
+        insert.run(conversionId, accountId, failedAt, event.id);
       },
       ConversionExpired({ conversionId }) {
         remove.run(conversionId);
@@ -40,6 +42,8 @@ export interface ExpirationDue {
   readonly accountId: string;
   /** Milliseconds since the Unix epoch. */
   readonly endedAt: number;
+  /** The event that ended it, which causes the expiration. */
+  readonly endedEventId: string;
 }
 
 export interface ExpirationsDueQueries {
@@ -49,7 +53,8 @@ export interface ExpirationsDueQueries {
 
 export function expirationsDueQueries(db: Database): ExpirationsDueQueries {
   const next = db.prepare<[number, number], ExpirationDue>(
-    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_at AS endedAt
+    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_at AS endedAt,
+       ended_event_id AS endedEventId
      FROM expirations_due WHERE ended_at < ? ORDER BY ended_at, conversion_id LIMIT ?`,
   );
   return { next: (endedBefore, limit) => next.all(endedBefore, limit) };

@@ -7,7 +7,8 @@ const ddl = `
 CREATE TABLE refunds_due (
   position INTEGER PRIMARY KEY,
   conversion_id TEXT NOT NULL UNIQUE,
-  account_id TEXT NOT NULL
+  account_id TEXT NOT NULL,
+  failed_event_id TEXT NOT NULL
 ) STRICT;`;
 
 export const refundsDue: Projection = {
@@ -17,12 +18,13 @@ export const refundsDue: Projection = {
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      'INSERT INTO refunds_due (position, conversion_id, account_id) VALUES (?, ?, ?)',
+      `INSERT INTO refunds_due (position, conversion_id, account_id, failed_event_id)
+       VALUES (?, ?, ?, ?)`,
     );
     const remove = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
     return typedHandlers({
       ConversionFailed({ accountId, conversionId }, event) {
-        insert.run(event.position, conversionId, accountId);
+        insert.run(event.position, conversionId, accountId, event.id);
       },
       CreditRefunded({ conversionId }) {
         remove.run(conversionId);
@@ -36,6 +38,8 @@ export interface RefundDue {
   readonly position: bigint;
   readonly conversionId: string;
   readonly accountId: string;
+  /** What causes the refund. */
+  readonly failedEventId: string;
 }
 
 export interface RefundsDueQueries {
@@ -46,7 +50,8 @@ export interface RefundsDueQueries {
 export function refundsDueQueries(db: Database): RefundsDueQueries {
   const next = db
     .prepare<[number], RefundDue>(
-      `SELECT position, conversion_id AS conversionId, account_id AS accountId
+      `SELECT position, conversion_id AS conversionId, account_id AS accountId,
+         failed_event_id AS failedEventId
        FROM refunds_due ORDER BY position LIMIT ?`,
     )
     .safeIntegers();

@@ -1,0 +1,103 @@
+/** Opening and finding accounts: the address is reserved first, so that it is never held twice. */
+import { createHmac } from 'node:crypto';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { AccountState } from '../domain/account.ts';
+import type { Plan } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import { newAccountId } from '../ids.ts';
+import type { Vault } from '../keyring/vault.ts';
+import { accountActor, emailActor } from './kinds.ts';
+import { hashPassword } from './passwords.ts';
+import { randomAlphanumeric } from './random-text.ts';
+
+export interface AccountDependencies {
+  readonly actors: ActorSystem;
+  readonly vault: Vault;
+  /** Keys the hash under which a sign-in address is found. */
+  readonly addressKey: Buffer;
+}
+
+export interface OpenedAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly plan: Plan;
+  readonly credits: number;
+  /** Only where none was given and one was made. */
+  readonly password?: string;
+}
+
+const GENERATED_PASSWORD_CHARACTERS = 24;
+
+/** The id of the stream that reserves an address, which names nobody. Case does not tell two apart. */
+function addressHmac(deps: AccountDependencies, email: string): string {
+  const normal = email.trim().normalize('NFC').toLowerCase();
+  return createHmac('sha256', deps.addressKey).update(normal, 'utf8').digest('hex');
+}
+
+/** @throws {ServiceError} `validation_error` where the address is not one or is taken */
+export async function openAccount(
+  deps: AccountDependencies,
+  request: {
+    readonly email: string;
+    readonly plan: Plan;
+    readonly credits: number;
+    readonly password?: string;
+  },
+  context: CommandContext,
+): Promise<OpenedAccount> {
+  const { actors, vault } = deps;
+  const { plan, credits } = request;
+  const email = request.email.trim();
+  if (!/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(email)) {
+    const text = `${JSON.stringify(email)} is not an email address.`;
+    throw new ServiceError('validation_error', text, { details: { email: [text] } });
+  }
+  const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
+  const passwordHash = await hashPassword(password);
+
+  const reservation = await actors.send(
+    emailActor,
+    addressHmac(deps, email),
+    { type: 'ReserveEmail', accountId: newAccountId(context.metadata.time) },
+    context,
+  );
+  // An earlier try may have been cut off after its reservation: then this one opens its account.
+  const id = reservation.accepted ? reservation.state.accountId : undefined;
+  if (id === undefined) throw new ServiceError('internal_error');
+  const opened = await actors.send(
+    accountActor,
+    id,
+    {
+      type: 'OpenAccount',
+      accountId: id,
+      email: await vault.seal(id, email),
+      passwordHash: await vault.seal(id, passwordHash),
+      plan,
+      credits,
+    },
+    context,
+  );
+  if (!opened.accepted || opened.events.length === 0) {
+    const text = `There is an account for ${email} already.`;
+    throw new ServiceError('validation_error', text, { details: { email: [text] } });
+  }
+  return {
+    id,
+    email,
+    plan,
+    credits,
+    ...(request.password === undefined ? { password } : {}),
+  };
+}
+
+/** The open account that signs in with the address. */
+export async function findAccount(
+  deps: AccountDependencies,
+  email: string,
+): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
+  const reserved = await deps.actors.read(emailActor, addressHmac(deps, email));
+  const id = reserved.state.accountId;
+  if (id === undefined) return undefined;
+  const { state } = await deps.actors.read(accountActor, id);
+  return state.status === 'open' ? { id, state } : undefined;
+}

@@ -1,0 +1,122 @@
+import { text } from 'node:stream/consumers';
+import { accountQueries } from '../../projections/accounts.ts';
+import { findAccount, openAccount } from '../application/accounts.ts';
+import { operatorContext } from '../application/operator.ts';
+import { isoTime } from '../clock.ts';
+import type { Core } from '../core.ts';
+import { MAX_BALANCE } from '../domain/account.ts';
+import { PLANS, type Plan } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import { type Command, requiredOption, textOption, UsageError, wholeNumber } from './command.ts';
+
+const PAGE = 500;
+
+export function parsePlan(value: string): Plan {
+  const plan = PLANS.find((each) => each === value);
+  if (!plan) throw new UsageError(`A plan is one of ${PLANS.join(', ')}.`);
+  return plan;
+}
+
+/** @throws {ServiceError} `not_found` */
+export async function accountByEmail(core: Core, email: string) {
+  const account = await findAccount(core, email);
+  if (!account) throw new ServiceError('not_found', `There is no account for ${email}.`);
+  return account;
+}
+
+/** One line of standard input, without its end. */
+async function passwordFromInput(): Promise<string> {
+  return (await text(process.stdin)).replace(/\r?\n$/, '');
+}
+
+export const accountCreate: Command = {
+  name: 'account create',
+  usage: '--email E [--plan P] [--credits N] [--password-stdin]',
+  summary: 'Open an account; a password is made and shown once where none is given.',
+  positionals: [],
+  options: {
+    email: { type: 'string', help: 'the sign-in address' },
+    plan: { type: 'string', help: `${PLANS.join(', ')} (default free)` },
+    credits: { type: 'string', help: 'credits to begin with (default FREE_CREDITS)' },
+    'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+  },
+  run: async (invocation, { openCore, output }) => {
+    const email = requiredOption(invocation, 'email');
+    const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
+    const credits = textOption(invocation, 'credits');
+    const wanted =
+      credits === undefined ? undefined : wholeNumber(credits, '--credits', 0, MAX_BALANCE);
+    const password =
+      invocation.values['password-stdin'] === true ? await passwordFromInput() : undefined;
+    await using core = await openCore();
+    const opened = await openAccount(
+      core,
+      {
+        email,
+        plan,
+        credits: wanted ?? core.config.freeCredits,
+        ...(password === undefined ? {} : { password }),
+      },
+      operatorContext(core.clock),
+    );
+    output.json(opened);
+    output.line(`Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`);
+    if (opened.password !== undefined) {
+      output.line(`Password (shown only now): ${opened.password}`);
+    }
+  },
+};
+
+export const accountList: Command = {
+  name: 'account list',
+  usage: '',
+  summary: 'List all accounts, oldest first.',
+  positionals: [],
+  options: {},
+  run: async (_, { openCore, output }) => {
+    await using core = await openCore();
+    await core.caughtUp();
+    const accounts: object[] = [];
+    for (let offset = 0; ; offset += PAGE) {
+      const rows = core.readModel.query(accountQueries).all({ offset, limit: PAGE });
+      for (const { id, email, plan, credits, createdAt } of rows) {
+        const account = {
+          id,
+          email: await core.vault.unseal(id, email),
+          plan,
+          credits,
+          created_at: isoTime(createdAt),
+        };
+        accounts.push(account);
+        output.line([id, account.email, plan, `${credits} credits`, account.created_at].join('  '));
+      }
+      if (rows.length < PAGE) break;
+    }
+    output.json(accounts);
+    if (accounts.length === 0) output.line('There is no account yet.');
+  },
+};
+
+export const accountShow: Command = {
+  name: 'account show',
+  usage: 'E',
+  summary: 'Show one account by its sign-in address.',
+  positionals: ['E'],
+  options: {},
+  run: async ({ positionals: [email = ''] }, { openCore, output }) => {
+    await using core = await openCore();
+    const { id, state } = await accountByEmail(core, email);
+    await core.caughtUp();
+    const row = core.readModel.query(accountQueries).byId(id);
+    if (!row) throw new ServiceError('not_found', `There is no account for ${email}.`);
+    const shown = {
+      id,
+      email: await core.vault.unseal(id, state.email),
+      plan: row.plan,
+      credits: row.credits,
+      created_at: isoTime(row.createdAt),
+    };
+    output.json(shown);
+    for (const [name, value] of Object.entries(shown)) output.line(`${name.padEnd(12)}${value}`);
+  },
+};

@@ -1,0 +1,75 @@
+import type { Core, Running, RunningService } from '../core.ts';
+
+/** What the composition root lends to a command. */
+export interface Toolbox {
+  /** Opens the store of the settings. */
+  openCore(): Promise<Core>;
+  /** Starts the API, the process managers and the renderer in this process. */
+  startService(): Promise<RunningService>;
+  /** Renders what is unfinished in this process, unless a service on the same store does so. */
+  startRendering(core: Core): Promise<Running>;
+  readonly output: Output;
+}
+
+/** Standard output for answers, standard error for everything said on the way. */
+export interface Output {
+  /** A human-readable answer; not printed with `--json`. */
+  line(text: string): void;
+  /** The answer as data: the one JSON document on standard output with `--json`. */
+  json(value: unknown): void;
+  /** Progress: rewritten in place on a terminal, a line at a time elsewhere. */
+  progress(text: string): void;
+  readonly wantsJson: boolean;
+}
+
+export interface Command {
+  /** As typed, for example `account create`. */
+  readonly name: string;
+  /** What follows the name in the usage line. */
+  readonly usage: string;
+  readonly summary: string;
+  /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
+  readonly service?: true;
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  /** The names of the positional arguments, all needed. */
+  readonly positionals: readonly string[];
+  run(invocation: Invocation, toolbox: Toolbox): Promise<void>;
+}
+
+export interface OptionSpec {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  readonly help: string;
+}
+
+export interface Invocation {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+}
+
+/** Wrong usage: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The value of an option that takes text. */
+export function textOption({ values }: Invocation, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** @throws {UsageError} it is absent */
+export function requiredOption(invocation: Invocation, name: string): string {
+  const value = textOption(invocation, name);
+  if (value === undefined) throw new UsageError(`--${name} is needed.`);
+  return value;
+}
+
+/** @throws {UsageError} it is not a whole number in the bounds */
+export function wholeNumber(text: string, name: string, min: number, max: number): number {
+  const number = Number(text);
+  if (!/^[0-9]+$/.test(text) || number < min || number > max) {
+    throw new UsageError(`${name} must be a whole number from ${min} to ${max}.`);
+  }
+  return number;
+}

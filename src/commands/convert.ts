@@ -1,0 +1,111 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { accountQueries } from '../../projections/accounts.ts';
+import { PressledgerClient } from '../client/client.ts';
+import type { ConversionOptions } from '../client/types.ts';
+import type { Core } from '../core.ts';
+import { ServiceError } from '../errors.ts';
+import { accountByEmail } from './account.ts';
+import {
+  type Command,
+  type Invocation,
+  requiredOption,
+  textOption,
+  type Toolbox,
+  UsageError,
+} from './command.ts';
+import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
+import { type Converted, convertHere } from './convert-here.ts';
+
+/** A file that is not there is told before anything is asked for. */
+async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
+  if (/^https?:\/\//i.test(fileOrUrl)) return { url: fileOrUrl };
+  try {
+    return { html: await readFile(fileOrUrl, 'utf8') };
+  } catch (error) {
+    throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
+  }
+}
+
+async function convertThere(
+  server: string,
+  apiKey: string,
+  options: ConversionOptions,
+  toolbox: Toolbox,
+): Promise<Converted> {
+  const client = new PressledgerClient({ server, apiKey });
+  const { id } = await client.create(options);
+  toolbox.output.progress(`${id} is accepted; waiting for the PDF`);
+  const record = await client.wait(id);
+  return { record, open: async () => Readable.fromWeb(await client.download(record)) };
+}
+
+async function accountFor(core: Core, email: string | undefined): Promise<string> {
+  if (email !== undefined) return (await accountByEmail(core, email)).id;
+  await core.caughtUp();
+  const first = core.readModel.query(accountQueries).first();
+  if (!first) {
+    throw new ServiceError(
+      'not_found',
+      "There is no account yet: 'pressledger account create' opens one.",
+    );
+  }
+  return first.id;
+}
+
+/** Writes the whole file or leaves none behind. */
+async function save(open: () => Promise<Readable>, path: string): Promise<void> {
+  try {
+    await pipeline(await open(), createWriteStream(path));
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+async function finish(
+  { record, open }: Converted,
+  path: string,
+  { output }: Toolbox,
+): Promise<void> {
+  if (record.status === 'failed') {
+    output.json(record);
+    throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
+  }
+  await save(open, path);
+  output.json(record);
+  output.line(`${record.id} is in ${path}.`);
+}
+
+export const convert: Command = {
+  name: 'convert',
+  usage: 'FILE_OR_URL -o OUT.pdf [--account E] [--server URL --api-key K] [options]',
+  summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
+  positionals: ['FILE_OR_URL'],
+  options: {
+    output: { type: 'string', short: 'o', help: 'the PDF to write' },
+    account: { type: 'string', help: 'whose credits to use (default: the first account)' },
+    server: { type: 'string', help: "a service's origin or base URL" },
+    'api-key': { type: 'string', help: 'a key for --server' },
+    ...CONVERT_FLAGS,
+  },
+  run: async (invocation: Invocation, toolbox) => {
+    const [fileOrUrl = ''] = invocation.positionals;
+    const path = requiredOption(invocation, 'output');
+    const server = textOption(invocation, 'server');
+    const apiKey = textOption(invocation, 'api-key');
+    if ((server === undefined) !== (apiKey === undefined)) {
+      throw new UsageError('--server and --api-key go together.');
+    }
+    const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
+    if (server !== undefined && apiKey !== undefined) {
+      await finish(await convertThere(server, apiKey, options, toolbox), path, toolbox);
+      return;
+    }
+    await using core = await toolbox.openCore();
+    const accountId = await accountFor(core, textOption(invocation, 'account'));
+    await finish(await convertHere(core, accountId, options, toolbox), path, toolbox);
+  },
+};

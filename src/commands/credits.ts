@@ -1,0 +1,29 @@
+import { accepted } from '../application/accepted.ts';
+import { accountActor } from '../application/kinds.ts';
+import { operatorContext } from '../application/operator.ts';
+import { MAX_BALANCE } from '../domain/account.ts';
+import { accountByEmail } from './account.ts';
+import { type Command, wholeNumber } from './command.ts';
+
+export const creditsGrant: Command = {
+  name: 'credits grant',
+  usage: 'E N',
+  summary: 'Give an account more credits.',
+  positionals: ['E', 'N'],
+  options: {},
+  run: async ({ positionals: [email = '', count = ''] }, { openCore, output }) => {
+    const amount = wholeNumber(count, 'N', 1, MAX_BALANCE);
+    await using core = await openCore();
+    const { id } = await accountByEmail(core, email);
+    const { state } = accepted(
+      await core.actors.send(
+        accountActor,
+        id,
+        { type: 'GrantCredits', accountId: id, amount },
+        operatorContext(core.clock),
+      ),
+    );
+    output.json({ email, credits: state.credits });
+    output.line(`${email} now has ${state.credits} credits.`);
+  },
+};

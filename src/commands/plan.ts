@@ -1,0 +1,28 @@
+import { accepted } from '../application/accepted.ts';
+import { accountActor } from '../application/kinds.ts';
+import { operatorContext } from '../application/operator.ts';
+import { accountByEmail, parsePlan } from './account.ts';
+import type { Command } from './command.ts';
+
+export const planSet: Command = {
+  name: 'plan set',
+  usage: 'E P',
+  summary: 'Put an account on another plan.',
+  positionals: ['E', 'P'],
+  options: {},
+  run: async ({ positionals: [email = '', name = ''] }, { openCore, output }) => {
+    const plan = parsePlan(name);
+    await using core = await openCore();
+    const { id } = await accountByEmail(core, email);
+    accepted(
+      await core.actors.send(
+        accountActor,
+        id,
+        { type: 'ChangePlan', accountId: id, plan },
+        operatorContext(core.clock),
+      ),
+    );
+    output.json({ email, plan });
+    output.line(`${email} is on plan ${plan}.`);
+  },
+};

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { FirstAccount } from '../core.ts';
+import type { Command } from './command.ts';
+
+/** What a person who starts an empty store for the first time needs; both curls work when pasted. */
+function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): readonly string[] {
+  const api = `${publicUrl}/api/v1`;
+  const record = `${api}/conversions/$(sed -E 's/.*"id":"([^"]+)".*/\\1/' conversion.json)/`;
+  const read = `curl -sS -H 'X-API-Key: ${apiKey}' -H 'Prefer: wait=30' "${record}"`;
+  return [
+    `  Sign-in:  ${email} / ${password}`,
+    `  API key:  ${apiKey}`,
+    '  Both are shown only now.',
+    '  Convert a document:',
+    `    curl -sS ${api}/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '{"html":"<h1>Hello from Pressledger</h1>"}' | tee conversion.json`,
+    '  Fetch the PDF:',
+    `    curl -sS -o document.pdf "$(${read.replaceAll('"', '\\"')} | sed -E 's/.*"file_url":"([^"]+)".*/\\1/')"`,
+  ];
+}
+
+export const start: Command = {
+  name: 'start',
+  usage: '',
+  summary: 'Run the whole service in this process: API, process managers and renderer.',
+  service: true,
+  positionals: [],
+  options: {},
+  run: async (_, { startService, output }) => {
+    const stopAsked = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    const service = await startService();
+    try {
+      // Whoever stops the service before it is ready need not wait for Chrome.
+      const ready = service.ready.then(() => {
+        output.line(`Pressledger is ready at ${service.publicUrl}`);
+        if (service.firstAccount) {
+          for (const line of welcome(service.publicUrl, service.firstAccount)) output.line(line);
+        }
+        return stopAsked;
+      });
+      await Promise.race([ready, stopAsked]);
+    } finally {
+      await service.stop();
+    }
+  },
+};

@@ -1,0 +1,246 @@
+/** The composition root: the only file that names concrete adapters. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { allProjections } from '../projections/all.ts';
+import { SqliteSnapshots } from './actors/sqlite-snapshots.ts';
+import { ActorSystem } from './actors/system.ts';
+import { openFirstAccount } from './application/first-account.ts';
+import { EmbeddedBlobStore } from './blob-store/embedded.ts';
+import { systemClock } from './clock.ts';
+import { type Config, ConfigError } from './config.ts';
+import type { Core, Running, RunningService } from './core.ts';
+import { openEmbeddedDatabase } from './embedded/database.ts';
+import { type Lease, tryAcquireLease } from './embedded/lease.ts';
+import { SqliteEventStore } from './event-store/sqlite.ts';
+import { createApp } from './http/app.ts';
+import { createFileTokens } from './http/file-tokens.ts';
+import { listen } from './http/server.ts';
+import { timeOrderedId } from './ids.ts';
+import { FileKeyring } from './keyring/file.ts';
+import { deriveKey, loadMasterKey } from './keyring/master-key.ts';
+import { createVault } from './keyring/vault.ts';
+import type { Logger } from './log.ts';
+import { startDispatch } from './process-managers/dispatch.ts';
+import { startOutcomes } from './process-managers/outcomes.ts';
+import { startRefunds } from './process-managers/refunds.ts';
+import { startRetention } from './process-managers/retention.ts';
+import { openReadModel } from './read-model/read-model.ts';
+import { rebuildReadModel } from './read-model/rebuild.ts';
+import { ProjectionRunner } from './read-model/runner.ts';
+import { InProcessRenderQueue } from './render-queue/in-process.ts';
+import { startRendererNode } from './renderer/node.ts';
+
+/** How often a process that does not render looks whether the one that did has gone. */
+const LEASE_RETRY_MS = 500;
+
+/** What of a setting is for a later release is said at the start, not ignored. */
+function refuseUnsupported(config: Config): void {
+  const given = {
+    EVENT_STORE_URL: config.eventStoreUrl,
+    NATS_URL: config.natsUrl,
+    BLOB_STORE_URL: config.blobStoreUrl,
+  };
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) {
+      throw new ConfigError(`${name} is not supported yet: leave it out to run on embedded parts.`);
+    }
+  }
+}
+
+/**
+ * Opens the data directory of the settings, and follows the log into its read models.
+ * @throws {Error} one line that names the file or setting and the remedy
+ */
+export async function openCore(config: Config, logger: Logger): Promise<Core> {
+  refuseUnsupported(config);
+  const at = (name: string): string => join(config.dataDir, name);
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+
+  const clock = systemClock;
+  const masterKey = loadMasterKey(config.dataDir, config.masterKey);
+  const database = openEmbeddedDatabase(at('pressledger.db'));
+  const store = new SqliteEventStore(database);
+  const blobs = new EmbeddedBlobStore(database, at('blobs'));
+  const vault = createVault(new FileKeyring(at('keyring'), masterKey));
+  const snapshots = new SqliteSnapshots(at('snapshots.db'));
+  const actors = new ActorSystem({ store, snapshots });
+  const readModel = openReadModel({ directory: at('read-model'), projections: allProjections });
+  const runner = new ProjectionRunner({ store, readModel, logger });
+  runner.start();
+
+  return {
+    config,
+    clock,
+    logger,
+    store,
+    actors,
+    blobs,
+    vault,
+    readModel,
+    runner,
+    masterKey,
+    addressKey: deriveKey(masterKey, 'sign-in address', 32),
+    caughtUp: async () => runner.waitFor(await store.head()),
+    rebuildReadModel: (onProgress) => rebuildReadModel({ store, readModel, onProgress }),
+    [Symbol.asyncDispose]: async () => {
+      await actors.close();
+      await runner.stop();
+      readModel.close();
+      await store.close();
+      snapshots.close();
+      database.close();
+    },
+  };
+}
+
+/** Starts the process managers and the renderer on the embedded queue. */
+async function startEmbeddedRendering(core: Core): Promise<RenderingParts> {
+  const { config, clock, logger } = core;
+  const queue = new InProcessRenderQueue();
+  const managers = [
+    startOutcomes({ ...core, queue }),
+    startRefunds(core),
+    startRetention({ ...core, retentionSeconds: config.retentionSeconds }),
+  ];
+  const stopManagers = async (): Promise<void> => {
+    await Promise.all(managers.map((manager) => manager.stop()));
+    await queue.close();
+  };
+  try {
+    await core.caughtUp();
+    const node = await startRendererNode({
+      queue,
+      blobs: core.blobs,
+      settings: {
+        concurrency: config.renderConcurrency,
+        timeoutMs: config.renderTimeoutMs,
+        ...(config.chromePath === undefined ? {} : { chromePath: config.chromePath }),
+        allowPrivateNetwork: config.allowPrivateNetwork,
+        egressPorts: config.egressPorts,
+        tempDir: join(config.dataDir, 'tmp'),
+      },
+      name: `renderer-${timeOrderedId(clock.now())}`,
+      clock,
+      logger,
+    });
+    const dispatch = startDispatch({ ...core, queue });
+    return {
+      ready: () => node.ready(),
+      stop: async () => {
+        await dispatch.stop();
+        // The renderer first: what it still finishes is reported to managers that run.
+        await node.stop();
+        await stopManagers();
+      },
+    };
+  } catch (error) {
+    await stopManagers();
+    throw error;
+  }
+}
+
+interface RenderingParts extends Running {
+  ready(): { readonly ready: boolean; readonly reason?: string };
+}
+
+/**
+ * Renders in this process, or stands by while another process on the same data directory does, and
+ * takes over when that one has gone.
+ */
+class Rendering implements Running {
+  readonly #core: Core;
+  readonly #leasePath: string;
+  #lease: Lease | undefined;
+  #parts: RenderingParts | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.#leasePath = join(core.config.dataDir, 'render.lock');
+  }
+
+  /** Resolves when this process renders or stands by. @throws {Error} Chrome does not start */
+  async start(): Promise<void> {
+    this.#lease = tryAcquireLease(this.#leasePath);
+    if (!this.#lease) {
+      this.#core.logger.info('another process renders for this data directory: standing by');
+      this.#retry = setInterval(() => this.#takeOver(), LEASE_RETRY_MS);
+      return;
+    }
+    this.#parts = await startEmbeddedRendering(this.#core);
+  }
+
+  missing(): string | undefined {
+    if (this.#retry) return undefined;
+    const state = this.#parts?.ready();
+    if (state?.ready) return undefined;
+    return state?.reason ?? 'the renderer is starting';
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#retry);
+    await this.#parts?.stop();
+    this.#lease?.release();
+  }
+
+  #takeOver(): void {
+    if (this.#stopped || this.#lease) return;
+    this.#lease = tryAcquireLease(this.#leasePath);
+    if (!this.#lease) return;
+    clearInterval(this.#retry);
+    this.#retry = undefined;
+    this.#core.logger.info('the process that rendered has gone: taking over');
+    startEmbeddedRendering(this.#core).then(
+      (parts) => {
+        if (this.#stopped) return parts.stop();
+        this.#parts = parts;
+      },
+      (error: unknown) => this.#core.logger.error({ err: error }, 'the renderer does not start'),
+    );
+  }
+}
+
+/** Renders what is unfinished in this process, unless a service on the same store does so. */
+export async function startRendering(core: Core): Promise<Running> {
+  const rendering = new Rendering(core);
+  await rendering.start();
+  return rendering;
+}
+
+/** The whole service in one process, on embedded parts. */
+export async function startService(config: Config, logger: Logger): Promise<RunningService> {
+  const core = await openCore(config, logger);
+  try {
+    const firstAccount = await openFirstAccount(core, config);
+    const rendering = new Rendering(core);
+    const server = await listen({ host: config.host, port: config.port });
+    const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+    const readiness = () => {
+      const missing = rendering.missing();
+      return { ready: missing === undefined, missing: missing === undefined ? [] : [missing] };
+    };
+    server.serve(
+      createApp({
+        ...core,
+        publicUrl,
+        fileTokens: createFileTokens(deriveKey(core.masterKey, 'file links', 32), core.clock),
+        readiness,
+      }),
+    );
+    return {
+      publicUrl,
+      firstAccount,
+      ready: core.caughtUp().then(() => rendering.start()),
+      stop: async () => {
+        await server.close();
+        await rendering.stop();
+        await core[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await core[Symbol.asyncDispose]();
+    throw error;
+  }
+}

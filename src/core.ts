@@ -1,0 +1,50 @@
+import type { ActorSystem } from './actors/system.ts';
+import type { AccountDependencies } from './application/accounts.ts';
+import type { BlobStore } from './blob-store/port.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { EventStore } from './event-store/port.ts';
+import type { Vault } from './keyring/vault.ts';
+import type { Logger } from './log.ts';
+import type { ReadModel } from './read-model/read-model.ts';
+import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
+import type { ProjectionRunner } from './read-model/runner.ts';
+
+/** What every role and every command works with: the log, its actors and its read models. */
+export interface Core extends AccountDependencies, AsyncDisposable {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: EventStore;
+  readonly actors: ActorSystem;
+  readonly blobs: BlobStore;
+  readonly vault: Vault;
+  readonly readModel: ReadModel;
+  readonly runner: ProjectionRunner;
+  /** 32 bytes from which every signing key is derived. */
+  readonly masterKey: Buffer;
+  /** Waits until the read model holds everything that was in the log when it was called. */
+  caughtUp(): Promise<void>;
+  /** Builds the read models anew from the log, beside whatever runs on them. */
+  rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
+}
+
+/** Work that goes on in this process until it is stopped. */
+export interface Running {
+  stop(): Promise<void>;
+}
+
+/** The account that the first start of an empty store opened; its secrets are shown once. */
+export interface FirstAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly apiKey: string;
+}
+
+export interface RunningService extends Running {
+  /** Where clients reach it: an origin such as `https://pdf.example.com`. */
+  readonly publicUrl: string;
+  readonly firstAccount: FirstAccount | undefined;
+  /** Resolves when it can accept and render, rejects when it never will. */
+  readonly ready: Promise<void>;
+}

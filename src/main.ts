@@ -1,0 +1,72 @@
+/** Picks the role or command that the command line names, and turns failures into exit statuses. */
+import { accountCreate, accountList, accountShow } from './commands/account.ts';
+import { type Command, UsageError } from './commands/command.ts';
+import { convert } from './commands/convert.ts';
+import { creditsGrant } from './commands/credits.ts';
+import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
+import { createOutput } from './commands/output.ts';
+import { commandHelp, overallHelp, parseLine } from './commands/parse.ts';
+import { planSet } from './commands/plan.ts';
+import { projectionsRebuild } from './commands/projections.ts';
+import { start } from './commands/start.ts';
+import { openCore, startRendering, startService } from './compose.ts';
+import { readConfig } from './config.ts';
+import { createLogger } from './log.ts';
+
+const COMMANDS: readonly Command[] = [
+  start,
+  accountCreate,
+  accountList,
+  accountShow,
+  creditsGrant,
+  planSet,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  convert,
+  projectionsRebuild,
+];
+
+const REFUSED = 1;
+const WRONG_USAGE = 2;
+
+/** The whole of a failure on one line: what went wrong, and what lay below it where that says more. */
+function oneLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
+  const line = cause === '' || text.includes(cause) ? text : `${text} (${cause})`;
+  return line.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const [first] = args;
+  if (first === '--help' || first === '-h' || first === 'help') {
+    process.stdout.write(`${overallHelp(COMMANDS)}\n`);
+    return;
+  }
+  const { command, invocation, wantsHelp, wantsJson } = parseLine(args, COMMANDS);
+  if (wantsHelp) {
+    process.stdout.write(`${commandHelp(command)}\n`);
+    return;
+  }
+  const output = createOutput(wantsJson);
+  const config = readConfig(process.env);
+  const logger = createLogger(command.service ? config.logLevel : 'warn');
+  try {
+    await command.run(invocation, {
+      output,
+      openCore: () => openCore(config, logger),
+      startService: () => startService(config, logger),
+      startRendering,
+    });
+  } finally {
+    output.end();
+  }
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`pressledger: ${oneLine(error)}\n`);
+  process.exitCode = error instanceof UsageError ? WRONG_USAGE : REFUSED;
+}

@@ -1,0 +1,148 @@
+/** The render queue of one process: jobs wait in memory, and the log has them all. */
+import type { RenderJob, RenderReport } from './messages.ts';
+import type { Consumer, Delivery, RenderQueue } from './port.ts';
+
+/** Between two tries to hand over a report that could not be recorded. */
+const REPORT_RETRY_MS = 1000;
+
+type ReportHandler = (report: RenderReport) => Promise<void>;
+
+interface Pump {
+  readonly slots: number;
+  readonly handle: (delivery: Delivery) => Promise<void>;
+  inHand: number;
+}
+
+export class InProcessRenderQueue implements RenderQueue {
+  /** By account, in the order of the accounts' turns: the first key is next. */
+  readonly #waiting = new Map<string, RenderJob[]>();
+  /** Every conversion that waits or is in a renderer's hands. */
+  readonly #known = new Set<string>();
+  readonly #pumps = new Set<Pump>();
+  #waitingCount = 0;
+  #onReport: ReportHandler | undefined;
+  #wakeReports: (() => void)[] = [];
+  #closed = false;
+
+  offer(job: RenderJob): Promise<void> {
+    if (!this.#known.has(job.conversionId)) {
+      this.#known.add(job.conversionId);
+      this.#enqueue(job);
+    }
+    return Promise.resolve();
+  }
+
+  consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
+    const pump: Pump = { slots, handle, inHand: 0 };
+    this.#pumps.add(pump);
+    this.#pump();
+    return {
+      stop: () => {
+        this.#pumps.delete(pump);
+        return Promise.resolve();
+      },
+    };
+  }
+
+  async report(report: RenderReport): Promise<void> {
+    while (!this.#closed) {
+      const handle = this.#onReport;
+      if (!handle) {
+        await new Promise<void>((wake) => this.#wakeReports.push(wake));
+        continue;
+      }
+      try {
+        return await handle(report);
+      } catch {
+        // The handler has logged why; what the renderer found out must not be lost for it.
+        await new Promise((retry) => setTimeout(retry, REPORT_RETRY_MS));
+      }
+    }
+    throw new Error('The render queue is closed: the report was not recorded.');
+  }
+
+  reports(handle: ReportHandler): Consumer {
+    this.#onReport = handle;
+    this.#wake();
+    return {
+      stop: () => {
+        this.#onReport = undefined;
+        return Promise.resolve();
+      },
+    };
+  }
+
+  waiting(): number {
+    return this.#waitingCount;
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#pumps.clear();
+    this.#wake();
+    return Promise.resolve();
+  }
+
+  #wake(): void {
+    const wakes = this.#wakeReports;
+    this.#wakeReports = [];
+    for (const wake of wakes) wake();
+  }
+
+  #enqueue(job: RenderJob): void {
+    const queue = this.#waiting.get(job.accountId);
+    if (queue) queue.push(job);
+    else this.#waiting.set(job.accountId, [job]);
+    this.#waitingCount += 1;
+    this.#pump();
+  }
+
+  /** The next job of the account whose turn it is; the account then goes to the end of the line. */
+  #take(): RenderJob | undefined {
+    const next = this.#waiting.entries().next();
+    if (next.done) return undefined;
+    const [accountId, queue] = next.value;
+    const job = queue.shift();
+    this.#waiting.delete(accountId);
+    if (queue.length > 0) this.#waiting.set(accountId, queue);
+    if (job) this.#waitingCount -= 1;
+    return job;
+  }
+
+  #pump(): void {
+    for (const pump of this.#pumps) {
+      while (pump.inHand < pump.slots) {
+        const job = this.#take();
+        if (!job) return;
+        pump.inHand += 1;
+        void this.#deliver(pump, job);
+      }
+    }
+  }
+
+  async #deliver(pump: Pump, job: RenderJob): Promise<void> {
+    let ended = false;
+    const end = (next: () => void): Promise<void> => {
+      if (!ended) {
+        ended = true;
+        next();
+      }
+      return Promise.resolve();
+    };
+    const giveBack = () => end(() => this.#enqueue({ ...job, attempt: job.attempt + 1 }));
+    try {
+      await pump.handle({
+        job,
+        done: () => end(() => this.#known.delete(job.conversionId)),
+        giveBack,
+      });
+    } catch {
+      // The renderer logs its own faults; here it only matters that the job is not lost.
+    } finally {
+      // A handler that neither finished nor gave back has failed: nothing may stay in its hands.
+      await giveBack();
+      pump.inHand -= 1;
+      this.#pump();
+    }
+  }
+}
