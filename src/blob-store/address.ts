@@ -1,0 +1,68 @@
+/** A blob's address: which keys there are, and what content must be to belong to one. */
+import { createHash } from 'node:crypto';
+import type { BlobRef } from '../domain/events.ts';
+import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
+
+const CONVERSION_ID = /^conv_[0-9a-z]{26}$/;
+const KEY = /^(conv_[0-9a-z]{26})\/((?:request|document|manifest)-([0-9a-f]{64}))$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+export interface BlobAddress {
+  readonly conversionId: string;
+  /** The key's last part: kind and hash. */
+  readonly name: string;
+}
+
+/** @throws {TypeError} not an id: nothing else may ever become a part of a path */
+export function checkConversionId(conversionId: string): string {
+  if (!CONVERSION_ID.test(conversionId)) {
+    throw new TypeError(`${JSON.stringify(conversionId)} is not the id of a conversion.`);
+  }
+  return conversionId;
+}
+
+/** @throws {TypeError} the key is not one of ours */
+export function parseKey(ref: BlobRef): BlobAddress {
+  const [, conversionId, name, sha256] = KEY.exec(ref.key) ?? [];
+  if (conversionId === undefined || name === undefined || sha256 !== ref.sha256) {
+    throw new TypeError(`${JSON.stringify(ref.key)} is not the key of a blob.`);
+  }
+  return { conversionId, name };
+}
+
+/** @throws {TypeError} the id or the hash is not of its form */
+export function blobRef(
+  conversionId: string,
+  kind: BlobKind,
+  sha256: string,
+  bytes: number,
+): BlobRef {
+  if (!SHA256.test(sha256)) throw new TypeError(`${JSON.stringify(sha256)} is not a SHA-256.`);
+  return { key: `${checkConversionId(conversionId)}/${kind}-${sha256}`, sha256, bytes };
+}
+
+export function refOf(conversionId: string, kind: BlobKind, content: Buffer): BlobRef {
+  return blobRef(conversionId, kind, sha256Of(content), content.length);
+}
+
+/** @throws {BlobStoreUnavailable} what is stored is not what was stored */
+export function verified(ref: BlobRef, content: Buffer): Buffer {
+  if (content.length !== ref.bytes || sha256Of(content) !== ref.sha256) {
+    throw new BlobStoreUnavailable(`${ref.key} is damaged: it does not have its length and hash.`);
+  }
+  return content;
+}
+
+/** @throws {RangeError} the range does not lie within the blob */
+export function checkRange(ref: BlobRef, range: BlobRange): BlobRange {
+  const { start, end } = range;
+  const whole = Number.isInteger(start) && Number.isInteger(end);
+  if (!whole || start < 0 || end < start || end >= ref.bytes) {
+    throw new RangeError(`Bytes ${start}-${end} do not lie within the ${ref.bytes} of ${ref.key}.`);
+  }
+  return range;
+}
+
+function sha256Of(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}

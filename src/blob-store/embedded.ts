@@ -1,0 +1,113 @@
+/**
+ * The embedded blob store: small documents are rows of the embedded database, written in the
+ * transaction of the event that names them; large ones and PDFs are files.
+ * See docs/decisions/0001-request-documents.md.
+ */
+import { Readable } from 'node:stream';
+import type { BlobRef } from '../domain/events.ts';
+import type { EmbeddedDatabase, StoredInDatabase } from '../embedded/database.ts';
+import { checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
+import {
+  type BlobKind,
+  type BlobRange,
+  type BlobStore,
+  BlobStoreUnavailable,
+  type StagedBlob,
+} from './port.ts';
+
+/** Up to here a row costs less than a file. */
+const LARGEST_ROW_BYTES = 64 * 1024;
+
+const DDL = `
+CREATE TABLE IF NOT EXISTS blobs (
+  key TEXT NOT NULL UNIQUE,
+  content BLOB NOT NULL
+) STRICT`;
+
+export class EmbeddedBlobStore implements BlobStore {
+  readonly #database: EmbeddedDatabase;
+  readonly #files: BlobStore;
+  readonly #largestRow: number;
+  readonly #insert;
+  readonly #select;
+  readonly #delete;
+
+  /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
+  constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
+    const { db } = database;
+    db.transaction(() => db.exec(DDL)).immediate();
+    this.#database = database;
+    this.#files = files;
+    this.#largestRow = largestRow;
+    this.#insert = db.prepare<[string, Buffer]>(
+      'INSERT INTO blobs (key, content) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    );
+    this.#select = db.prepare<[string], Buffer>('SELECT content FROM blobs WHERE key = ?').pluck();
+    // '0' is the character after '/': the range is every key of one conversion.
+    this.#delete = db.prepare<[string, string]>(
+      `DELETE FROM blobs WHERE key > ? || '/' AND key < ? || '0'`,
+    );
+  }
+
+  stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
+    if (content.length > this.#largestRow) return this.#files.stage(conversionId, kind, content);
+    const ref = refOf(conversionId, kind, content);
+    const storeIn = (): void => {
+      this.#insert.run(ref.key, content);
+    };
+    const staged: StagedBlob & StoredInDatabase = {
+      ref,
+      database: this.#database,
+      storeIn,
+      store: () => this.#write(`store ${ref.key}`, storeIn),
+    };
+    return staged;
+  }
+
+  adopt(
+    conversionId: string,
+    kind: BlobKind,
+    file: { readonly path: string; readonly sha256: string; readonly bytes: number },
+  ): Promise<BlobRef> {
+    return this.#files.adopt(conversionId, kind, file);
+  }
+
+  async read(ref: BlobRef): Promise<Buffer> {
+    const row = this.#row(ref);
+    return row === undefined ? this.#files.read(ref) : verified(ref, row);
+  }
+
+  async open(ref: BlobRef, range?: BlobRange): Promise<Readable> {
+    const row = this.#row(ref);
+    if (row === undefined) return this.#files.open(ref, range);
+    const content = verified(ref, row);
+    if (range === undefined) return Readable.from(content, { objectMode: false });
+    const { start, end } = checkRange(ref, range);
+    return Readable.from(content.subarray(start, end + 1), { objectMode: false });
+  }
+
+  async deleteAll(conversionId: string): Promise<void> {
+    checkConversionId(conversionId);
+    await this.#write(`delete the blobs of ${conversionId}`, () => {
+      this.#delete.run(conversionId, conversionId);
+    });
+    await this.#files.deleteAll(conversionId);
+  }
+
+  #row(ref: BlobRef): Buffer | undefined {
+    parseKey(ref);
+    try {
+      return this.#select.get(ref.key);
+    } catch (error) {
+      throw new BlobStoreUnavailable(`Could not read ${ref.key}.`, { cause: error });
+    }
+  }
+
+  async #write(what: string, work: () => void): Promise<void> {
+    try {
+      await this.#database.commit(work);
+    } catch (error) {
+      throw new BlobStoreUnavailable(`Could not ${what}.`, { cause: error });
+    }
+  }
+}

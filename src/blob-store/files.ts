@@ -1,0 +1,154 @@
+/**
+ * Blobs as files: `<dir>/<shard>/<conversion id>/<kind>-<sha256>`. The shard is the end of the id, its
+ * random part, so that no directory grows large.
+ */
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { BlobRef } from '../domain/events.ts';
+import { blobRef, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
+import {
+  adoptDurably,
+  hasCode,
+  sweepTemporary,
+  syncPath,
+  temporaryName,
+  writeDurably,
+} from './durable-file.ts';
+import {
+  type BlobKind,
+  BlobNotFound,
+  type BlobRange,
+  type BlobStore,
+  BlobStoreUnavailable,
+  type StagedBlob,
+} from './port.ts';
+
+export class FileBlobStore implements BlobStore {
+  readonly #dir: string;
+  readonly #temporary: string;
+  readonly #durableShards = new Set<string>();
+
+  private constructor(dir: string) {
+    this.#dir = dir;
+    this.#temporary = join(dir, 'tmp');
+  }
+
+  /**
+   * Makes the directory where there is none and removes what killed writers left in it. Once in a
+   * process, before it writes.
+   * @throws {BlobStoreUnavailable} the directory cannot be used
+   */
+  static async open(dir: string): Promise<FileBlobStore> {
+    const store = new FileBlobStore(dir);
+    await attempt('open the blob store', async () => {
+      await mkdir(store.#temporary, { recursive: true, mode: 0o700 });
+      await sweepTemporary(store.#temporary);
+    });
+    return store;
+  }
+
+  stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
+    const ref = refOf(conversionId, kind, content);
+    return { ref, store: () => this.#write(ref, content) };
+  }
+
+  adopt(
+    conversionId: string,
+    kind: BlobKind,
+    file: { readonly path: string; readonly sha256: string; readonly bytes: number },
+  ): Promise<BlobRef> {
+    return attempt(`adopt ${file.path}`, async () => {
+      const ref = blobRef(conversionId, kind, file.sha256, file.bytes);
+      const { size } = await stat(file.path);
+      if (size !== file.bytes) {
+        throw new BlobStoreUnavailable(`${file.path} has ${size} bytes, not ${file.bytes}.`);
+      }
+      await this.#makeDirectory(conversionId);
+      await adoptDurably(file.path, this.#path(ref), join(this.#temporary, temporaryName()));
+      return ref;
+    });
+  }
+
+  read(ref: BlobRef): Promise<Buffer> {
+    return attempt(`read ${ref.key}`, async () => {
+      const path = this.#path(ref);
+      try {
+        return verified(ref, await readFile(path));
+      } catch (error) {
+        throw notFoundIfMissing(ref, error);
+      }
+    });
+  }
+
+  /** Checks the length before the first byte; the hash is the reader's to check, as it streams. */
+  open(ref: BlobRef, range?: BlobRange): Promise<Readable> {
+    return attempt(`open ${ref.key}`, async () => {
+      const path = this.#path(ref);
+      const part = range && checkRange(ref, range);
+      const file = await open(path, 'r').catch((error: unknown) => {
+        throw notFoundIfMissing(ref, error);
+      });
+      const { size } = await file.stat();
+      if (size !== ref.bytes) {
+        await file.close();
+        throw new BlobStoreUnavailable(`${ref.key} is damaged: ${size} bytes, not ${ref.bytes}.`);
+      }
+      return file.createReadStream({ ...part });
+    });
+  }
+
+  deleteAll(conversionId: string): Promise<void> {
+    return attempt(`delete the blobs of ${conversionId}`, async () => {
+      const directory = this.#directory(checkConversionId(conversionId));
+      await rm(directory, { recursive: true, force: true });
+      await syncPath(dirname(directory)).catch((error: unknown) => {
+        if (!hasCode(error, 'ENOENT')) throw error;
+      });
+    });
+  }
+
+  #write(ref: BlobRef, content: Buffer): Promise<void> {
+    return attempt(`store ${ref.key}`, async () => {
+      await this.#makeDirectory(parseKey(ref).conversionId);
+      await writeDurably(this.#path(ref), join(this.#temporary, temporaryName()), content);
+    });
+  }
+
+  // Synced even where it is there already: whoever made it may not have come to sync it.
+  async #makeDirectory(conversionId: string): Promise<void> {
+    const directory = this.#directory(conversionId);
+    const shard = dirname(directory);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await syncPath(shard);
+    if (this.#durableShards.has(shard)) return;
+    await syncPath(this.#dir);
+    this.#durableShards.add(shard);
+  }
+
+  #directory(conversionId: string): string {
+    return join(this.#dir, conversionId.slice(-2), conversionId);
+  }
+
+  #path(ref: BlobRef): string {
+    const { conversionId, name } = parseKey(ref);
+    return join(this.#directory(conversionId), name);
+  }
+}
+
+function notFoundIfMissing(ref: BlobRef, error: unknown): unknown {
+  if (!hasCode(error, 'ENOENT')) return error;
+  return new BlobNotFound(`There is no blob ${ref.key}.`, { cause: error });
+}
+
+/** Storage errors become the port's; wrong arguments and the port's own errors stay as they are. */
+async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && !(error instanceof TypeError)) {
+      throw new BlobStoreUnavailable(`Could not ${what}.`, { cause: error });
+    }
+    throw error;
+  }
+}

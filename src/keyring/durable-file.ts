@@ -1,0 +1,80 @@
+/** Small secret files: whole or not there, readable by the owner only, never written twice. */
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/**
+ * Creates the file durably. Of two processes that create it at once, one does.
+ * @returns false where there is one already, which is left as it is
+ */
+export function createDurably(path: string, content: string): boolean {
+  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
+    // Unlike a rename, a link never replaces what another process has just put there.
+    linkSync(temporary, path);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncDirectory(dirname(path));
+  return true;
+}
+
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+export function removeDurably(path: string): void {
+  rmSync(path, { force: true });
+  syncDirectory(dirname(path));
+}
+
+/** Removes what killed writers left of files whose path starts with `prefix`. */
+export function removeTemporary(prefix: string, unwanted: (name: string) => boolean): void {
+  for (const name of readdirSync(dirname(prefix))) {
+    if (!name.startsWith(basename(prefix)) || !name.endsWith('.tmp')) continue;
+    if (unwanted(name)) rmSync(join(dirname(prefix), name), { force: true });
+  }
+}
+
+/** The writer that the temporary file's name tells no longer runs. */
+export function isAbandoned(name: string): boolean {
+  const pid = Number(/\.(\d+)-[^.]*\.tmp$/.exec(name)?.[1] ?? 0);
+  if (pid === 0) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return !hasCode(error, 'EPERM');
+  }
+}
+
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

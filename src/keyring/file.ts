@@ -1,0 +1,102 @@
+/** The keyring as files: `<dir>/<account id>.key`, and `<account id>.erased` once it is deleted. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  createDurably,
+  isAbandoned,
+  readIfThere,
+  removeDurably,
+  removeTemporary,
+} from './durable-file.ts';
+import { KeyErased, type Keyring } from './port.ts';
+import { seal, unseal } from './sealing.ts';
+
+const KEY_BYTES = 32;
+/** Data keys held in memory, the most recently used: 10,000 are about 1 MB. */
+const HELD_KEYS = 10_000;
+const ACCOUNT_ID = /^acct_[0-9a-z]{26}$/;
+
+export class FileKeyring implements Keyring {
+  readonly #dir: string;
+  readonly #masterKey: Buffer;
+  readonly #held = new Map<string, Buffer>();
+
+  /** Makes the directory where there is none. `masterKey` (32 bytes) wraps every data key. */
+  constructor(dir: string, masterKey: Buffer) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    removeTemporary(join(dir, 'acct_'), isAbandoned);
+    this.#dir = dir;
+    this.#masterKey = masterKey;
+  }
+
+  async dataKey(accountId: string): Promise<Buffer> {
+    const tombstone = this.#path(accountId, 'erased');
+    // Looked for each time (microseconds): another process may have erased a key that is held here.
+    if (existsSync(tombstone)) throw this.#erased(accountId);
+    const key = this.#held.get(accountId) ?? this.#load(accountId) ?? this.#make(accountId);
+    this.#hold(accountId, key);
+    return key;
+  }
+
+  async erase(accountId: string): Promise<void> {
+    // The tombstone first: from then on nobody makes a new key, whatever happens to this process.
+    createDurably(this.#path(accountId, 'erased'), '');
+    const key = this.#path(accountId, 'key');
+    removeTemporary(key, () => true);
+    removeDurably(key);
+    this.#held.delete(accountId);
+  }
+
+  #load(accountId: string): Buffer | undefined {
+    const wrapped = readIfThere(this.#path(accountId, 'key'));
+    return wrapped === undefined ? undefined : this.#unwrap(accountId, wrapped);
+  }
+
+  #make(accountId: string): Buffer {
+    const path = this.#path(accountId, 'key');
+    const key = randomBytes(KEY_BYTES);
+    const made = createDurably(path, seal(this.#masterKey, accountId, key));
+    // Another process may have erased the account between the look and the making.
+    if (existsSync(this.#path(accountId, 'erased'))) {
+      removeDurably(path);
+      throw this.#erased(accountId);
+    }
+    if (made) return key;
+    const theirs = this.#load(accountId);
+    if (theirs === undefined) throw this.#erased(accountId);
+    return theirs;
+  }
+
+  #unwrap(accountId: string, wrapped: string): Buffer {
+    try {
+      return unseal(this.#masterKey, accountId, wrapped);
+    } catch (error) {
+      throw new Error(
+        `The data key of ${accountId} does not open with this master key; set MASTER_KEY to the ` +
+          'one it was made with.',
+        { cause: error },
+      );
+    }
+  }
+
+  #hold(accountId: string, key: Buffer): void {
+    this.#held.delete(accountId);
+    this.#held.set(accountId, key);
+    if (this.#held.size <= HELD_KEYS) return;
+    const [oldest] = this.#held.keys();
+    if (oldest !== undefined) this.#held.delete(oldest);
+  }
+
+  #path(accountId: string, suffix: 'key' | 'erased'): string {
+    if (!ACCOUNT_ID.test(accountId)) {
+      throw new TypeError(`${JSON.stringify(accountId)} is not the id of an account.`);
+    }
+    return join(this.#dir, `${accountId}.${suffix}`);
+  }
+
+  #erased(accountId: string): KeyErased {
+    this.#held.delete(accountId);
+    return new KeyErased(`The data key of ${accountId} was erased.`);
+  }
+}

@@ -1,0 +1,40 @@
+/** AES-256-GCM (NIST SP 800-38D) in one text form: `v1.` and base64url of nonce, ciphertext and tag. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const PREFIX = 'v1.';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `owner` is bound to the text: what was sealed for one opens for no other. */
+export function seal(key: Buffer, owner: string, content: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(owner, 'utf8'));
+  const sealed = Buffer.concat([
+    nonce,
+    cipher.update(content),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  return PREFIX + sealed.toString('base64url');
+}
+
+/** @throws {Error} not sealed with this key for this owner, or altered since */
+export function unseal(key: Buffer, owner: string, text: string): Buffer {
+  const sealed = Buffer.from(text.slice(PREFIX.length), 'base64url');
+  // Decoding skips what is not base64url; a text that was altered that way must not pass.
+  if (text !== PREFIX + sealed.toString('base64url') || sealed.length < NONCE_BYTES + TAG_BYTES) {
+    throw new Error('A sealed text is not of its form.');
+  }
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(owner, 'utf8'));
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  try {
+    const content = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([content, decipher.final()]);
+  } catch (error) {
+    throw new Error('A sealed text does not open with its key.', { cause: error });
+  }
+}
