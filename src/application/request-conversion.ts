@@ -1,0 +1,64 @@
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import { acceptedWithKey } from '../domain/account.ts';
+import type { PrintOptions } from '../domain/events.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
+import { newConversionId } from '../ids.ts';
+import { accepted } from './accepted.ts';
+import { accountActor } from './kinds.ts';
+
+export interface RequestedConversion {
+  readonly conversionId: string;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+  /** The answer to an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Accepts a conversion: its request document, its debit and its events are on disk when this resolves.
+ * @param idempotencyKey hex HMAC of the client's key
+ * @throws {ServiceError} `insufficient_credits`, `service_unavailable`
+ */
+export async function requestConversion(
+  deps: { readonly actors: ActorSystem; readonly blobs: BlobStore },
+  request: {
+    readonly accountId: string;
+    readonly source: 'html' | 'url';
+    readonly options: PrintOptions;
+    readonly document: RequestDocument;
+    readonly idempotencyKey?: string;
+  },
+  context: CommandContext,
+): Promise<RequestedConversion> {
+  const { accountId, source, options, document, idempotencyKey } = request;
+  const now = context.metadata.time;
+  const conversionId = newConversionId(now);
+  const blob = deps.blobs.stage(conversionId, 'request', Buffer.from(JSON.stringify(document)));
+  const { events, state } = accepted(
+    await deps.actors.send(
+      accountActor,
+      accountId,
+      {
+        type: 'RequestConversion',
+        accountId,
+        conversionId,
+        source,
+        request: blob.ref,
+        options,
+        now,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      },
+      {
+        commandId: context.commandId,
+        metadata: { ...context.metadata, correlationId: conversionId },
+        prerequisites: [blob],
+      },
+    ),
+  );
+  if (events.length > 0) return { conversionId, requestedAt: now, replayed: false };
+  const earlier =
+    idempotencyKey === undefined ? undefined : acceptedWithKey(state, idempotencyKey, now);
+  if (!earlier) throw new Error(`${conversionId} was neither accepted nor a repetition.`);
+  return { ...earlier, replayed: true };
+}
