@@ -1,0 +1,75 @@
+import type { UrlRefusalCode } from './address.ts';
+
+/** Why the proxy would not try. */
+export type RefusalCode =
+  | UrlRefusalCode
+  | 'no-job'
+  | 'request-limit'
+  | 'connection-limit'
+  | 'byte-limit';
+
+/** Why the proxy tried and got no answer. */
+export type FailureCode =
+  | 'name-not-found'
+  | 'name-lookup-failed'
+  | 'connection-refused'
+  | 'connection-failed'
+  | 'timeout';
+
+const FAILURES: Record<FailureCode, string> = {
+  'name-not-found': 'The name does not exist.',
+  'name-lookup-failed': 'The name could not be looked up.',
+  'connection-refused': 'The server refused the connection.',
+  'connection-failed': 'The connection to the server failed.',
+  timeout: 'The server did not answer in time.',
+};
+
+/** A request that the proxy refused. The message is for people and names no resolved address. */
+export class EgressRefusal extends Error {
+  override readonly name = 'EgressRefusal';
+  readonly code: RefusalCode;
+  readonly status = 403;
+  readonly header = 'X-Egress-Refused';
+
+  constructor(code: RefusalCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A request whose server could not be reached. */
+export class EgressFailure extends Error {
+  override readonly name = 'EgressFailure';
+  readonly code: FailureCode;
+  readonly status: 502 | 504;
+  readonly header = 'X-Egress-Failed';
+
+  constructor(code: FailureCode, cause?: unknown) {
+    super(FAILURES[code], { cause });
+    this.code = code;
+    this.status = code === 'timeout' ? 504 : 502;
+  }
+}
+
+export type EgressError = EgressRefusal | EgressFailure;
+
+// The names of getaddrinfo (EAI_…), of c-ares and of connect(2).
+const CODES: Readonly<Record<string, FailureCode>> = {
+  ENOTFOUND: 'name-not-found',
+  ENODATA: 'name-not-found',
+  EBADNAME: 'name-not-found',
+  EAI_AGAIN: 'name-lookup-failed',
+  EAI_FAIL: 'name-lookup-failed',
+  ESERVFAIL: 'name-lookup-failed',
+  EREFUSED: 'name-lookup-failed',
+  ECONNREFUSED: 'connection-refused',
+  ETIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+};
+
+/** Any error on the way to a server, told as one of the few that the renderer knows. */
+export function asEgressError(error: unknown): EgressError {
+  if (error instanceof EgressRefusal || error instanceof EgressFailure) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return new EgressFailure(CODES[code] ?? 'connection-failed', error);
+}

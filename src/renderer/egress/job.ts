@@ -1,0 +1,112 @@
+import type { Duplex } from 'node:stream';
+import { type EgressError, EgressRefusal, type FailureCode, type RefusalCode } from './errors.ts';
+
+export interface EgressLimits {
+  /** Bytes of one job, both directions together. */
+  readonly maxBytes: number;
+  readonly maxRequests: number;
+  /** Requests and tunnels of one job that are open at once. */
+  readonly maxConnections: number;
+  /** From the request to the connection, name resolution included. */
+  readonly connectTimeoutMs: number;
+  /** Longest silence on a connection to a server. */
+  readonly idleTimeoutMs: number;
+}
+
+export const DEFAULT_LIMITS: EgressLimits = {
+  maxBytes: 256 * 1024 * 1024,
+  maxRequests: 2_000,
+  maxConnections: 128,
+  connectTimeoutMs: 10_000,
+  idleTimeoutMs: 30_000,
+};
+
+/** A request that got no answer, for the renderer's report. */
+export interface EgressIncident<Code extends string> {
+  readonly url: string;
+  readonly code: Code;
+  readonly reason: string;
+}
+
+const MAX_INCIDENTS = 200;
+const MAX_URL_LENGTH = 2_048;
+
+/** What one job may still do, what it was refused, and the connections to cut when it ends. */
+export class Job {
+  readonly refused: EgressIncident<RefusalCode>[] = [];
+  readonly failed: EgressIncident<FailureCode>[] = [];
+  requests = 0;
+  bytes = 0;
+  ended = false;
+  #open = 0;
+  #overBudget = false;
+  readonly #limits: EgressLimits;
+  readonly #sockets = new Set<Duplex>();
+
+  constructor(limits: EgressLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Takes one request in; the connection that carries it gives its place back when it closes.
+   * @throws {EgressRefusal} when a cap is reached
+   */
+  enter(closing: { once(event: 'close', listener: () => void): unknown }): void {
+    if (this.#overBudget) throw this.#byteLimit();
+    if (this.requests >= this.#limits.maxRequests) {
+      throw new EgressRefusal('request-limit', `More than ${this.requests} requests in one job.`);
+    }
+    if (this.#open >= this.#limits.maxConnections) {
+      throw new EgressRefusal('connection-limit', `More than ${this.#open} requests at once.`);
+    }
+    this.requests += 1;
+    this.#open += 1;
+    closing.once('close', () => {
+      this.#open -= 1;
+    });
+  }
+
+  /** Counts transferred bytes; over the cap, every connection of the job is cut. */
+  count(bytes: number, url: string): void {
+    this.bytes += bytes;
+    if (this.bytes <= this.#limits.maxBytes || this.#overBudget) return;
+    this.#overBudget = true;
+    this.record(url, this.#byteLimit());
+    this.#cut();
+  }
+
+  record(url: string, error: EgressError): void {
+    if (this.ended) return;
+    if (error instanceof EgressRefusal) keep(this.refused, url, error.code, error.message);
+    else keep(this.failed, url, error.code, error.message);
+  }
+
+  /** Makes a connection end with the job. */
+  track(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    if (this.ended) socket.destroy();
+  }
+
+  end(): void {
+    this.ended = true;
+    this.#cut();
+  }
+
+  #cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #byteLimit(): EgressRefusal {
+    return new EgressRefusal('byte-limit', `More than ${this.#limits.maxBytes} bytes in one job.`);
+  }
+}
+
+function keep<Code extends string>(
+  list: EgressIncident<Code>[],
+  url: string,
+  code: Code,
+  reason: string,
+): void {
+  if (list.length < MAX_INCIDENTS) list.push({ url: url.slice(0, MAX_URL_LENGTH), code, reason });
+}

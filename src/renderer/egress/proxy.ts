@@ -1,0 +1,178 @@
+/**
+ * The filtering forward proxy that every byte of a page passes: it checks each request's URL and every
+ * address of its name, and connects to an address that it checked.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { EgressPolicy } from './address.ts';
+import {
+  asEgressError,
+  EgressFailure,
+  EgressRefusal,
+  type FailureCode,
+  type RefusalCode,
+} from './errors.ts';
+import { answerError, forward } from './forward.ts';
+import { DEFAULT_LIMITS, type EgressIncident, type EgressLimits, Job } from './job.ts';
+import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
+import { admit, dial } from './target.ts';
+import { rejectTunnel, tunnel } from './tunnel.ts';
+
+export interface EgressOptions extends EgressPolicy {
+  readonly limits?: Partial<EgressLimits>;
+  /** Every address of a name; default: the hosts file and DNS. */
+  readonly resolve?: Resolve;
+}
+
+/** What a job fetched through the proxy, and was not given. */
+export interface EgressJob {
+  readonly refused: readonly EgressIncident<RefusalCode>[];
+  readonly failed: readonly EgressIncident<FailureCode>[];
+  readonly requests: number;
+  /** Of both directions; headers are counted in tunnels only. */
+  readonly bytes: number;
+  /** Cuts every connection of the job; nothing passes until the next one begins. */
+  end(): void;
+}
+
+export interface EgressProxy {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** @throws {Error} while another job is open: the proxy cannot tell whose a request is */
+  beginJob(): EgressJob;
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 64 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 60_000;
+
+/** Listens on an ephemeral port of loopback. */
+export async function startEgressProxy(options: EgressOptions): Promise<EgressProxy> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const resolve = options.resolve ?? (options.allowPrivateNetwork ? resolveBySystem : resolveByDns);
+  const clients = new Set<Socket>();
+  let job: Job | undefined;
+
+  /** Everything before bytes flow: budget, URL, addresses, and the start of the connection. */
+  const open = async (current: Job, url: URL, client: Duplex | ServerResponse) => {
+    const deadline = performance.now() + limits.connectTimeoutMs;
+    current.enter(client);
+    const target = await before(deadline, admit(url, options, resolve));
+    if (client.destroyed || current.ended) return undefined;
+    return { target, socket: dial(target, current, limits, deadline) };
+  };
+
+  const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const current = job;
+    const text = request.url ?? '';
+    try {
+      if (current === undefined) throw noJob();
+      const opened = await open(current, plainUrl(text), response);
+      if (opened !== undefined) {
+        forward(request, response, opened.target, current, opened.socket);
+      }
+    } catch (error) {
+      const told = asEgressError(error);
+      current?.record(text, told);
+      if (current === undefined) response.setHeader('Connection', 'close');
+      request.resume();
+      answerError(response, told);
+    }
+  };
+
+  const onConnect = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    const current = job;
+    const name = `https://${request.url ?? ''}/`;
+    try {
+      if (current === undefined) throw noJob();
+      const opened = await open(current, tunnelUrl(request.url ?? ''), client);
+      if (opened !== undefined) tunnel(client, head, name, current, opened.socket);
+    } catch (error) {
+      const told = asEgressError(error);
+      current?.record(name, told);
+      rejectTunnel(client, told);
+    }
+  };
+
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+  server.on('connection', (client) => {
+    clients.add(client);
+    client.once('close', () => clients.delete(client));
+    // Node takes its own listener off at CONNECT; a reset while a name is resolved is no error.
+    client.on('error', () => client.destroy());
+    job?.track(client);
+  });
+  server.on('request', (request, response) => void onRequest(request, response));
+  server.on('connect', (request, client, head) => void onConnect(request, client, head));
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed).listen(0, '127.0.0.1', listening);
+  });
+
+  const endJob = (ended: Job): void => {
+    ended.end();
+    if (job !== ended) return;
+    job = undefined;
+    for (const client of clients) client.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    beginJob: () => {
+      if (job !== undefined) throw new Error('The egress proxy has an open job already.');
+      const begun = new Job(limits);
+      job = begun;
+      for (const client of clients) begun.track(client);
+      return {
+        refused: begun.refused,
+        failed: begun.failed,
+        get requests() {
+          return begun.requests;
+        },
+        get bytes() {
+          return begun.bytes;
+        },
+        end: () => endJob(begun),
+      };
+    },
+    close: async () => {
+      if (job !== undefined) endJob(job);
+      for (const client of clients) client.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+const noJob = (): EgressRefusal =>
+  new EgressRefusal('no-job', 'No conversion is being rendered here.');
+
+/** The target of a plain request, which is a whole URL: http only, https comes by CONNECT. */
+function plainUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null) throw new EgressRefusal('malformed', 'The URL is not valid.');
+  if (url.protocol !== 'http:') {
+    throw new EgressRefusal('scheme', 'Only http and https URLs can be fetched.');
+  }
+  return url;
+}
+
+/** The target of a CONNECT, which is a host and a port and nothing else. */
+function tunnelUrl(authority: string): URL {
+  const url = /^[^/?#@\\]+:[0-9]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
+  if (url === null) throw new EgressRefusal('malformed', 'The address to connect to is not valid.');
+  return url;
+}
+
+/** The result, or a timeout at the deadline (of `performance.now()`). */
+async function before<T>(deadline: number, work: Promise<T>): Promise<T> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => timeout.reject(new EgressFailure('timeout')),
+    Math.max(1, deadline - performance.now()),
+  );
+  return Promise.race([work, timeout.promise]).finally(() => clearTimeout(timer));
+}

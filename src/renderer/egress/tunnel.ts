@@ -1,0 +1,48 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Duplex, pipeline } from 'node:stream';
+import { asEgressError, type EgressError } from './errors.ts';
+import type { Job } from './job.ts';
+
+/**
+ * Joins Chrome's connection with one to the server after CONNECT: TLS and WebSockets pass as they
+ * are, with back-pressure.
+ */
+export function tunnel(client: Duplex, head: Buffer, name: string, job: Job, server: Socket): void {
+  const count = (chunk: Buffer): void => job.count(chunk.length, name);
+  const failed = (error: unknown): void => {
+    const told = asEgressError(error);
+    job.record(name, told);
+    rejectTunnel(client, told);
+  };
+  server.once('error', failed);
+  client.once('close', () => server.destroy());
+  server.once('connect', () => {
+    server.off('error', failed);
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) client.unshift(head);
+    client.on('data', count);
+    server.on('data', count);
+    pipeline(client, server, ignore);
+    pipeline(server, client, ignore);
+  });
+}
+
+// A pipeline destroys both ends when one of them breaks; that is all there is to handle.
+function ignore(): void {}
+
+/** Refuses a CONNECT and closes the connection: Chrome does not use it again. */
+export function rejectTunnel(client: Duplex, error: EgressError): void {
+  const body = `${error.message}\n`;
+  client.end(
+    [
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+      `${error.header}: ${error.code}`,
+      'Content-Type: text/plain; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
