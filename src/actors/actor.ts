@@ -110,15 +110,18 @@ export class Actor<State, Command, Event extends DomainEvent> {
     // One turn of the microtask queue: what is sent in the same breath is decided together.
     await Promise.resolve();
     while (this.#mailbox.size > 0) {
-      const batch = this.#mailbox.take(this.#limits.batch);
-      try {
-        await this.#handle(batch);
-      } catch (error) {
-        for (const waiting of batch) waiting.reject(error);
-      }
+      await this.#serve(this.#mailbox.take(this.#limits.batch));
       this.#planSnapshot();
     }
     this.#draining = undefined;
+  }
+
+  async #serve(batch: readonly Waiting<State, Command, Event>[]): Promise<void> {
+    try {
+      await this.#handle(batch);
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    }
   }
 
   async #handle(batch: readonly Waiting<State, Command, Event>[]): Promise<void> {
@@ -145,6 +148,11 @@ export class Actor<State, Command, Event extends DomainEvent> {
         if (!(error instanceof VersionConflict)) {
           this.#inDoubt = true;
           throw error;
+        }
+        if (error.actual === base.revision && batch.length > 1) {
+          // The stream is as expected, so one of the events is stored already: each for itself.
+          for (const waiting of batch) await this.#serve([waiting]);
+          return;
         }
         // A store put back to an older state: what is warm here never happened there.
         if (error.actual < base.revision) this.#warm = undefined;
