@@ -45,6 +45,8 @@ export interface RefundDue {
 export interface RefundsDueQueries {
   /** The oldest failures first. */
   next(limit: number): readonly RefundDue[];
+  /** Whether this conversion failed and its credit is not back yet. */
+  has(conversionId: string): boolean;
 }
 
 export function refundsDueQueries(db: Database): RefundsDueQueries {
@@ -55,5 +57,11 @@ export function refundsDueQueries(db: Database): RefundsDueQueries {
        FROM refunds_due ORDER BY position LIMIT ?`,
     )
     .safeIntegers();
-  return { next: (limit) => next.all(limit) };
+  const has = db
+    .prepare<[string], number>('SELECT count(*) FROM refunds_due WHERE conversion_id = ?')
+    .pluck();
+  return {
+    next: (limit) => next.all(limit),
+    has: (conversionId) => has.get(conversionId) === 1,
+  };
 }

@@ -1,0 +1,140 @@
+/** Applies batches of events to one generation: rows and checkpoints in one transaction. */
+import Sqlite, { type Database } from 'better-sqlite3';
+import { decodeEvent } from '../event-store/codec.ts';
+import type { RecordedEvent } from '../event-store/port.ts';
+import type { Projection } from './projection.ts';
+import { checkpointsOf, definitionOf, formatOf, SUPERSEDED } from './schema.ts';
+
+/** A projection could not take an event: a fault of ours, which no retry mends. */
+export class ProjectionFailed extends Error {
+  override readonly name = 'ProjectionFailed';
+}
+
+/** Codes by which SQLite speaks about the disk or other processes, not about a statement. */
+const STORAGE_ERRORS =
+  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM|PROTOCOL|INTERRUPT)/;
+
+function isStorageError(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && STORAGE_ERRORS.test(error.code);
+}
+
+export function isDamage(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+}
+
+/**
+ * - `applied`: every projection's checkpoint is at the batch's last event or beyond.
+ * - `gap`: some projection lacks events before this batch; nothing was changed.
+ * - `superseded`: another generation has taken this one's place; nothing was changed.
+ */
+export type Outcome = 'applied' | 'gap' | 'superseded';
+
+interface Slot {
+  readonly projection: Projection;
+  readonly definition: string;
+  position: bigint;
+}
+
+interface Handler {
+  readonly slot: Slot;
+  readonly handle: (event: RecordedEvent) => void;
+}
+
+export class BatchWriter {
+  readonly #db: Database;
+  readonly #slots: readonly Slot[];
+  readonly #handlers = new Map<string, Handler[]>();
+  readonly #readCheckpoints;
+  readonly #writeCheckpoint;
+  readonly #transaction;
+
+  constructor(db: Database, projections: readonly Projection[]) {
+    this.#db = db;
+    this.#slots = projections.map((projection) => {
+      const slot = { projection, definition: definitionOf(projection), position: 0n };
+      for (const [type, handle] of Object.entries(projection.handlers(db))) {
+        const ofType = this.#handlers.get(type) ?? [];
+        this.#handlers.set(type, [...ofType, { slot, handle }]);
+      }
+      return slot;
+    });
+    this.#readCheckpoints = checkpointsOf(db);
+    this.#writeCheckpoint = db.prepare<[bigint, string]>(
+      'UPDATE checkpoints SET position = ? WHERE projection = ?',
+    );
+    this.#transaction = db.transaction(this.#applyAll.bind(this));
+  }
+
+  /** The lowest position that some projection has reached. */
+  checkpoint(): bigint {
+    this.#loadCheckpoints();
+    return this.#lowest();
+  }
+
+  /**
+   * @param after position before the batch's first event: the batch holds all that lies in between
+   * @throws {ProjectionFailed} names the event and the projection; neither rows nor checkpoints changed
+   */
+  apply(after: bigint, events: readonly RecordedEvent[]): Outcome {
+    return this.#transaction.immediate(after, events);
+  }
+
+  #applyAll(after: bigint, events: readonly RecordedEvent[]): Outcome {
+    if (formatOf(this.#db) === SUPERSEDED) return 'superseded';
+    this.#loadCheckpoints();
+    if (this.#lowest() < after) return 'gap';
+    const last = events.at(-1);
+    if (last === undefined || this.#lowest() >= last.position) return 'applied';
+    for (const event of events) this.#dispatch(event);
+    for (const { projection, position } of this.#slots) {
+      if (position < last.position) this.#writeCheckpoint.run(last.position, projection.name);
+    }
+    return 'applied';
+  }
+
+  #dispatch(event: RecordedEvent): void {
+    let lifted: RecordedEvent | undefined;
+    for (const { slot, handle } of this.#handlers.get(event.type) ?? []) {
+      if (event.position <= slot.position) continue;
+      try {
+        lifted ??= lift(event);
+        handle(lifted);
+      } catch (error) {
+        if (isStorageError(error)) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new ProjectionFailed(
+          `Projection ${slot.projection.name} failed on ${event.type} at position ` +
+            `${event.position}: ${reason}`,
+          { cause: error },
+        );
+      }
+    }
+  }
+
+  #loadCheckpoints(): void {
+    const rows = new Map(this.#readCheckpoints().map((row) => [row.projection, row]));
+    for (const slot of this.#slots) {
+      const row = rows.get(slot.projection.name);
+      if (row?.definition !== slot.definition) {
+        throw new ProjectionFailed(
+          `Projection ${slot.projection.name} was made anew by another release; run one release.`,
+        );
+      }
+      slot.position = row.position;
+    }
+  }
+
+  #lowest(): bigint {
+    let lowest: bigint | undefined;
+    for (const { position } of this.#slots) {
+      if (lowest === undefined || position < lowest) lowest = position;
+    }
+    return lowest ?? 0n;
+  }
+}
+
+/** Today's version of the event's data. */
+function lift(event: RecordedEvent): RecordedEvent {
+  const { data } = decodeEvent(event);
+  return data === event.data ? event : { ...event, data };
+}

@@ -1,0 +1,182 @@
+/**
+ * Builds a new generation of the read model from the log, beside whatever runs on the old one, and
+ * puts it in the old one's place. Cut off at any point, it leaves the old one in use.
+ */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import Sqlite, { type Database } from 'better-sqlite3';
+import type { EventStore } from '../event-store/port.ts';
+import { BatchWriter, isDamage } from './batch-writer.ts';
+import {
+  currentGeneration,
+  exclusively,
+  generationPath,
+  makeCurrent,
+  removeDatabase,
+  sweep,
+} from './generations.ts';
+import type { ReadModelOptions } from './read-model.ts';
+import { checkpointsOf, FORMAT, formatOf, install, SUPERSEDED } from './schema.ts';
+
+/** Events read and applied at once: one transaction. */
+const BATCH = 5_000;
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface RebuildProgress {
+  /** Events applied so far. */
+  readonly done: number;
+  /** Events there are; an estimate where the store's positions do not count events. */
+  readonly total: number;
+  /** Events applied a second, since the beginning. */
+  readonly perSecond: number;
+}
+
+export interface RebuildResult {
+  readonly events: number;
+  readonly seconds: number;
+}
+
+export interface RebuildOptions {
+  readonly readModel: ReadModelOptions;
+  readonly store: EventStore;
+  readonly onProgress?: (progress: RebuildProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws {ProjectionFailed} a projection cannot take an event; the old generation stays in use */
+export async function rebuildReadModel(options: RebuildOptions): Promise<RebuildResult> {
+  const { directory, projections } = options.readModel;
+  const path = join(directory, `build-${randomUUID()}.db`);
+  const db = exclusively(directory, () => {
+    sweep(directory);
+    return openForBuilding(path);
+  });
+  try {
+    install(db, projections);
+    const building = new Building(options, new BatchWriter(db, projections));
+    do {
+      await building.readOn();
+      makeDurable(db);
+    } while (!exclusively(directory, () => takeOver(directory, path, db)));
+    return building.result();
+  } finally {
+    db.close();
+    removeDatabase(path);
+  }
+}
+
+/** Nothing is synced or journalled while it is built: what is cut off is thrown away. */
+function openForBuilding(path: string): Database {
+  const db = new Sqlite(path);
+  db.pragma('locking_mode = EXCLUSIVE');
+  db.pragma('journal_mode = OFF');
+  db.pragma('synchronous = OFF');
+  db.pragma('cache_size = -131072');
+  // In this mode the lock is kept from now on: it tells others that this file is not abandoned.
+  db.exec('BEGIN EXCLUSIVE; COMMIT');
+  return db;
+}
+
+class Building {
+  readonly #options: RebuildOptions;
+  readonly #writer: BatchWriter;
+  readonly #startedAt = performance.now();
+  #done = 0;
+
+  constructor(options: RebuildOptions, writer: BatchWriter) {
+    this.#options = options;
+    this.#writer = writer;
+  }
+
+  /** Applies what the log holds now. */
+  async readOn(): Promise<void> {
+    const { store, signal } = this.#options;
+    const head = await store.head();
+    let after = this.#writer.checkpoint();
+    for (;;) {
+      signal?.throwIfAborted();
+      const events = await store.readAll({ after, limit: BATCH });
+      const last = events.at(-1);
+      if (last === undefined) return;
+      this.#writer.apply(after, events);
+      after = last.position;
+      this.#done += events.length;
+      this.#report(after, head);
+      await setImmediate();
+    }
+  }
+
+  result(): RebuildResult {
+    return { events: this.#done, seconds: (performance.now() - this.#startedAt) / 1000 };
+  }
+
+  #report(position: bigint, head: bigint): void {
+    const share = head > position ? Number(position) / Number(head) : 1;
+    this.#options.onProgress?.({
+      done: this.#done,
+      total: Math.round(this.#done / share),
+      perSecond: this.#done / this.result().seconds,
+    });
+  }
+}
+
+/**
+ * Under the lock and in one turn of the event loop: false where the old generation has got further
+ * meanwhile. Nobody writes to the old one while this looks, and nobody does once it is superseded.
+ */
+function takeOver(directory: string, path: string, db: Database): boolean {
+  const old = openCurrent(directory);
+  try {
+    if (old !== undefined && furthest(old) > furthest(db)) return false;
+    finish(db);
+    makeCurrent(directory, path);
+    if (old !== undefined) {
+      old.pragma(`user_version = ${SUPERSEDED}`);
+      old.exec('COMMIT');
+    }
+  } finally {
+    old?.close();
+  }
+  sweep(directory);
+  return true;
+}
+
+/** The generation in use with its write lock taken, if there is one that can be read. */
+function openCurrent(directory: string): Database | undefined {
+  const path = generationPath(directory, currentGeneration(directory));
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+    db.exec('BEGIN IMMEDIATE');
+    if (formatOf(db) === FORMAT) return db;
+    db.close();
+    return undefined;
+  } catch (error) {
+    db?.close();
+    const missing = error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CANTOPEN';
+    if (missing || isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Any projection's: one that was just added holds the others' readers to nothing. */
+function furthest(db: Database): bigint {
+  return checkpointsOf(db)().reduce(
+    (most, { position }) => (position > most ? position : most),
+    0n,
+  );
+}
+
+/** Syncs what was written so far, before others are kept waiting. */
+function makeDurable(db: Database): void {
+  db.pragma('synchronous = FULL');
+  db.pragma(`user_version = ${FORMAT}`);
+}
+
+/** Leaves the file as the service opens it. */
+function finish(db: Database): void {
+  db.pragma('locking_mode = NORMAL');
+  db.pragma('journal_mode = WAL');
+  db.close();
+}

@@ -1,0 +1,215 @@
+/** Keeps a read model up with the log: subscription → projections → one transaction per batch. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
+import { isDamage, ProjectionFailed } from './batch-writer.ts';
+import type { ReadModel } from './read-model.ts';
+
+/** Events read at once when it pulls by itself. */
+const PULL_BATCH = 1_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+
+export interface ProjectionRunnerOptions {
+  readonly store: EventStore;
+  readonly readModel: ReadModel;
+  readonly logger?: Logger;
+}
+
+interface Waiter {
+  readonly position: bigint;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class ProjectionRunner {
+  readonly #store: EventStore;
+  readonly #readModel: ReadModel;
+  readonly #logger: Logger | undefined;
+  readonly #listeners = new Set<() => void>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #stop = new AbortController();
+  #ended: Promise<void> | undefined;
+  #failure: Error | undefined;
+  #subscription: Subscription | undefined;
+  #pulling: Promise<void> | undefined;
+  #endReopening = (): void => {};
+
+  constructor({ store, readModel, logger }: ProjectionRunnerOptions) {
+    this.#store = store;
+    this.#readModel = readModel;
+    this.#logger = logger;
+  }
+
+  /** Subscribes from the own checkpoint and stays subscribed, whatever happens to the store. */
+  start(): void {
+    if (this.#ended !== undefined) return;
+    // Another generation may be behind this one, and no new event may come for long.
+    this.#endReopening = this.#readModel.onReopen(() => {
+      this.#pull().catch((error: unknown) => this.#logger?.warn({ err: error }, 'catch-up failed'));
+    });
+    this.#ended = this.#supervise();
+    this.#ended.catch(() => {});
+  }
+
+  /** Resolves after `stop()`; rejects with {@link ProjectionFailed} when a projection cannot go on. */
+  get ended(): Promise<void> {
+    return this.#ended ?? Promise.resolve();
+  }
+
+  /** Every projection holds all events up to this position. */
+  checkpoint(): bigint {
+    return this.#readModel.writer().checkpoint();
+  }
+
+  /**
+   * Resolves when the read model holds everything up to `position`. Reads on at once where it does
+   * not, instead of waiting for the subscription's turn; works without `start()` too.
+   * @throws {ProjectionFailed} it never will
+   */
+  async waitFor(position: bigint, signal?: AbortSignal): Promise<void> {
+    if (!(await this.#readThrough(position, signal))) await this.#committed(position, signal);
+  }
+
+  /** Calls `listener` after each batch that this process has seen committed; returns how to end that. */
+  onCommit(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.#endReopening();
+    this.#stop.abort();
+    await this.#subscription?.stop();
+    await this.#ended?.catch(() => {});
+    await this.#pulling?.catch(() => {});
+    this.#fail(new Error('The projections were stopped.'));
+  }
+
+  async #supervise(): Promise<void> {
+    let wait = FIRST_RETRY_MS;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#follow(() => {
+          wait = FIRST_RETRY_MS;
+        });
+      } catch (error) {
+        if (error instanceof ProjectionFailed) {
+          this.#logger?.error({ err: error }, 'projections stopped');
+          this.#fail(error);
+          throw error;
+        }
+        this.#logger?.warn({ err: error, retryMs: wait }, 'projections will be taken up again');
+        await delay(wait, undefined, { signal }).catch(() => {});
+        wait = Math.min(wait * 2, LONGEST_RETRY_MS);
+      }
+    }
+  }
+
+  /** One subscription, from the own checkpoint to its end. */
+  async #follow(progressed: () => void): Promise<void> {
+    let handed = this.#guarded(() => this.checkpoint());
+    const subscription = this.#store.subscribe(handed, async (events) => {
+      const last = events.at(-1);
+      if (last === undefined) return;
+      if (!this.#apply(handed, events) && !(await this.#readThrough(last.position))) {
+        throw new Error(`The log was read to its end without its position ${last.position}.`);
+      }
+      handed = last.position;
+      progressed();
+    });
+    this.#subscription = subscription;
+    if (this.#stop.signal.aborted) await subscription.stop();
+    await subscription.ended;
+  }
+
+  /** Whether the read model reaches `position` with what the log holds now. */
+  async #readThrough(position: bigint, signal?: AbortSignal): Promise<boolean> {
+    for (let readToEnd = false; ; ) {
+      signal?.throwIfAborted();
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.checkpoint() >= position) return true;
+      if (readToEnd) return false;
+      // A pull under way may have looked at the log too early for this position.
+      readToEnd = this.#pulling === undefined;
+      await this.#pull();
+    }
+  }
+
+  /** Applies what the log holds beyond the checkpoint. One at a time, whoever asks. */
+  #pull(): Promise<void> {
+    this.#pulling ??= this.#readOn().finally(() => {
+      this.#pulling = undefined;
+    });
+    return this.#pulling;
+  }
+
+  async #readOn(): Promise<void> {
+    for (;;) {
+      const after = this.checkpoint();
+      const events = await this.#store.readAll({ after, limit: PULL_BATCH });
+      if (events.length === 0) return;
+      this.#apply(after, events);
+      if (events.length < PULL_BATCH) return;
+    }
+  }
+
+  /** False where the generation in use lacks events before these. */
+  #apply(after: bigint, events: readonly RecordedEvent[]): boolean {
+    return this.#guarded(() => {
+      let outcome = this.#readModel.writer().apply(after, events);
+      // Its successor is in use by now; that one may be superseded too, but hardly at once.
+      if (outcome === 'superseded') outcome = this.#readModel.writer().apply(after, events);
+      if (outcome === 'superseded') throw new Error('The read model is replaced all the time.');
+      if (outcome === 'applied') this.#afterCommit();
+      return outcome === 'applied';
+    });
+  }
+
+  /** A damaged generation is replaced by an empty one before the work is taken up again. */
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (isDamage(error)) {
+        this.#logger?.warn({ err: error }, 'the read model is damaged and is made anew');
+        this.#readModel.replaceDamaged();
+      }
+      throw error;
+    }
+  }
+
+  #afterCommit(): void {
+    if (this.#waiters.size > 0) {
+      const reached = this.checkpoint();
+      for (const waiter of this.#waiters) if (waiter.position <= reached) waiter.resolve();
+    }
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#logger?.error({ err: error }, 'a listener of the projections failed');
+      }
+    }
+  }
+
+  async #committed(position: bigint, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter: Waiter = { position, resolve, reject };
+    const abort = (): void => reject(signal?.reason as Error);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#waiters.add(waiter);
+    try {
+      await promise;
+    } finally {
+      this.#waiters.delete(waiter);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const waiter of this.#waiters) waiter.reject(error);
+  }
+}

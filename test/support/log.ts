@@ -1,0 +1,52 @@
+/** A real embedded event store in a directory of its own, and domain events written to it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { DomainEvent } from '../../src/domain/events.ts';
+import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { encodeEvent } from '../../src/event-store/codec.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { eventId } from '../../src/ids.ts';
+import { NOW } from './samples.ts';
+
+export interface TestLog {
+  readonly directory: string;
+  readonly store: EventStore;
+  /** Appends to one stream, each event a second after the one before; returns the last position. */
+  append(stream: string, ...events: readonly DomainEvent[]): Promise<bigint>;
+  /** A second process's view of the same log. */
+  openAgain(): EventStore;
+}
+
+export function openLog(t: Test): TestLog {
+  const directory = mkdtempSync(join(tmpdir(), 'pressledger-log-'));
+  const open = (): EventStore => {
+    const database = openEmbeddedDatabase(join(directory, 'store.db'));
+    const store = new SqliteEventStore(database);
+    t.teardown(async () => {
+      await store.close();
+      database.close();
+    });
+    return store;
+  };
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const store = open();
+  let count = 0;
+  return {
+    directory,
+    store,
+    openAgain: open,
+    async append(stream, ...events) {
+      const encoded = events.map((event) => {
+        count += 1;
+        const id = `cmd_${count}`;
+        const metadata = { correlationId: id, causationId: id, time: NOW + count * 1000 };
+        return encodeEvent(eventId(id), event, { ...metadata, actor: { kind: 'operator' } });
+      });
+      const { position } = await store.append(stream, encoded, 'any');
+      return position;
+    },
+  };
+}
