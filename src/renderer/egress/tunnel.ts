@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Duplex, pipeline } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { asEgressError, type EgressError } from './errors.ts';
 import type { Job } from './job.ts';
 
@@ -23,13 +23,12 @@ export function tunnel(client: Duplex, head: Buffer, name: string, job: Job, ser
     if (head.length > 0) client.unshift(head);
     client.on('data', count);
     server.on('data', count);
-    pipeline(client, server, ignore);
-    pipeline(server, client, ignore);
+    // What broke shows at once as a close; an orderly end goes through the pipes.
+    server.on('error', () => client.destroy());
+    server.once('close', () => client.end());
+    client.pipe(server).pipe(client);
   });
 }
-
-// A pipeline destroys both ends when one of them breaks; that is all there is to handle.
-function ignore(): void {}
 
 /** Refuses a CONNECT and closes the connection: Chrome does not use it again. */
 export function rejectTunnel(client: Duplex, error: EgressError): void {

@@ -1,0 +1,48 @@
+/** A server on loopback that counts what reaches it, over TCP and UDP on one port number. */
+import { createSocket } from 'node:dgram';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+export interface CountingListener {
+  readonly port: number;
+  /** TCP connections and UDP packets so far. */
+  readonly tcp: number;
+  readonly udp: number;
+  close(): Promise<void>;
+}
+
+/** @param serve what to do with each connection; default: nothing */
+export async function countingListener(
+  serve: (socket: Socket) => void = () => {},
+): Promise<CountingListener> {
+  const sockets = new Set<Socket>();
+  let tcp = 0;
+  let udp = 0;
+  const server: Server = createServer((socket) => {
+    tcp += 1;
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => sockets.delete(socket));
+    serve(socket);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const packets = createSocket('udp4', () => {
+    udp += 1;
+  });
+  await new Promise<void>((listening) => packets.bind(port, '127.0.0.1', listening));
+  return {
+    port,
+    get tcp() {
+      return tcp;
+    },
+    get udp() {
+      return udp;
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      packets.close();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
