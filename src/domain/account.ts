@@ -30,11 +30,13 @@ export interface AcceptedConversion {
 }
 
 /**
- * Idempotency keys lie in buckets of an hour by their first acceptance, so that forgetting a day-old
- * key is dropping a bucket, whatever the number of keys. At most 26 buckets are kept.
+ * Idempotency keys lie in buckets of four hours by their first acceptance, so that forgetting day-old
+ * keys is dropping a bucket, and finding a key is a look into eight buckets, whatever their number.
  */
 type KeyBuckets = PersistentMap<number, PersistentMap<string, AcceptedConversion>>;
-const BUCKET_MS = 60 * 60 * 1000;
+const BUCKET_MS = 4 * 60 * 60 * 1000;
+/** One more than a day needs: the clocks of two nodes may differ. */
+const BUCKETS_BEFORE = IDEMPOTENCY_WINDOW_MS / BUCKET_MS + 1;
 
 export interface AccountState {
   readonly status: 'none' | 'open' | 'erased';
@@ -101,13 +103,12 @@ export function acceptedWithKey(
 }
 
 function rememberKey(keys: KeyBuckets, key: string, accepted: AcceptedConversion): KeyBuckets {
-  const hour = Math.floor(accepted.requestedAt / BUCKET_MS);
-  const oldest = hour - IDEMPOTENCY_WINDOW_MS / BUCKET_MS - 1;
-  const live = keys.some((_, at) => at < oldest) ? keys.filter((_, at) => at >= oldest) : keys;
-  return live.set(
-    hour,
-    live.get(hour, PersistentMap<string, AcceptedConversion>()).set(key, accepted),
-  );
+  const at = Math.floor(accepted.requestedAt / BUCKET_MS);
+  const oldest = at - BUCKETS_BEFORE;
+  const live = keys.some((_, each) => each < oldest)
+    ? keys.filter((_, each) => each >= oldest)
+    : keys;
+  return live.set(at, live.get(at, PersistentMap<string, AcceptedConversion>()).set(key, accepted));
 }
 
 function evolve(state: AccountState, event: AccountEvent): AccountState {
@@ -219,24 +220,39 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   decide,
 };
 
+/** Columns: as 100,000 small arrays the JSON takes twice as long to parse. */
 type StoredKeys = [
-  hour: number,
-  keys: [key: string, conversionId: string, requestedAt: number][],
+  bucket: number,
+  keys: string[],
+  conversionIds: string[],
+  requestedAt: number[],
 ][];
+function columns(
+  bucket: number,
+  accepted: PersistentMap<string, AcceptedConversion>,
+): StoredKeys[number] {
+  const keys: string[] = [];
+  const conversionIds: string[] = [];
+  const requestedAt: number[] = [];
+  for (const [key, each] of accepted.entries()) {
+    keys.push(key);
+    conversionIds.push(each.conversionId);
+    requestedAt.push(each.requestedAt);
+  }
+  return [bucket, keys, conversionIds, requestedAt];
+}
+
 type StoredAccount = Omit<AccountState, 'keys' | 'refundedThrough'> & {
   readonly refundedThrough: string;
   readonly keys: StoredKeys;
 };
 
 export const accountSnapshot: SnapshotCodec<AccountState> = {
-  version: 1,
+  version: 2,
   encode: (state): StoredAccount => ({
     ...state,
     refundedThrough: state.refundedThrough.toString(),
-    keys: [...state.keys].map(([hour, keys]) => [
-      hour,
-      [...keys].map(([key, accepted]) => [key, accepted.conversionId, accepted.requestedAt]),
-    ]),
+    keys: [...state.keys].map(([bucket, keys]) => columns(bucket, keys)),
   }),
   decode: (json) => {
     const stored = json as StoredAccount;
@@ -244,11 +260,14 @@ export const accountSnapshot: SnapshotCodec<AccountState> = {
       ...stored,
       refundedThrough: BigInt(stored.refundedThrough),
       keys: PersistentMap(
-        stored.keys.map(([hour, keys]) => [
-          hour,
-          PersistentMap(
-            keys.map(([key, conversionId, requestedAt]) => [key, { conversionId, requestedAt }]),
-          ),
+        stored.keys.map(([bucket, keys, conversionIds, requestedAt]) => [
+          bucket,
+          PersistentMap<string, AcceptedConversion>().withMutations((map) => {
+            for (const [n, key] of keys.entries()) {
+              const [conversionId = '', at = 0] = [conversionIds[n], requestedAt[n]];
+              map.set(key, { conversionId, requestedAt: at });
+            }
+          }),
         ]),
       ),
     };
