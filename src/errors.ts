@@ -18,12 +18,14 @@ export const ERRORS = {
   },
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'The resource does not support this method.' },
+  request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   gone: { status: 410, message: 'The file was deleted when its retention ended.' },
   payload_too_large: { status: 413, message: 'The request is too large.' },
   unsupported_media_type: {
     status: 415,
     message: 'Send the body as JSON, with the header Content-Type: application/json.',
   },
+  range_not_satisfiable: { status: 416, message: 'The file does not have this range of bytes.' },
   rate_limit_exceeded: {
     status: 429,
     message: 'Too many requests. Wait as long as Retry-After says, then try again.',

@@ -1,0 +1,68 @@
+import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { CommandContext } from '../actors/system.ts';
+import type { Clock } from '../clock.ts';
+import type { Plan } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import { newCommandId } from '../ids.ts';
+import type { Vault } from '../keyring/vault.ts';
+import type { Logger } from '../log.ts';
+
+/** Who sends a request, by a credential that was found good. */
+export interface Caller {
+  readonly accountId: string;
+  readonly plan: Plan;
+  readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
+}
+
+/** What the middleware has found out about a request. */
+export interface RequestState {
+  requestId: string;
+  /** The client's address, by the socket or, behind a trusted proxy, by its last forwarder. */
+  clientAddress: string;
+  log: Logger;
+  caller?: Caller;
+}
+
+export type HttpContext = ParameterizedContext<RequestState>;
+export type HttpMiddleware = Middleware<RequestState>;
+
+/** The parameters of the route that matched. */
+export function pathParameter(ctx: HttpContext, name: string): string {
+  const { params } = ctx as HttpContext & { params?: Readonly<Record<string, string>> };
+  return params?.[name] ?? '';
+}
+
+/** @throws {ServiceError} `unauthorized` on a route that lets nobody through unknown */
+export function callerOf(ctx: HttpContext): Caller {
+  if (ctx.state.caller === undefined) throw new ServiceError('unauthorized');
+  return ctx.state.caller;
+}
+
+/** Who, from where, by which request: the metadata of every event that the request causes. */
+export async function commandContext(
+  ctx: HttpContext,
+  deps: { readonly clock: Clock; readonly vault: Vault },
+  caller: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
+  correlationId?: string,
+): Promise<CommandContext> {
+  const time = deps.clock.now();
+  const commandId = newCommandId(time);
+  return {
+    commandId,
+    metadata: {
+      correlationId: correlationId ?? commandId,
+      causationId: commandId,
+      actor: caller.actor,
+      requestId: ctx.state.requestId,
+      client: await deps.vault.seal(caller.accountId, ctx.state.clientAddress),
+      time,
+    },
+  };
+}
+
+/** Aborted when the client goes away before it has its answer. */
+export function disconnection(ctx: Pick<Context, 'res'>): AbortSignal {
+  const controller = new AbortController();
+  ctx.res.once('close', () => controller.abort());
+  return controller.signal;
+}

@@ -1,0 +1,26 @@
+import type { ConversionRow } from '../../projections/conversions.ts';
+import { isoTime } from '../clock.ts';
+import type { FileTokens } from './file-tokens.ts';
+
+export interface RecordDependencies {
+  readonly fileTokens: FileTokens;
+  readonly config: { readonly fileUrlTtlSeconds: number };
+  readonly publicUrl: string;
+}
+
+/** The Conversion resource as the interface shapes it, with a fresh link where there is a file. */
+export async function conversionRecord(
+  deps: RecordDependencies,
+  row: ConversionRow,
+): Promise<object> {
+  const { id, status, createdAt, completedAt, errorMessage } = row;
+  const record = { id, status, created_at: isoTime(createdAt) };
+  if (status === 'failed') return { ...record, error_message: errorMessage };
+  if (status !== 'completed' || completedAt === undefined) return record;
+  const token = await deps.fileTokens.mint(id, deps.config.fileUrlTtlSeconds);
+  return {
+    ...record,
+    file_url: `${deps.publicUrl}/files/${id}.pdf?token=${token}`,
+    completed_at: isoTime(completedAt),
+  };
+}

@@ -1,0 +1,90 @@
+import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
+import { ServiceError } from '../errors.ts';
+import {
+  callerOf,
+  disconnection,
+  type HttpContext,
+  type HttpMiddleware,
+  pathParameter,
+} from './context.ts';
+import { conversionRecord, type RecordDependencies } from './conversion-record.ts';
+import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import { answerPage, pageOf } from './pagination.ts';
+import { preferredWait } from './prefer.ts';
+import { Issues } from './schemas/issues.ts';
+
+export interface ConversionDependencies extends ReadDependencies, RecordDependencies {
+  /** Aborted when the server closes: nothing is waited for any longer. */
+  readonly closing: AbortSignal;
+}
+
+const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+
+const hasEnded = ({ status }: ConversionRow): boolean =>
+  status === 'completed' || status === 'failed';
+
+async function ownConversion(
+  ctx: HttpContext,
+  deps: ConversionDependencies,
+): Promise<ConversionRow> {
+  const { accountId } = callerOf(ctx);
+  const queries = await freshQuery(deps, conversionQueries);
+  const row = queries.byId(pathParameter(ctx, 'id'));
+  if (row?.accountId !== accountId) {
+    throw new ServiceError('not_found', 'There is no such conversion.');
+  }
+  return row;
+}
+
+/** Resolves when the conversion has ended, `seconds` have passed or nobody waits any longer. */
+function ending(
+  ctx: HttpContext,
+  { runner, readModel, closing }: ConversionDependencies,
+  id: string,
+  seconds: number,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), disconnection(ctx), closing]);
+  over.addEventListener('abort', () => resolve());
+  const look = () => {
+    const row = readModel.query(conversionQueries).byId(id);
+    if (row === undefined || hasEnded(row)) resolve();
+  };
+  const endLooking = runner.onCommit(look);
+  if (over.aborted) resolve();
+  else look();
+  return promise.finally(endLooking);
+}
+
+export function getConversion(deps: ConversionDependencies): HttpMiddleware {
+  return async (ctx) => {
+    let row = await ownConversion(ctx, deps);
+    const wait = preferredWait(ctx.get('Prefer'));
+    if (wait !== undefined) {
+      ctx.set('Preference-Applied', `wait=${wait}`);
+      if (wait > 0 && !hasEnded(row)) {
+        await ending(ctx, deps, row.id, wait);
+        row = await ownConversion(ctx, deps);
+      }
+    }
+    ctx.body = await conversionRecord(deps, row);
+  };
+}
+
+export function listConversions(deps: ConversionDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { accountId } = callerOf(ctx);
+    const issues = new Issues();
+    const page = pageOf(ctx, issues, ['status']);
+    const status = STATUSES.find((each) => each === ctx.query['status']);
+    if (status === undefined && ctx.query['status'] !== undefined) {
+      issues.add('status', `Must be one of ${STATUSES.join(', ')}.`);
+    }
+    issues.throwAny();
+    const queries = await freshQuery(deps, conversionQueries);
+    const filter = status === undefined ? {} : { status };
+    const { rows, total } = queries.page(accountId, { ...page, ...filter });
+    const records = await Promise.all(rows.map((row) => conversionRecord(deps, row)));
+    answerPage(ctx, deps.publicUrl, page, total, records);
+  };
+}

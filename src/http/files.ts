@@ -1,0 +1,78 @@
+/** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
+import { conversionQueries } from '../../projections/conversions.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import type { Clock } from '../clock.ts';
+import type { BlobRef } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import { type HttpContext, type HttpMiddleware, pathParameter } from './context.ts';
+import type { FileTokens } from './file-tokens.ts';
+import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import { countRequest, type RateLimitDependencies, showStanding } from './middleware/rate-limit.ts';
+import { byteRange } from './range.ts';
+
+export interface FileDependencies extends ReadDependencies, RateLimitDependencies {
+  readonly fileTokens: FileTokens;
+  readonly blobs: Pick<BlobStore, 'open'>;
+  readonly clock: Clock;
+  readonly config: RateLimitDependencies['config'] & { readonly retentionSeconds: number };
+}
+
+async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> {
+  const row = (await freshQuery(deps, conversionQueries)).byId(id);
+  if (row?.document === undefined || row.completedAt === undefined) {
+    throw new ServiceError('not_found', 'There is no such file.');
+  }
+  // The deletion itself may still be under way.
+  const keptUntil = row.completedAt + deps.config.retentionSeconds * 1000;
+  if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
+  return row.document;
+}
+
+async function send(
+  ctx: HttpContext,
+  { blobs }: FileDependencies,
+  document: BlobRef,
+  etag: string,
+): Promise<void> {
+  const condition = ctx.get('If-Range');
+  const wanted = condition === '' || condition === etag ? ctx.get('Range') : '';
+  const range = ctx.method === 'GET' ? byteRange(wanted, document.bytes) : undefined;
+  if (range === 'unsatisfiable') {
+    ctx.set('Content-Range', `bytes */${document.bytes}`);
+    throw new ServiceError('range_not_satisfiable');
+  }
+  if (range === undefined) {
+    ctx.status = 200;
+    ctx.length = document.bytes;
+    // A HEAD is answered without opening the file.
+    if (ctx.method === 'GET') ctx.body = await blobs.open(document);
+  } else {
+    ctx.status = 206;
+    ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${document.bytes}`);
+    ctx.body = await blobs.open(document, range);
+    ctx.length = range.end - range.start + 1;
+  }
+}
+
+export function getFile(deps: FileDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const id = pathParameter(ctx, 'id');
+    const { token } = ctx.query;
+    if (typeof token !== 'string' || !(await deps.fileTokens.verify(token, id))) {
+      await countRequest(deps, ctx);
+      throw new ServiceError('forbidden');
+    }
+    await showStanding(deps, ctx);
+    const document = await documentOf(deps, id);
+    const etag = `"${document.sha256}"`;
+    ctx.set('ETag', etag);
+    ctx.set('Accept-Ranges', 'bytes');
+    ctx.set('Cache-Control', 'private, no-cache');
+    ctx.set('Content-Disposition', `attachment; filename="${id}.pdf"`);
+    ctx.type = 'application/pdf';
+    const known = ctx.get('If-None-Match').split(',');
+    if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
+      ctx.status = 304;
+    } else await send(ctx, deps, document, etag);
+  };
+}

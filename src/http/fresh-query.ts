@@ -1,0 +1,37 @@
+import type { Database } from 'better-sqlite3';
+import { ServiceError } from '../errors.ts';
+import type { EventStore } from '../event-store/port.ts';
+import type { ReadModel } from '../read-model/read-model.ts';
+import type { ProjectionRunner } from '../read-model/runner.ts';
+
+export interface ReadDependencies {
+  readonly store: Pick<EventStore, 'head'>;
+  readonly readModel: ReadModel;
+  readonly runner: ProjectionRunner;
+}
+
+const CATCH_UP_MS = 10_000;
+const RETRY_SECONDS = 2;
+
+/**
+ * Queries that see every event stored before this call, whichever node accepted it. Use them before
+ * the next `await`.
+ * @throws {ServiceError} `service_unavailable` where the read model does not catch up
+ */
+export async function freshQuery<Q>(
+  { store, readModel, runner }: ReadDependencies,
+  factory: (db: Database) => Q,
+): Promise<Q> {
+  const head = await store.head();
+  if (runner.checkpoint() < head) {
+    try {
+      await runner.waitFor(head, AbortSignal.timeout(CATCH_UP_MS));
+    } catch (cause) {
+      throw new ServiceError('service_unavailable', undefined, {
+        retryAfter: RETRY_SECONDS,
+        cause,
+      });
+    }
+  }
+  return readModel.query(factory);
+}

@@ -1,0 +1,67 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { ActorSystem } from '../../actors/system.ts';
+import { apiKeyHash } from '../../application/api-keys.ts';
+import { accountActor, apiKeyActor } from '../../application/kinds.ts';
+import type { Clock } from '../../clock.ts';
+import { useIsDue } from '../../domain/api-key.ts';
+import { apiKeyId } from '../../ids.ts';
+import type { Vault } from '../../keyring/vault.ts';
+import { type Caller, commandContext, type HttpContext } from '../context.ts';
+
+export interface CredentialDependencies {
+  readonly actors: ActorSystem;
+  readonly clock: Clock;
+  readonly vault: Vault;
+}
+
+type Holder = Omit<Caller, 'plan'>;
+
+const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
+
+const sameHash = (left: string, right: string): boolean =>
+  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+
+/** Uses being recorded: a burst of requests with one key asks for one event, not for many. */
+const recording = new Set<string>();
+
+function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Holder): void {
+  const { id } = holder.actor;
+  if (recording.has(id)) return;
+  recording.add(id);
+  const record = async () => {
+    const context = await commandContext(ctx, deps, holder);
+    const command = { type: 'RecordKeyUse', keyId: id, now: context.metadata.time } as const;
+    await deps.actors.send(apiKeyActor, id, command, context);
+  };
+  // The answer does not wait: that a use is recorded late, or not, is no reason to refuse it.
+  record()
+    .catch((err: unknown) => ctx.state.log.warn({ err, keyId: id }, 'A key use is not recorded.'))
+    .finally(() => recording.delete(id));
+}
+
+async function holderOfKey(
+  ctx: HttpContext,
+  deps: CredentialDependencies,
+  key: string,
+): Promise<Holder | undefined> {
+  if (!KEY.test(key)) return undefined;
+  const id = apiKeyId(key);
+  const { state } = await deps.actors.read(apiKeyActor, id);
+  if (state.status !== 'active' || !sameHash(state.keyHash, apiKeyHash(key))) return undefined;
+  const holder: Holder = { accountId: state.accountId, actor: { kind: 'key', id } };
+  if (useIsDue(state, deps.clock.now())) recordUse(ctx, deps, holder);
+  return holder;
+}
+
+/** Who sends the request, read from the credential's own stream, so that a revocation holds at once. */
+export async function findCaller(
+  ctx: HttpContext,
+  deps: CredentialDependencies,
+): Promise<Caller | undefined> {
+  const key = ctx.get('X-API-Key');
+  if (key === '') return undefined;
+  const holder = await holderOfKey(ctx, deps, key);
+  if (holder === undefined) return undefined;
+  const { state } = await deps.actors.read(accountActor, holder.accountId);
+  return state.status === 'open' ? { ...holder, plan: state.plan } : undefined;
+}

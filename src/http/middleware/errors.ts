@@ -1,0 +1,52 @@
+import { BlobStoreUnavailable } from '../../blob-store/port.ts';
+import { ServiceError } from '../../errors.ts';
+import { EventStoreUnavailable } from '../../event-store/port.ts';
+import { KeyErased } from '../../keyring/port.ts';
+import type { HttpContext, HttpMiddleware } from '../context.ts';
+
+const STORE_RETRY_SECONDS = 5;
+
+/** What the client is told of an error; an internal text never reaches it. */
+function toServiceError(error: unknown, requestId: string): ServiceError {
+  if (error instanceof ServiceError && error.code !== 'internal_error') return error;
+  // Nothing is accepted that is not on disk, so the client may safely try again.
+  if (error instanceof EventStoreUnavailable || error instanceof BlobStoreUnavailable) {
+    return new ServiceError('service_unavailable', undefined, {
+      retryAfter: STORE_RETRY_SECONDS,
+      cause: error,
+    });
+  }
+  // The data key is gone: the account was erased while the request was under way.
+  if (error instanceof KeyErased) {
+    return new ServiceError('unauthorized', undefined, { cause: error });
+  }
+  return new ServiceError(
+    'internal_error',
+    `Something went wrong on our side. When you report it, name the request ${requestId}.`,
+    { cause: error },
+  );
+}
+
+function answer(ctx: HttpContext, error: ServiceError): void {
+  ctx.status = error.status;
+  if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
+  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer realm="pressledger"');
+  ctx.body = {
+    error: error.code,
+    message: error.message,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  };
+}
+
+/** The only place where an error becomes an answer. */
+export const errors: HttpMiddleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (thrown) {
+    const error = toServiceError(thrown, ctx.state.requestId);
+    if (error.status >= 500) {
+      ctx.state.log.error({ err: error.cause ?? error, path: ctx.path }, 'A request failed.');
+    }
+    answer(ctx, error);
+  }
+};

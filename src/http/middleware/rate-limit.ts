@@ -1,0 +1,67 @@
+import { isIPv6 } from 'node:net';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import type { RateLimiter, Standing } from '../../rate-limiter/port.ts';
+import type { Caller, HttpContext } from '../context.ts';
+
+export interface RateLimitDependencies {
+  readonly rateLimiter: RateLimiter;
+  readonly clock: Clock;
+  readonly config: Pick<
+    Config,
+    'rateLimitFree' | 'rateLimitStarter' | 'rateLimitPro' | 'rateLimitAnonymous'
+  >;
+}
+
+function planLimit(config: RateLimitDependencies['config'], plan: Caller['plan']): number {
+  switch (plan) {
+    case 'free':
+      return config.rateLimitFree;
+    case 'starter':
+      return config.rateLimitStarter;
+    case 'pro':
+      return config.rateLimitPro;
+  }
+}
+
+/** A client commonly holds a whole /64 of IPv6 addresses: they share one window. */
+function addressKey(address: string): string {
+  if (!isIPv6(address)) return `address:${address}`;
+  const [head = '', tail = ''] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const filled = address.includes('::')
+    ? [...groups, ...Array.from({ length: 8 - groups.length - tail.split(':').length }, () => '0')]
+    : groups;
+  return `address:${filled.slice(0, 4).join(':')}::/64`;
+}
+
+function windowOf(deps: RateLimitDependencies, ctx: HttpContext): [key: string, limit: number] {
+  const { caller, clientAddress } = ctx.state;
+  return caller === undefined
+    ? [addressKey(clientAddress), deps.config.rateLimitAnonymous]
+    : [`account:${caller.accountId}`, planLimit(deps.config, caller.plan)];
+}
+
+function show(ctx: HttpContext, standing: Standing): void {
+  ctx.set('X-RateLimit-Limit', String(standing.limit));
+  ctx.set('X-RateLimit-Remaining', String(standing.remaining));
+  ctx.set('X-RateLimit-Reset', String(standing.resetAt));
+}
+
+/**
+ * Counts the request against its caller's account, or its client's address where it has none.
+ * @throws {ServiceError} `rate_limit_exceeded`
+ */
+export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
+  const standing = await deps.rateLimiter.take(...windowOf(deps, ctx));
+  show(ctx, standing);
+  if (standing.allowed) return;
+  const seconds = Math.max(1, Math.ceil(standing.resetAt - deps.clock.now() / 1000));
+  throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
+}
+
+/** Says how things stand on an answer that does not count. */
+export async function showStanding(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
+  show(ctx, await deps.rateLimiter.peek(...windowOf(deps, ctx)));
+}

@@ -1,0 +1,14 @@
+import type { HttpMiddleware } from '../context.ts';
+
+/** What every answer says to a browser that shows it: run nothing, keep nothing, frame nothing. */
+export const SECURITY_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+} as const;
+
+export const securityHeaders: HttpMiddleware = (ctx, next) => {
+  ctx.set(SECURITY_HEADERS);
+  return next();
+};

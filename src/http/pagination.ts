@@ -1,0 +1,70 @@
+import type { HttpContext } from './context.ts';
+import type { Issues } from './schemas/issues.ts';
+
+const DEFAULT_PAGE_SIZE = 20;
+const MAX_PAGE_SIZE = 100;
+/** Keeps `offset` within what the database counts exactly. */
+const MAX_PAGE = 1_000_000_000;
+
+export interface Page {
+  readonly page: number;
+  readonly size: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+function wholeNumber(
+  ctx: HttpContext,
+  issues: Issues,
+  name: string,
+  usual: number,
+  max: number,
+): number {
+  const text = ctx.query[name];
+  if (text === undefined) return usual;
+  const number = Number(text);
+  if (typeof text === 'string' && /^\d{1,10}$/.test(text) && number >= 1 && number <= max) {
+    return number;
+  }
+  issues.add(name, `Must be a whole number from 1 to ${max}.`);
+  return usual;
+}
+
+/** Which page of a list is asked for; also refuses query parameters that the list does not know. */
+export function pageOf(ctx: HttpContext, issues: Issues, filters: readonly string[] = []): Page {
+  const known = new Set(['page', 'page_size', ...filters]);
+  for (const name of Object.keys(ctx.query)) {
+    if (!known.has(name)) issues.add(name, 'Is not a known query parameter.');
+  }
+  const page = wholeNumber(ctx, issues, 'page', 1, MAX_PAGE);
+  const size = wholeNumber(ctx, issues, 'page_size', DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+  return { page, size, offset: (page - 1) * size, limit: size };
+}
+
+/** Answers with one page of a list: a bare array, with the way to the others in headers (RFC 8288). */
+export function answerPage(
+  ctx: HttpContext,
+  publicUrl: string,
+  { page, size }: Page,
+  total: number,
+  items: readonly object[],
+): void {
+  const last = Math.max(1, Math.ceil(total / size));
+  const link = (to: number, rel: string) => {
+    const query = new URLSearchParams(ctx.querystring);
+    query.set('page', String(to));
+    query.set('page_size', String(size));
+    return `<${publicUrl}${ctx.path}?${query.toString()}>; rel="${rel}"`;
+  };
+  ctx.set('X-Total-Count', String(total));
+  ctx.set(
+    'Link',
+    [
+      link(1, 'first'),
+      ...(page > 1 ? [link(Math.min(page - 1, last), 'prev')] : []),
+      ...(page < last ? [link(page + 1, 'next')] : []),
+      link(last, 'last'),
+    ].join(', '),
+  );
+  ctx.body = items;
+}

@@ -1,0 +1,121 @@
+import Type, { type Static } from 'typebox';
+import { PAGE_SIZES } from '../../domain/events.ts';
+
+export const MAX_URL_CHARACTERS = 2048;
+export const MAX_TEMPLATE_CHARACTERS = 65_536;
+const closed = { additionalProperties: false } as const;
+
+const Margin = (side: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$',
+      maxLength: 32,
+      default: '1cm',
+      description: `The ${side} margin: a decimal number with its unit, px, cm, in or mm.`,
+    }),
+  );
+
+const Template = (place: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: MAX_TEMPLATE_CHARACTERS,
+      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in.`,
+    }),
+  );
+
+const Text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+
+export const Cookie = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 256 }),
+    value: Type.String({ maxLength: 4096 }),
+    domain: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
+    path: Type.Optional(Type.String({ pattern: '^/', maxLength: 1024 })),
+    secure: Type.Optional(Type.Boolean()),
+    http_only: Type.Optional(Type.Boolean()),
+    same_site: Type.Optional(Type.Enum(['Strict', 'Lax', 'None'])),
+  },
+  closed,
+);
+
+/** The body of `POST /pdf/`. What a schema cannot say is in `rules/`. */
+export const ConversionRequest = Type.Object(
+  {
+    html: Type.Optional(
+      Type.String({ description: 'The HTML to print. Either html or url is required.' }),
+    ),
+    url: Type.Optional(
+      Type.String({
+        maxLength: MAX_URL_CHARACTERS,
+        description: 'The address of the page to print, http or https.',
+      }),
+    ),
+    page_size: Type.Optional(Type.Enum([...PAGE_SIZES], { default: 'A4' })),
+    landscape: Type.Optional(Type.Boolean({ default: false })),
+    margin_top: Margin('top'),
+    margin_right: Margin('right'),
+    margin_bottom: Margin('bottom'),
+    margin_left: Margin('left'),
+    print_background: Type.Optional(Type.Boolean({ default: false })),
+    scale: Type.Optional(Type.Number({ minimum: 0.1, maximum: 2, default: 1 })),
+    page_ranges: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'Pages to keep, such as 1-5, 8. All of them unless given.',
+      }),
+    ),
+    header_html: Template('top'),
+    footer_html: Template('bottom'),
+    prefer_css_page_size: Type.Optional(Type.Boolean({ default: false })),
+    media: Type.Optional(Type.Enum(['print', 'screen'], { default: 'print' })),
+    wait_for: Type.Optional(
+      Type.Object(
+        {
+          selector: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+          delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+          network_idle: Type.Optional(Type.Boolean()),
+        },
+        closed,
+      ),
+    ),
+    tagged: Type.Optional(Type.Boolean({ default: true })),
+    outline: Type.Optional(Type.Boolean({ default: false })),
+    metadata: Type.Optional(
+      Type.Object(
+        {
+          title: Text(1024),
+          author: Text(1024),
+          subject: Text(1024),
+          keywords: Type.Optional(
+            Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 50 }),
+          ),
+        },
+        closed,
+      ),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
+        maxProperties: 20,
+        description: 'Headers sent with the request for url.',
+      }),
+    ),
+    cookies: Type.Optional(Type.Array(Cookie, { maxItems: 50 })),
+    javascript: Type.Optional(Type.Boolean({ default: true })),
+  },
+  closed,
+);
+
+const MARGIN_FORM =
+  'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
+
+/** What the patterns above demand, in words. */
+export const CONVERSION_REQUEST_FORMS = {
+  margin_top: MARGIN_FORM,
+  margin_right: MARGIN_FORM,
+  margin_bottom: MARGIN_FORM,
+  margin_left: MARGIN_FORM,
+  'cookies.*.path': 'Must begin with a slash.',
+} as const;
+
+export type ConversionRequest = Static<typeof ConversionRequest>;

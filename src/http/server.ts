@@ -1,0 +1,111 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { HttpApp } from './app.ts';
+import { SECURITY_HEADERS } from './middleware/security-headers.ts';
+
+const ANSWER_HEADERS = {
+  ...SECURITY_HEADERS,
+  'Content-Type': 'application/json; charset=utf-8',
+};
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 65_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How often connections are looked at for having been slow. */
+const CHECK_MS = 1_000;
+/** Answers under way when the server closes are given this long. */
+const DRAIN_MS = 10_000;
+
+export interface HttpServer {
+  readonly port: number;
+  /** From now on requests reach the application; until then they are told to come again. */
+  serve(app: HttpApp): void;
+  /** Accepts nothing more, lets answers under way end, at most 10 seconds. */
+  close(): Promise<void>;
+}
+
+const STARTING: HttpApp = {
+  handle: (_, response) => {
+    const { status, message } = ERRORS.service_unavailable;
+    response.writeHead(status, { ...ANSWER_HEADERS, 'Retry-After': '1' });
+    response.end(JSON.stringify({ error: 'service_unavailable', message }));
+  },
+  endWaiting: () => {},
+};
+
+/** What came is not a request that could reach the application: answered here, in the same shape. */
+function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [code, message]: [ErrorCode, string] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? ['request_timeout', ERRORS.request_timeout.message]
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? ['validation_error', `The request's headers are larger than ${MAX_HEADER_BYTES} bytes.`]
+        : ['validation_error', 'The request is not valid HTTP.'];
+  const body = JSON.stringify({ error: code, message });
+  const headers = {
+    ...ANSWER_HEADERS,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${ERRORS[code].status} ${code}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
+  const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    const reason =
+      error.code === 'EADDRINUSE'
+        ? `port ${port} is in use. Stop what listens there, or set PORT to another`
+        : error.code === 'EACCES'
+          ? `port ${port} needs more rights. Set PORT to one from 1024 up`
+          : error.message;
+    reject(new Error(`Cannot listen on ${host}: ${reason}.`, { cause: error }));
+  });
+  server.listen(port, host, () => resolve(server.address() as AddressInfo));
+  return promise;
+}
+
+/** @throws {Error} one line that names the address and the remedy, where it cannot listen there */
+export async function listen({
+  host,
+  port,
+}: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<HttpServer> {
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connectionsCheckingInterval: CHECK_MS,
+  });
+  let app = STARTING;
+  const handle: RequestListener = (request, response) => app.handle(request, response);
+  server.on('request', handle);
+  // An expectation that is not understood is no reason to refuse the request.
+  server.on('checkExpectation', handle);
+  server.on('clientError', answerBroken);
+  const address = await bind(server, host, port);
+  return {
+    port: address.port,
+    serve(next) {
+      app = next;
+    },
+    async close() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      app.endWaiting();
+      server.closeIdleConnections();
+      const patience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await promise;
+      clearTimeout(patience);
+    },
+  };
+}

@@ -1,0 +1,200 @@
+/** The HTTP API over real HTTP, on the embedded parts, without a renderer: a test ends conversions itself. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import { allProjections } from '../../projections/all.ts';
+import { noSnapshots } from '../../src/actors/snapshots.ts';
+import { ActorSystem, type CommandContext } from '../../src/actors/system.ts';
+import { openAccount } from '../../src/application/accounts.ts';
+import { createApiKey } from '../../src/application/api-keys.ts';
+import { conversionActor } from '../../src/application/kinds.ts';
+import { operatorContext } from '../../src/application/operator.ts';
+import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Plan } from '../../src/domain/events.ts';
+import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { createApp, type HttpDependencies } from '../../src/http/app.ts';
+import { createFileTokens } from '../../src/http/file-tokens.ts';
+import { listen } from '../../src/http/server.ts';
+import { FileKeyring } from '../../src/keyring/file.ts';
+import { deriveKey } from '../../src/keyring/master-key.ts';
+import { createVault } from '../../src/keyring/vault.ts';
+import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
+import { openReadModel } from '../../src/read-model/read-model.ts';
+import { ProjectionRunner } from '../../src/read-model/runner.ts';
+import { TIMINGS } from './samples.ts';
+
+export const MASTER_KEY = Buffer.alloc(32, 7);
+export const BASE = '/api/v1';
+export const PASSWORD = 'a long enough password';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // The tests say what they expect of it.
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON unless it is text or bytes. */
+  readonly body?: unknown;
+  readonly key?: string;
+}
+
+export interface ApiOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is put in the place of a part, to make it fail. */
+  readonly replace?: (deps: HttpDependencies) => Partial<HttpDependencies>;
+}
+
+export type Api = Awaited<ReturnType<typeof startApi>>;
+
+/** Starts it on a temporary directory and ends both with the test. */
+export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) {
+  const root = mkdtempSync(join(tmpdir(), 'pressledger-api-'));
+  const clock = {
+    time: Date.now(),
+    now() {
+      return this.time;
+    },
+  };
+  const logged: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+  const config = readConfig({ RATE_LIMIT_PRO: '100000', RATE_LIMIT_ANONYMOUS: '100000', ...env });
+  const database = openEmbeddedDatabase(join(root, 'pressledger.db'));
+  const store = new SqliteEventStore(database);
+  const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
+  const vault = createVault(new FileKeyring(join(root, 'keyring'), MASTER_KEY));
+  const actors = new ActorSystem({ store, snapshots: noSnapshots });
+  const readModel = openReadModel({
+    directory: join(root, 'read-model'),
+    projections: allProjections,
+  });
+  const runner = new ProjectionRunner({ store, readModel, logger });
+  runner.start();
+  const server = await listen({ host: '127.0.0.1', port: 0 });
+  const origin = `http://127.0.0.1:${server.port}`;
+  const deps: HttpDependencies = {
+    config,
+    clock,
+    logger,
+    actors,
+    store,
+    readModel,
+    runner,
+    blobs,
+    vault,
+    rateLimiter: new MemoryRateLimiter(clock),
+    fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), clock),
+    idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
+    publicUrl: origin,
+    readiness: () => ({ ready: true, missing: [] }),
+  };
+  server.serve(createApp({ ...deps, ...replace?.(deps) }));
+  t.teardown(async () => {
+    await server.close();
+    await actors.close();
+    await runner.stop();
+    readModel.close();
+    await store.close();
+    database.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const addressKey = deriveKey(MASTER_KEY, 'sign-in address', 32);
+  let accounts = 0;
+  const context = (): CommandContext => operatorContext(clock);
+
+  async function newAccount({
+    plan = 'pro',
+    credits = 100,
+  }: {
+    plan?: Plan;
+    credits?: number;
+  } = {}) {
+    accounts += 1;
+    const request = { email: `user${accounts}@example.com`, plan, credits, password: PASSWORD };
+    const account = await openAccount({ actors, vault, addressKey }, request, context());
+    const key = await createApiKey({ actors, vault }, account.id, 'test', context());
+    return { ...account, keyId: key.id, key: key.key };
+  }
+
+  async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { body, key, headers } = options;
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(path.startsWith('http') ? path : origin + path, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(key === undefined ? {} : { 'X-API-Key': key }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: json && text !== '' ? (JSON.parse(text) as Answer['body']) : {},
+    };
+  }
+
+  const outcome = (accountId: string, conversionId: string) => ({
+    accountId,
+    conversionId,
+    renderer: 'test',
+    attempt: 1,
+    at: clock.now(),
+  });
+
+  /** Does what a renderer would: stores the PDF and records it. */
+  async function complete(accountId: string, conversionId: string, pdf: Buffer): Promise<void> {
+    const path = join(root, `${conversionId}.tmp`);
+    writeFileSync(path, pdf);
+    const sha256 = createHash('sha256').update(pdf).digest('hex');
+    const file = { path, sha256, bytes: pdf.length };
+    const document = await blobs.adopt(conversionId, 'document', file);
+    const command = {
+      type: 'CompleteConversion',
+      document,
+      pages: 1,
+      timings: TIMINGS,
+      chrome: 'test',
+      ...outcome(accountId, conversionId),
+    } as const;
+    await actors.send(conversionActor, conversionId, command, context());
+  }
+
+  async function fail(accountId: string, conversionId: string, message: string): Promise<void> {
+    const command = {
+      type: 'FailConversion',
+      code: 'timeout',
+      message,
+      ...outcome(accountId, conversionId),
+    } as const;
+    await actors.send(conversionActor, conversionId, command, context());
+  }
+
+  return { ...deps, clock, store, logged, origin, context, newAccount, call, complete, fail };
+}
+
+/** A refusal as the interface shapes it: exact status and code, and the fields that it names. */
+export function refusal(answer: Answer): object {
+  const { error, details } = answer.body;
+  return {
+    status: answer.status,
+    error,
+    ...(details === undefined ? {} : { details: Object.keys(details as object).toSorted() }),
+  };
+}
