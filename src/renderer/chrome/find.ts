@@ -1,0 +1,83 @@
+/** Which Chrome to run. */
+import { access, constants, readFile, realpath } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { ChromeStartError } from './failure.ts';
+
+export interface FoundChrome {
+  readonly path: string;
+  /** Why this one, for the log. */
+  readonly source: string;
+}
+
+export interface FindOptions {
+  /** The operator's choice; nothing else is tried where it is given. */
+  readonly chromePath?: string | undefined;
+  /** As in the environment. */
+  readonly searchPath?: string | undefined;
+  /** The file in which the set-up wrote where its own Chrome lies. */
+  readonly fallbackFile?: string | undefined;
+  /** For tests: where Chrome is installed on this kind of system, best first. */
+  readonly usualPlaces?: readonly string[];
+}
+
+// The wrapper in /usr/bin does not pass signals on, so the binary itself comes first. A headless shell
+// prints 4 to 5 times as many documents per second as a full Chrome without a window.
+const USUAL_PLACES = [
+  '/usr/lib/chromium/chromium-headless-shell',
+  '/usr/lib/chromium-browser/headless_shell',
+  '/opt/google/chrome-headless-shell/chrome-headless-shell',
+  '/usr/lib/chromium/chromium',
+  '/opt/google/chrome/chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+const SHELL_NAMES = ['chrome-headless-shell', 'chromium-headless-shell', 'headless_shell'];
+const FULL_NAMES = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser'];
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
+  const usable = await Promise.all(paths.map(isExecutable));
+  const path = paths.find((_, index) => usable[index]);
+  return path === undefined ? undefined : await realpath(path);
+}
+
+/** @throws {ChromeStartError} when there is none, saying what to do */
+export async function findChrome(options: FindOptions): Promise<FoundChrome> {
+  const { chromePath, fallbackFile } = options;
+  if (chromePath !== undefined) {
+    if (await isExecutable(chromePath)) return { path: chromePath, source: 'CHROME_PATH' };
+    throw new ChromeStartError(
+      `There is no program that can be run at ${chromePath}. Set CHROME_PATH to a Chrome or ` +
+        'chromium-headless-shell, or leave it out to have one found.',
+    );
+  }
+  const places = options.usualPlaces ?? USUAL_PLACES;
+  const directories = (options.searchPath ?? '').split(delimiter).filter((each) => each !== '');
+  const inPath = (names: readonly string[]): string[] =>
+    names.flatMap((name) => directories.map((directory) => join(directory, name)));
+  const isShell = (path: string): boolean => SHELL_NAMES.some((name) => path.endsWith(name));
+  const installed = await firstExecutable([
+    ...places.filter(isShell),
+    ...inPath(SHELL_NAMES),
+    ...places.filter((path) => !isShell(path)),
+    ...inPath(FULL_NAMES),
+  ]);
+  if (installed !== undefined) return { path: installed, source: 'installed' };
+  if (fallbackFile !== undefined) {
+    const path = await readFile(fallbackFile, 'utf8').then(
+      (text) => text.trim(),
+      () => '',
+    );
+    if (path !== '' && (await isExecutable(path))) return { path, source: 'set-up' };
+  }
+  throw new ChromeStartError(
+    'No Chrome was found. Install chromium-headless-shell (Debian, Ubuntu: apt-get install ' +
+      'chromium-headless-shell), run `npm start`, which brings one, or set CHROME_PATH.',
+  );
+}

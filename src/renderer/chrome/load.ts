@@ -1,0 +1,119 @@
+/** Brings the document into the tab: HTML on an origin of its own, or a URL by navigation. */
+import { randomBytes } from 'node:crypto';
+import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
+import { CommandRefused, type EventParams, type Params } from './connection.ts';
+import { type Deadline, within } from './deadline.ts';
+import { PageFailure } from './failure.ts';
+import type { Tab } from './tab.ts';
+import type { DocumentWatch } from './watch.ts';
+
+/** After this a page whose load event has not come is taken as it is. */
+const LOAD_CAP_MS = 15_000;
+
+export interface LoadedDocument {
+  /** Whether the load event came; without it the page still prints. */
+  readonly loaded: boolean;
+  /** The origin that HTML was served on; undefined for a URL. */
+  readonly syntheticOrigin: string | undefined;
+}
+
+/** @throws {PageFailure} when there is no page */
+export async function loadDocument(
+  tab: Tab,
+  request: RequestDocument,
+  watch: DocumentWatch,
+  deadline: Deadline,
+): Promise<LoadedDocument> {
+  const url =
+    request.html === undefined
+      ? await prepareUrl(tab, request, request.url ?? '')
+      : await serveHtml(tab, request.html);
+  const { errorText, isDownload } = await tab.send('Page.navigate', { url });
+  if (errorText !== undefined) watch.fail(errorText, undefined, isDownload);
+  watch.check();
+  const loaded = tab.untilGone(watch.loaded().then(() => true));
+  return {
+    loaded: (await within(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
+    syntheticOrigin: request.html === undefined ? undefined : url,
+  };
+}
+
+type Paused = EventParams<'Fetch.requestPaused'>;
+
+/**
+ * A random host below `.invalid`, so that documents share nothing and no server is meant; http, because
+ * an https page upgrades its http images to https and loses them.
+ */
+async function serveHtml(tab: Tab, html: string): Promise<string> {
+  const url = `http://${randomBytes(10).toString('hex')}.invalid/`;
+  const body = Buffer.from(html, 'utf8').toString('base64');
+  tab.on('Fetch.requestPaused', ({ requestId, frameId, resourceType }: Paused) => {
+    const isDocument = frameId === tab.frameId && resourceType === 'Document';
+    const answer = isDocument
+      ? tab.send('Fetch.fulfillRequest', {
+          requestId,
+          responseCode: 200,
+          responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
+          body,
+        })
+      : tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
+    // The request is gone when its page has moved on meanwhile.
+    answer.catch(() => {});
+  });
+  await tab.send('Fetch.enable', { patterns: [{ urlPattern: url }] });
+  return url;
+}
+
+async function prepareUrl(tab: Tab, request: RequestDocument, url: string): Promise<string> {
+  const { headers = {}, cookies = [] } = request;
+  await Promise.all([
+    Object.keys(headers).length > 0 ? addHeaders(tab, new URL(url).origin, headers) : undefined,
+    cookies.length > 0 ? setCookies(tab, url, cookies) : undefined,
+  ]);
+  return url;
+}
+
+/** To the document's origin only, and on each hop anew: a redirect elsewhere carries none of them. */
+async function addHeaders(
+  tab: Tab,
+  origin: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const own = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  const names = new Set(own.map(({ name }) => name.toLowerCase()));
+  tab.on('Fetch.requestPaused', ({ requestId, request }: Paused) => {
+    const others = Object.entries(request.headers)
+      .filter(([name]) => !names.has(name.toLowerCase()))
+      .map(([name, value]) => ({ name, value: String(value) }));
+    const toOrigin = new URL(request.url).origin === origin;
+    tab
+      .send(
+        'Fetch.continueRequest',
+        toOrigin ? { requestId, headers: [...others, ...own] } : { requestId },
+      )
+      .catch(() => {});
+  });
+  await tab.send('Fetch.enable', { patterns: [{ urlPattern: `${origin}/*` }] });
+}
+
+async function setCookies(tab: Tab, url: string, cookies: readonly RequestCookie[]): Promise<void> {
+  type Cookie = Params<'Network.setCookies'>['cookies'][number];
+  const params = cookies.map(
+    (each): Cookie => ({
+      name: each.name,
+      value: each.value,
+      // Without a domain it is the document's host's alone.
+      ...(each.domain === undefined ? { url } : { domain: each.domain }),
+      path: each.path ?? '/',
+      ...(each.secure === undefined ? {} : { secure: each.secure }),
+      ...(each.http_only === undefined ? {} : { httpOnly: each.http_only }),
+      ...(each.same_site === undefined ? {} : { sameSite: each.same_site }),
+    }),
+  );
+  try {
+    await tab.send('Network.setCookies', { cookies: params });
+  } catch (cause) {
+    if (!(cause instanceof CommandRefused)) throw cause;
+    throw new PageFailure('navigation_failed', 'The cookies were refused as not valid.', { cause });
+  }
+}

@@ -1,0 +1,74 @@
+/** The PDF on its way to the disk, and what must be read from it or added to it there. */
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { RequestDocument } from '../../domain/request-document.ts';
+import { appendInfo } from './pdf-info.ts';
+import { LinkCleaner } from './pdf-links.ts';
+import { PdfReader, pageCount } from './pdf-reader.ts';
+import type { Tab } from './tab.ts';
+
+/** Few round trips: base64 of this still fits one websocket message with ease. */
+const READ_BYTES = 4 * 1024 * 1024;
+
+export interface PdfFile {
+  readonly path: string;
+  /** Hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly pages: number;
+}
+
+export interface SaveOptions {
+  readonly path: string;
+  readonly metadata: RequestDocument['metadata'];
+  readonly syntheticOrigin: string | undefined;
+}
+
+class HashedFile {
+  readonly file: FileHandle;
+  readonly #hash: Hash = createHash('sha256');
+  bytes = 0;
+
+  constructor(file: FileHandle) {
+    this.file = file;
+  }
+
+  async write(content: Buffer): Promise<void> {
+    this.#hash.update(content);
+    // Content may be written in parts; the loop inside `writeFile` would truncate first.
+    for (let done = 0; done < content.length; ) {
+      const { bytesWritten } = await this.file.write(content, done);
+      done += bytesWritten;
+    }
+    this.bytes += content.length;
+  }
+
+  sha256(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** Reads Chrome's stream to the end into a new file, durable when it resolves. */
+export async function savePdf(tab: Tab, handle: string, options: SaveOptions): Promise<PdfFile> {
+  const file = await open(options.path, 'wx+', 0o600);
+  try {
+    const out = new HashedFile(file);
+    const links = new LinkCleaner(options.syntheticOrigin);
+    for (let last = false; !last; ) {
+      const part = await tab.send('IO.read', { handle, size: READ_BYTES });
+      const content = Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
+      await out.write(links.push(content));
+      last = part.eof;
+    }
+    await out.write(links.end());
+    const reader = await PdfReader.open(file, out.bytes);
+    const pages = await pageCount(reader);
+    if (options.metadata !== undefined) {
+      await out.write(await appendInfo(reader, options.metadata));
+    }
+    await file.sync();
+    return { path: options.path, sha256: out.sha256(), bytes: out.bytes, pages };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,72 @@
+/** Reads single objects of a PDF by its cross-reference table, without reading the rest. */
+import type { FileHandle } from 'node:fs/promises';
+
+const TAIL_BYTES = 1_024;
+/** More than any dictionary that is looked at here, up to the part that is looked for. */
+const OBJECT_BYTES = 64 * 1_024;
+const ENTRY_BYTES = 20;
+
+export class PdfReader {
+  readonly #file: FileHandle;
+  readonly #size: number;
+  /** Where the cross-reference table starts. */
+  readonly startXref: number;
+  /** The text of the trailer dictionary. */
+  readonly trailer: string;
+
+  private constructor(file: FileHandle, size: number, startXref: number, trailer: string) {
+    this.#file = file;
+    this.#size = size;
+    this.startXref = startXref;
+    this.trailer = trailer;
+  }
+
+  /** @throws {Error} when it is not a PDF with a plain cross-reference table, as Chrome writes it */
+  static async open(file: FileHandle, size: number): Promise<PdfReader> {
+    const tail = await read(file, Math.max(0, size - TAIL_BYTES), TAIL_BYTES);
+    const [, start] = /startxref\s+(\d+)\s+%%EOF\s*$/.exec(tail) ?? [];
+    const at = tail.lastIndexOf('trailer');
+    if (start === undefined || at === -1) throw new Error('the PDF has no end');
+    return new PdfReader(file, size, Number(start), tail.slice(at));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The start of an object's text, after its `n 0 obj`. */
+  async object(number: number): Promise<string> {
+    const table = await read(this.#file, this.startXref, 64);
+    const [header, first, count] = /^xref\s+(\d+)\s+(\d+)\s+/.exec(table) ?? [];
+    if (header === undefined || number < Number(first) || number >= Number(first) + Number(count)) {
+      throw new Error(`the PDF has no object ${number}`);
+    }
+    const entryAt = this.startXref + header.length + (number - Number(first)) * ENTRY_BYTES;
+    const offset = Number((await read(this.#file, entryAt, 10)).trim());
+    const text = await read(this.#file, offset, OBJECT_BYTES);
+    const [, body] = /^\s*\d+ \d+ obj\s*([\s\S]*)/.exec(text) ?? [];
+    if (body === undefined) throw new Error(`the PDF has no object ${number} at its place`);
+    return body.split('endobj', 1)[0] ?? '';
+  }
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.toString('latin1', 0, bytesRead);
+}
+
+/** The number of the object that an entry of a dictionary refers to. */
+export function reference(dictionary: string, key: string): number {
+  const [, number] = new RegExp(`/${key}\\s+(\\d+)\\s+0\\s+R`).exec(dictionary) ?? [];
+  if (number === undefined) throw new Error(`the PDF names no ${key}`);
+  return Number(number);
+}
+
+/** The number of pages, from the root of the page tree. */
+export async function pageCount(pdf: PdfReader): Promise<number> {
+  const catalog = await pdf.object(reference(pdf.trailer, 'Root'));
+  const pages = await pdf.object(reference(catalog, 'Pages'));
+  const [, count] = /\/Count\s+(\d+)/.exec(pages) ?? [];
+  if (count === undefined) throw new Error('the PDF does not count its pages');
+  return Number(count);
+}

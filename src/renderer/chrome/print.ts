@@ -1,0 +1,100 @@
+/** From the options of a conversion to Chrome's print command. */
+import type { PrintOptions } from '../../domain/events.ts';
+import type { RequestDocument } from '../../domain/request-document.ts';
+import { CommandRefused, type Params } from './connection.ts';
+import { PageFailure } from './failure.ts';
+import type { Tab } from './tab.ts';
+
+/** Width and height of an upright sheet, in inches. */
+const PAGE_SIZES: Record<PrintOptions['page_size'], readonly [number, number]> = {
+  A3: [11.7, 16.54],
+  A4: [8.27, 11.69],
+  A5: [5.83, 8.27],
+  Letter: [8.5, 11],
+  Legal: [8.5, 14],
+};
+
+const PER_INCH = { px: 96, cm: 2.54, in: 1, mm: 25.4 };
+
+/** A CSS length in inches. The request was validated; what cannot be read here is a defect. */
+export function inches(length: string): number {
+  const [, number, unit] = /^(\d*\.?\d+)(px|cm|in|mm)$/.exec(length) ?? [];
+  if (number === undefined || unit === undefined) throw new Error(`not a length: ${length}`);
+  return Number(number) / PER_INCH[unit as keyof typeof PER_INCH];
+}
+
+// Chrome prints templates of its own where one is missing; this one prints nothing.
+const EMPTY_TEMPLATE = '<span></span>';
+
+export function printParams(
+  options: PrintOptions,
+  request: RequestDocument,
+): Params<'Page.printToPDF'> {
+  const [paperWidth, paperHeight] = PAGE_SIZES[options.page_size];
+  const { header_html, footer_html } = request;
+  const framed = header_html !== undefined || footer_html !== undefined;
+  return {
+    paperWidth,
+    paperHeight,
+    landscape: options.landscape,
+    marginTop: inches(options.margin_top),
+    marginRight: inches(options.margin_right),
+    marginBottom: inches(options.margin_bottom),
+    marginLeft: inches(options.margin_left),
+    printBackground: options.print_background,
+    scale: options.scale,
+    pageRanges: options.page_ranges ?? '',
+    preferCSSPageSize: options.prefer_css_page_size,
+    displayHeaderFooter: framed,
+    headerTemplate: framed ? (header_html ?? EMPTY_TEMPLATE) : '',
+    footerTemplate: framed ? (footer_html ?? EMPTY_TEMPLATE) : '',
+    generateTaggedPDF: options.tagged,
+    generateDocumentOutline: options.outline,
+    transferMode: 'ReturnAsStream',
+  };
+}
+
+/** @returns the handle of the stream that the PDF is read from */
+export async function printPage(
+  tab: Tab,
+  options: PrintOptions,
+  request: RequestDocument,
+): Promise<string> {
+  try {
+    const { stream } = await tab.send('Page.printToPDF', printParams(options, request));
+    if (stream === undefined) throw new Error('Chrome printed without a stream');
+    return stream;
+  } catch (cause) {
+    if (!(cause instanceof CommandRefused)) throw cause;
+    if (/page range/i.test(cause.message)) {
+      throw pageRangeFailure(options.page_ranges ?? '', cause);
+    }
+    throw new PageFailure(
+      'renderer_failed',
+      'Chrome could not print the page with these options. Margins, scale, page size, header or ' +
+        'footer may leave it no room, and a header or footer cannot load external files.',
+      { cause },
+    );
+  }
+}
+
+export function pageRangeFailure(ranges: string, cause?: unknown): PageFailure {
+  return new PageFailure(
+    'page_range',
+    `The page ranges ${JSON.stringify(ranges)} do not fit the document: a page is asked for that it ` +
+      'does not have.',
+    { cause },
+  );
+}
+
+/** The pages that ranges ask for by number, at least; `3-` asks for page 3. */
+export function pagesAskedFor(ranges: string): number {
+  const pages = new Set<number>();
+  for (const range of ranges.split(',')) {
+    const [, from = '', dash, to = ''] = /^\s*(\d*)\s*(-?)\s*(\d*)\s*$/.exec(range) ?? [];
+    const first = Number(from === '' ? 1 : from);
+    const last = dash === '-' ? Number(to === '' ? first : to) : first;
+    for (let page = first; page <= Math.min(last, first + 100_000); page += 1) pages.add(page);
+  }
+  return pages.size;
+}

@@ -1,0 +1,114 @@
+/**
+ * Which processes are ours. A node that was killed cannot end its Chromes, so each Chrome leaves a
+ * record beside its profile, from which the next start ends it: only a process whose number, start
+ * time and command line all agree.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+const RECORD_SUFFIX = '.process.json';
+/** Another host's directory on a shared disk is left alone until it is this old. */
+const FOREIGN_AGE_MS = 24 * 60 * 60 * 1000;
+
+interface ProcessRecord {
+  readonly pid: number;
+  readonly startTime: string;
+  readonly profile: string;
+}
+
+/** A process's start in clock ticks since boot, or undefined where it is gone or there is no /proc. */
+function startTime(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may itself contain spaces and parentheses; field 22 is counted after it.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends a process group that this node started. A group that is gone already is fine. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** At once, not soon: between Chrome's start and its record nothing may come. */
+export function recordProcess(pid: number, profile: string): void {
+  const record: ProcessRecord = { pid, startTime: startTime(pid) ?? '', profile };
+  writeFileSync(profile + RECORD_SUFFIX, JSON.stringify(record));
+}
+
+/** Removes a profile whose Chrome has ended, and its record. */
+export async function removeProfile(profile: string): Promise<void> {
+  // Chrome's helpers may still be writing while they end.
+  await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  await rm(profile + RECORD_SUFFIX, { force: true });
+}
+
+/** A directory of this process's own below `parent`, named so that a later start knows its owner. */
+export async function makeNodeDirectory(parent: string): Promise<string> {
+  const owner = `${process.pid}-${startTime(process.pid) ?? 0}`;
+  const directory = join(parent, `node-${owner}-${hostname()}`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}
+
+async function ownerIsAlive(directory: string, name: string): Promise<boolean> {
+  const [, pid = '', started = '', ...host] = name.split('-');
+  if (host.join('-') !== hostname()) {
+    const { mtimeMs } = await stat(directory);
+    return Date.now() - mtimeMs < FOREIGN_AGE_MS;
+  }
+  const now = startTime(Number(pid));
+  return now !== undefined && (started === '0' || now === started);
+}
+
+async function killRecorded(file: string): Promise<boolean> {
+  const {
+    pid,
+    startTime: started,
+    profile,
+  } = JSON.parse(await readFile(file, 'utf8')) as ProcessRecord;
+  if (startTime(pid) !== started) return false;
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  if (!commandLine.split('\0').includes(`--user-data-dir=${profile}`)) return false;
+  killGroup(pid);
+  return true;
+}
+
+/**
+ * Ends every Chrome recorded in a node's directory and removes the directory.
+ * @returns how many Chromes were ended
+ */
+export async function endNode(directory: string): Promise<number> {
+  let ended = 0;
+  const files = await readdir(directory).catch(() => []);
+  for (const file of files.filter((each) => each.endsWith(RECORD_SUFFIX))) {
+    if (await killRecorded(join(directory, file)).catch(() => false)) ended += 1;
+  }
+  // Chrome's helpers may still be writing while they end.
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+  return ended;
+}
+
+/**
+ * Ends the Chromes that dead nodes left behind below `parent` and removes their files.
+ * @returns how many Chromes were ended
+ */
+export async function reapLeftovers(parent: string): Promise<number> {
+  let ended = 0;
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names.filter((each) => each.startsWith('node-'))) {
+    const directory = join(parent, name);
+    // Another start may be sweeping the same directory: what is gone is done.
+    if (await ownerIsAlive(directory, name).catch(() => true)) continue;
+    ended += await endNode(directory);
+  }
+  return ended;
+}

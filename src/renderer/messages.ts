@@ -1,0 +1,76 @@
+/** Every message between the main thread and a render worker. */
+import type { ConversionFailureCode, PrintOptions, RenderTimings } from '../domain/events.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
+
+/** What a worker is started with. */
+export interface WorkerSettings {
+  readonly chromePath: string;
+  /** For profiles; below it everything may be removed when the node ends. */
+  readonly directory: string;
+  readonly allowPrivateNetwork: boolean;
+  readonly egressPorts: readonly number[];
+}
+
+export interface RenderTask {
+  readonly conversionId: string;
+  readonly request: RequestDocument;
+  readonly options: PrintOptions;
+  /** Milliseconds that remain of the conversion's time. */
+  readonly deadlineMs: number;
+  /** A file that is not there yet; the PDF is written to it. */
+  readonly outputPath: string;
+}
+
+export type WorkerTask =
+  /** Start Chrome now rather than with the first document. */
+  { readonly kind: 'warmUp' } | { readonly kind: 'render'; readonly task: RenderTask };
+
+export type RenderResult =
+  | {
+      readonly kind: 'completed';
+      readonly path: string;
+      /** Hex. */
+      readonly sha256: string;
+      readonly bytes: number;
+      readonly pages: number;
+      readonly timings: Pick<RenderTimings, 'load' | 'ready' | 'print'>;
+      /** Product and version. */
+      readonly chrome: string;
+    }
+  /** The page or its request is at fault; the message is the client's text. */
+  | { readonly kind: 'failed'; readonly code: ConversionFailureCode; readonly message: string }
+  /** Browser, tab or worker died through no proven fault of the page: worth another try. */
+  | {
+      readonly kind: 'crashed';
+      /** The failure that it is when no further try follows. */
+      readonly code: 'page_crashed' | 'renderer_failed';
+      /** For the log. */
+      readonly message: string;
+    };
+
+export interface ChromeInfo {
+  readonly product: string;
+  readonly path: string;
+  readonly sandboxed: boolean;
+  readonly sandboxNote: string | undefined;
+}
+
+/** Answers `warmUp`. The error is for the operator. */
+export type WarmUpResult =
+  | { readonly kind: 'warm'; readonly chrome: ChromeInfo }
+  | { readonly kind: 'cold'; readonly message: string };
+
+export type WorkerResult = RenderResult | WarmUpResult;
+
+/** What a worker tells beside its answers, so that the main thread can end its Chrome without it. */
+export type WorkerNotice =
+  | {
+      readonly kind: 'chromeStarted';
+      readonly threadId: number;
+      /** Also the id of its process group. */
+      readonly pid: number;
+      readonly profile: string;
+    }
+  | { readonly kind: 'chromeEnded'; readonly threadId: number; readonly pid: number }
+  | { readonly kind: 'chromeMissing'; readonly threadId: number; readonly message: string }
+  | { readonly kind: 'taskTaken'; readonly threadId: number; readonly conversionId: string };

@@ -1,0 +1,78 @@
+/** A render pool with real Chrome, shared by the tests of a file. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { PrintOptions } from '../../src/domain/events.ts';
+import type { RequestDocument } from '../../src/domain/request-document.ts';
+import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { endNode } from '../../src/renderer/chrome/processes.ts';
+import type { RenderResult } from '../../src/renderer/messages.ts';
+import { type RenderPool, startRenderPool } from '../../src/renderer/pool.ts';
+import { type OpenedPdf, openPdf } from './pdf.ts';
+import { OPTIONS } from './samples.ts';
+
+export const silent = pino({ level: 'silent' });
+
+export async function installedChrome(): Promise<string> {
+  const { path } = await findChrome({
+    chromePath: process.env['CHROME_PATH'],
+    searchPath: process.env['PATH'],
+    fallbackFile: join(import.meta.dirname, '../../setup/chrome/executable'),
+  });
+  return path;
+}
+
+export interface TestRenderer {
+  readonly pool: RenderPool;
+  readonly directory: string;
+  render(
+    request: RequestDocument,
+    options?: Partial<PrintOptions>,
+    deadlineMs?: number,
+  ): Promise<RenderResult>;
+  /** Renders and opens the PDF. @throws when it did not complete */
+  pdf(request: RequestDocument, options?: Partial<PrintOptions>): Promise<OpenedPdf>;
+  files(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function startTestRenderer(
+  settings: { concurrency?: number; allowPrivateNetwork?: boolean } = {},
+): Promise<TestRenderer> {
+  const directory = await mkdtemp(join(tmpdir(), 'pressledger-renderer-'));
+  const pool = await startRenderPool({
+    concurrency: settings.concurrency ?? 1,
+    worker: {
+      chromePath: await installedChrome(),
+      directory,
+      allowPrivateNetwork: settings.allowPrivateNetwork ?? false,
+      egressPorts: [],
+    },
+    logger: silent,
+  });
+  const render: TestRenderer['render'] = async (request, options = {}, deadlineMs = 20_000) =>
+    await pool.render({
+      conversionId: randomUUID(),
+      request,
+      options: { ...OPTIONS, ...options },
+      deadlineMs,
+      outputPath: join(directory, `${randomUUID()}.pdf`),
+    });
+  return {
+    pool,
+    directory,
+    render,
+    pdf: async (request, options) => {
+      const result = await render(request, options);
+      if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+      return await openPdf(result.path);
+    },
+    files: async () => (await readdir(directory)).filter((name) => name.endsWith('.pdf')),
+    close: async () => {
+      await pool.close();
+      await endNode(directory);
+    },
+  };
+}
