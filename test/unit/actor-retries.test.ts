@@ -12,10 +12,12 @@ void test('not stored, sent again: done once', async (t) => {
   await t.rejects(system.send(accountActor, ID, grant(5), sentBy('grant')), {
     name: 'EventStoreUnavailable',
   });
+  store.reads.length = 0;
   t.match(await system.send(accountActor, ID, grant(5), sentBy('grant')), {
     state: { credits: 15 },
     revision: 2,
   });
+  t.match(store.reads, [{ from: 2, events: 0 }], 'it is decided on what the store holds now');
 });
 
 void test('stored, acknowledgement lost, sent again: not doubled, and answered as accepted', async (t) => {
