@@ -83,8 +83,11 @@ function claim(db: Database, path: string): void {
   }
 }
 
-/** better-sqlite3 compiles WAL down to synchronous=NORMAL, which loses acknowledged commits. */
-function assertDurable(db: Database, path: string): void {
+/**
+ * better-sqlite3 compiles WAL down to synchronous=NORMAL, which loses acknowledged commits.
+ * @throws {Error} a commit would not be on disk when it returns
+ */
+export function assertDurable(db: Database, path: string): void {
   const journal = db.pragma('journal_mode', { simple: true });
   const synchronous = db.pragma('synchronous', { simple: true });
   if (journal !== 'wal' || synchronous !== 2) {

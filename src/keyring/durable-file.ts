@@ -54,10 +54,13 @@ export function removeTemporary(prefix: string, unwanted: (name: string) => bool
   }
 }
 
-/** The writer that the temporary file's name tells no longer runs. */
+/**
+ * The writer that the temporary file's name tells no longer runs. This process writes and removes
+ * its own in one go, so one with its number is from an earlier process of that number.
+ */
 export function isAbandoned(name: string): boolean {
   const pid = Number(/\.(\d+)-[^.]*\.tmp$/.exec(name)?.[1] ?? 0);
-  if (pid === 0) return true;
+  if (pid === 0 || pid === process.pid) return true;
   try {
     process.kill(pid, 0);
     return false;

@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDurably, readIfThere } from './durable-file.ts';
+import { createDurably, isAbandoned, readIfThere, removeTemporary } from './durable-file.ts';
 
 const KEY_BYTES = 32;
 
@@ -13,6 +13,7 @@ const KEY_BYTES = 32;
  */
 export function loadMasterKey(dataDir: string, given?: Buffer): Buffer {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  removeTemporary(join(dataDir, 'master.'), isAbandoned);
   const file = join(dataDir, 'master.key');
   // Says which key belongs here without saying the key, so that a wrong one is found at the start.
   const checkFile = join(dataDir, 'master.check');

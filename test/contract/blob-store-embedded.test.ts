@@ -1,0 +1,100 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { newConversionId } from '../../src/ids.ts';
+import { runBlobStoreContract } from './blob-store-contract.ts';
+import { newEvents } from '../support/events.ts';
+
+runBlobStoreContract({
+  name: 'files',
+  open: async (t) => {
+    const dir = t.testdir();
+    const store = await FileBlobStore.open(join(dir, 'blobs'));
+    return { store, dir, close: async () => {} };
+  },
+});
+
+runBlobStoreContract({
+  name: 'embedded',
+  open: async (t) => {
+    const dir = t.testdir();
+    const database = openEmbeddedDatabase(join(dir, 'pressledger.db'));
+    const files = await FileBlobStore.open(join(dir, 'blobs'));
+    const store = new EmbeddedBlobStore(database, files);
+    return { store, dir, close: async () => database.close() };
+  },
+});
+
+void test('a small document is stored with its event or not at all', async (t) => {
+  const dir = t.testdir();
+  const database = openEmbeddedDatabase(join(dir, 'pressledger.db'));
+  const events = new SqliteEventStore(database);
+  const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dir, 'blobs')));
+  const id = newConversionId(Date.now());
+  const staged = blobs.stage(id, 'request', Buffer.from('<p>small</p>'));
+
+  await t.rejects(events.append('a-1', newEvents(1), 'exists', [staged]));
+  await t.rejects(blobs.read(staged.ref), { name: 'BlobNotFound' });
+
+  let commits = 0;
+  database.onCommit(() => void (commits += 1));
+  await events.append('a-1', newEvents(1), 'no-stream', [staged]);
+  t.equal(commits, 1, 'one transaction carries both');
+  t.equal((await blobs.read(staged.ref)).toString(), '<p>small</p>');
+  t.strictSame(readdirSync(join(dir, 'blobs')), ['tmp'], 'no file was written');
+
+  const large = blobs.stage(id, 'request', Buffer.alloc(1_000_000));
+  await events.append('a-1', newEvents(1), 0, [large]);
+  t.equal((await blobs.read(large.ref)).length, 1_000_000);
+  await events.close();
+  database.close();
+});
+
+void test('a damaged file is found when it is read', async (t) => {
+  const dir = t.testdir();
+  const store = await FileBlobStore.open(dir);
+  const id = newConversionId(Date.now());
+  const staged = store.stage(id, 'document', Buffer.from('original'));
+  await staged.store();
+  const path = join(dir, id.slice(-2), staged.ref.key);
+  t.equal(statSync(path).mode & 0o077, 0, 'for the owner only');
+  writeFileSync(path, 'changed!');
+  await t.rejects(store.read(staged.ref), { name: 'BlobStoreUnavailable', message: /damaged/ });
+  writeFileSync(path, 'cut');
+  await t.rejects(store.read(staged.ref), { name: 'BlobStoreUnavailable' });
+  await t.rejects(store.open(staged.ref), { name: 'BlobStoreUnavailable' });
+});
+
+void test('what killed writers left is swept, what others write is not', async (t) => {
+  const dir = t.testdir();
+  await FileBlobStore.open(dir);
+  const names = { dead: '4194999-x', earlier: `${process.pid}-x`, alive: `${process.ppid}-x` };
+  for (const name of Object.values(names)) writeFileSync(join(dir, 'tmp', name), 'half');
+  await FileBlobStore.open(dir);
+  t.strictSame(readdirSync(join(dir, 'tmp')), [names.alive]);
+});
+
+void test('a failed write leaves nothing under the final name and nothing temporary', async (t) => {
+  const dir = t.testdir();
+  const store = await FileBlobStore.open(dir);
+  const id = newConversionId(Date.now());
+  const staged = store.stage(id, 'document', Buffer.from('content'));
+  // A directory lies where the file is to be renamed to.
+  const path = join(dir, id.slice(-2), staged.ref.key);
+  mkdirSync(join(path, 'in the way'), { recursive: true });
+  await t.rejects(staged.store(), { name: 'BlobStoreUnavailable' });
+  t.ok(existsSync(join(path, 'in the way')));
+  t.strictSame(readdirSync(join(dir, 'tmp')), []);
+});
+
+void test('a directory that cannot be used is said so', async (t) => {
+  const dir = t.testdir({ file: 'not a directory' });
+  chmodSync(join(dir, 'file'), 0o400);
+  await t.rejects(FileBlobStore.open(join(dir, 'file', 'blobs')), {
+    name: 'BlobStoreUnavailable',
+  });
+});

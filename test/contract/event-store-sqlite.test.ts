@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { type OpenedEventStore, runEventStoreContract } from './event-store-contract.ts';
+
+function openAt(path: string): OpenedEventStore {
+  const database = openEmbeddedDatabase(path);
+  const store = new SqliteEventStore(database);
+  return {
+    store,
+    another: async () => openAt(path),
+    close: async () => {
+      await store.close();
+      database.close();
+    },
+  };
+}
+
+runEventStoreContract({
+  name: 'SQLite',
+  open: async (t) => openAt(join(t.testdir(), 'pressledger.db')),
+});

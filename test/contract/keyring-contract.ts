@@ -1,0 +1,53 @@
+/** What every keyring must do. Each adapter has a test file that runs it. */
+import { type Test, test } from 'tap';
+import { newAccountId } from '../../src/ids.ts';
+import { KeyErased, type Keyring } from '../../src/keyring/port.ts';
+
+export interface KeyringAdapter {
+  readonly name: string;
+  /** Opens keyrings on one place, each as another process would. */
+  readonly open: (t: Test) => Promise<() => Promise<Keyring>>;
+}
+
+export function runKeyringContract({ name, open }: KeyringAdapter): void {
+  const contract = (
+    title: string,
+    run: (t: Test, another: () => Promise<Keyring>, accountId: string) => Promise<void>,
+  ): void => {
+    void test(`${name}: ${title}`, async (t) => {
+      await run(t, await open(t), newAccountId(Date.now()));
+    });
+  };
+
+  contract('makes a key once and keeps it', async (t, another, accountId) => {
+    const keyring = await another();
+    const key = await keyring.dataKey(accountId);
+    t.equal(key.length, 32);
+    t.ok(key.equals(await keyring.dataKey(accountId)));
+    t.ok(key.equals(await (await another()).dataKey(accountId)), 'for the next process too');
+    t.notOk(key.equals(await keyring.dataKey(newAccountId(Date.now()))), 'not for others');
+  });
+
+  contract('agrees on one key when many make it at once', async (t, another, accountId) => {
+    const keyrings = await Promise.all(Array.from({ length: 8 }, () => another()));
+    const keys = await Promise.all(keyrings.map((keyring) => keyring.dataKey(accountId)));
+    t.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
+  });
+
+  contract('never makes a new key after an erasure', async (t, another, accountId) => {
+    const [one, two] = [await another(), await another()];
+    await one.dataKey(accountId);
+    await two.dataKey(accountId);
+    await one.erase(accountId);
+    await one.erase(accountId);
+    await t.rejects(one.dataKey(accountId), KeyErased);
+    await t.rejects(two.dataKey(accountId), KeyErased, 'held in memory by another process');
+    await t.rejects((await another()).dataKey(accountId), KeyErased, 'after a restart');
+  });
+
+  contract('erases a key that was never made', async (t, another, accountId) => {
+    const keyring = await another();
+    await keyring.erase(accountId);
+    await t.rejects(keyring.dataKey(accountId), KeyErased);
+  });
+}

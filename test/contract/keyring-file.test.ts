@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { newAccountId } from '../../src/ids.ts';
+import { FileKeyring } from '../../src/keyring/file.ts';
+import { runKeyringContract } from './keyring-contract.ts';
+
+const masterKey = Buffer.alloc(32, 7);
+
+runKeyringContract({
+  name: 'files',
+  open: async (t) => {
+    const dir = join(t.testdir(), 'keyring');
+    return async () => new FileKeyring(dir, masterKey);
+  },
+});
+
+void test('a key lies wrapped, for the owner only, and is gone when erased', async (t) => {
+  const dir = t.testdir();
+  const accountId = newAccountId(Date.now());
+  const keyring = new FileKeyring(dir, masterKey);
+  const key = await keyring.dataKey(accountId);
+  const file = join(dir, `${accountId}.key`);
+  const text = readFileSync(file, 'utf8');
+  t.match(text, /^v1\./);
+  t.notOk(text.includes(key.toString('base64url')));
+  t.equal(statSync(file).mode & 0o077, 0);
+  writeFileSync(`${file}.4194999-abc.tmp`, text);
+  await keyring.erase(accountId);
+  t.strictSame(readdirSync(dir), [`${accountId}.erased`]);
+});
+
+void test('a key does not open with another master key, nor for another account', async (t) => {
+  const dir = t.testdir();
+  const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
+  await new FileKeyring(dir, masterKey).dataKey(one);
+  const message = /does not open with this master key/;
+  await t.rejects(new FileKeyring(dir, Buffer.alloc(32, 8)).dataKey(one), { message });
+  writeFileSync(join(dir, `${two}.key`), readFileSync(join(dir, `${one}.key`)));
+  await t.rejects(new FileKeyring(dir, masterKey).dataKey(two), { message });
+});
+
+void test('a key that comes up beside its tombstone is not given out', async (t) => {
+  const dir = t.testdir();
+  const accountId = newAccountId(Date.now());
+  await new FileKeyring(dir, masterKey).dataKey(accountId);
+  writeFileSync(join(dir, `${accountId}.erased`), '');
+  await t.rejects(new FileKeyring(dir, masterKey).dataKey(accountId), { name: 'KeyErased' });
+});
+
+void test('what killed writers left is swept', async (t) => {
+  const dir = t.testdir();
+  const accountId = newAccountId(Date.now());
+  const alive = `${accountId}.key.${process.ppid}-abc.tmp`;
+  writeFileSync(join(dir, `${accountId}.key.4194999-abc.tmp`), '');
+  writeFileSync(join(dir, alive), '');
+  t.ok(new FileKeyring(dir, masterKey));
+  t.strictSame(readdirSync(dir), [alive]);
+});
+
+void test('nothing but an account id becomes a path', async (t) => {
+  const keyring = new FileKeyring(t.testdir(), masterKey);
+  for (const bad of ['', '..', '../x', 'acct_', 'acct_x/../../y']) {
+    await t.rejects(keyring.dataKey(bad), TypeError);
+    await t.rejects(keyring.erase(bad), TypeError);
+  }
+});

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { follow, newEvent, newEvents } from '../support/events.ts';
+
+const HELPER = join(import.meta.dirname, '../support/appending-process.ts');
+
+function open(t: Test): { path: string; database: EmbeddedDatabase; store: EventStore } {
+  const path = join(t.testdir(), 'pressledger.db');
+  const database = openEmbeddedDatabase(path);
+  const store = new SqliteEventStore(database);
+  t.teardown(async () => {
+    await store.close();
+    database.close();
+  });
+  return { path, database, store };
+}
+
+async function appendElsewhere(path: string, name: string, count: number): Promise<void> {
+  const child = spawn(process.execPath, [HELPER, path, name, String(count)], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number];
+  if (code !== 0) throw new Error(`The appending process ${name} ended with ${code}.`);
+}
+
+void test('what is appended can be neither changed nor removed', async (t) => {
+  const { database, store } = open(t);
+  const events = newEvents(2);
+  await store.append('a-1', events, 'no-stream');
+  const before = await store.readAll();
+  for (const sql of [
+    `UPDATE events SET data = '{}'`,
+    'DELETE FROM events WHERE position = 2',
+    'DELETE FROM events',
+    `INSERT OR REPLACE INTO events VALUES (1, 'a-1', 0, 'x', 'T', '{}', '{}')`,
+    `INSERT OR REPLACE INTO events VALUES (3, 'a-1', 1, 'x', 'T', '{}', '{}')`,
+    `INSERT OR REPLACE INTO events VALUES (3, 'a-1', 2, '${events[0]?.id}', 'T', '{}', '{}')`,
+  ]) {
+    t.throws(() => database.db.exec(sql), { message: /append-only/ }, sql);
+  }
+  t.strictSame(await store.readAll(), before);
+});
+
+void test('processes that append at once leave no gaps', async (t) => {
+  const { path, store } = open(t);
+  const { seen, subscription, until } = follow(store, 0n);
+  let running = true;
+  const here = async (): Promise<number> => {
+    let appended = 0;
+    for (; running; appended += 1) await store.append('here', newEvents(1), 'any');
+    return appended;
+  };
+  const appending = here();
+  await Promise.all([appendElsewhere(path, 'a', 100), appendElsewhere(path, 'b', 100)]);
+  running = false;
+  const appended = await appending;
+  // Each helper: 50 appends of two events to the shared stream, 50 of one to its own.
+  const total = 300 + appended;
+  await until(total);
+  await subscription.stop();
+  t.strictSame(
+    seen.map(({ position }) => position),
+    Array.from({ length: total }, (_, n) => BigInt(n + 1)),
+    'the subscription has seen every position',
+  );
+  for (const [stream, length] of Object.entries({
+    shared: 200,
+    'own-a': 50,
+    'own-b': 50,
+    here: appended,
+  })) {
+    t.strictSame(
+      seen.filter((event) => event.stream === stream).map(({ revision }) => revision),
+      Array.from({ length }, (_, n) => n),
+      stream,
+    );
+  }
+});
+
+void test('appends of one turn of the event loop share one transaction', async (t) => {
+  const { database, store } = open(t);
+  let commits = 0;
+  database.onCommit(() => void (commits += 1));
+  await Promise.all(
+    Array.from({ length: 64 }, (_, n) => store.append(`a-${n}`, newEvents(1), 'no-stream')),
+  );
+  t.equal(commits, 1);
+  await Promise.all(
+    Array.from({ length: 1000 }, (_, n) => store.append(`b-${n}`, newEvents(1), 'no-stream')),
+  );
+  t.ok(commits > 2, 'a transaction is bounded');
+});
+
+void test('a full disk stores nothing and says so, until there is room again', async (t) => {
+  const { database, store } = open(t);
+  await store.append('a-1', newEvents(1), 'no-stream');
+  const pages = Number(database.db.pragma('page_count', { simple: true }));
+  database.db.pragma(`max_page_count = ${pages + 4}`);
+  const large = newEvent({ text: 'x'.repeat(100_000) });
+  const outcomes = await Promise.allSettled([
+    store.append('a-2', newEvents(1), 'no-stream'),
+    store.append('a-3', [large], 'no-stream'),
+    store.append('a-4', newEvents(1), 'no-stream'),
+  ]);
+  for (const outcome of outcomes) {
+    t.match(outcome, {
+      status: 'rejected',
+      reason: { name: 'EventStoreUnavailable', cause: { code: 'SQLITE_FULL' } },
+    });
+  }
+  t.equal(await store.head(), 1n);
+  database.db.pragma(`max_page_count = ${pages + 1000}`);
+  const { position } = await store.append('a-3', [large], 'no-stream');
+  t.equal(position, 2n, 'no gap after a rollback');
+});
+
+void test('a database locked by another process is unavailable, not broken', async (t) => {
+  const { path, database, store } = open(t);
+  const other = openEmbeddedDatabase(path);
+  database.db.pragma('busy_timeout = 20');
+  other.db.exec('BEGIN IMMEDIATE');
+  const refused = { name: 'EventStoreUnavailable', cause: { code: 'SQLITE_BUSY' } };
+  await t.rejects(store.append('a-1', newEvents(1), 'no-stream'), refused);
+  other.db.exec('ROLLBACK');
+  other.close();
+  t.equal((await store.append('a-1', newEvents(1), 'no-stream')).position, 1n);
+});
+
+void test('after the database is closed nothing is accepted', async (t) => {
+  const { database, store } = open(t);
+  const waiting = store.append('a-1', newEvents(1), 'no-stream');
+  database.close();
+  t.equal((await waiting).revision, 0, 'what waited is stored');
+  await t.rejects(store.append('a-1', newEvents(1), 'any'), { name: 'EventStoreUnavailable' });
+  await t.rejects(store.readStream('a-1'), { name: 'EventStoreUnavailable' });
+});
+
+void test('the WAL is bounded while the store works and empty when it is closed', async (t) => {
+  const { path, database, store } = open(t);
+  const events = Array.from({ length: 600 }, () => newEvent({ text: 'x'.repeat(50_000) }));
+  for (const [n, event] of events.entries()) await store.append(`a-${n % 9}`, [event], 'any');
+  t.ok(statSync(`${path}-wal`).size < 24 * 1024 * 1024, '30 MB went through it');
+  const other = openEmbeddedDatabase(path);
+  database.close();
+  t.equal(statSync(`${path}-wal`).size, 0);
+  other.close();
+});
+
+void test('a database has one event store at a time', async (t) => {
+  const { database, store } = open(t);
+  t.throws(() => new SqliteEventStore(database), { message: /has its event store already/ });
+  await store.close();
+  const next = new SqliteEventStore(database);
+  t.equal((await next.append('a-1', newEvents(1), 'no-stream')).position, 1n);
+  await next.close();
+});

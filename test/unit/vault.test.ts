@@ -1,0 +1,45 @@
+import { test } from 'tap';
+import { newAccountId } from '../../src/ids.ts';
+import { FileKeyring } from '../../src/keyring/file.ts';
+import { createVault } from '../../src/keyring/vault.ts';
+
+const [one, two] = [newAccountId(1), newAccountId(2)];
+
+void test('seals and unseals, each time differently', async (t) => {
+  const vault = createVault(new FileKeyring(t.testdir(), Buffer.alloc(32, 1)));
+  for (const text of ['', 'a@example.com', 'Grüße 😀', 'x'.repeat(10_000)]) {
+    const sealed = await vault.seal(one, text);
+    t.match(sealed, /^v1\.[\w-]+$/);
+    t.not(sealed, await vault.seal(one, text));
+    t.equal(await vault.unseal(one, sealed), text);
+  }
+});
+
+void test('opens for its account only', async (t) => {
+  const vault = createVault(new FileKeyring(t.testdir(), Buffer.alloc(32, 1)));
+  const key = Buffer.alloc(32, 9);
+  const shared = createVault({ dataKey: async () => key, erase: async () => {} });
+  await t.rejects(vault.unseal(two, await vault.seal(one, 'secret')));
+  await t.rejects(shared.unseal(two, await shared.seal(one, 'secret')), 'even with one key');
+});
+
+void test('opens no text that was altered', async (t) => {
+  const vault = createVault(new FileKeyring(t.testdir(), Buffer.alloc(32, 1)));
+  const sealed = await vault.seal(one, 'secret');
+  for (let at = 0; at < sealed.length; at += 1) {
+    const other = sealed[at] === 'A' ? 'B' : 'A';
+    await t.rejects(vault.unseal(one, sealed.slice(0, at) + other + sealed.slice(at + 1)));
+  }
+  for (const bad of ['', 'v1.', 'v1.AAAA', sealed.slice(0, -1), `${sealed}=`, `${sealed}AA`]) {
+    await t.rejects(vault.unseal(one, bad), bad);
+  }
+});
+
+void test('opens nothing after an erasure', async (t) => {
+  const keyring = new FileKeyring(t.testdir(), Buffer.alloc(32, 1));
+  const vault = createVault(keyring);
+  const sealed = await vault.seal(one, 'secret');
+  await keyring.erase(one);
+  await t.rejects(vault.unseal(one, sealed), { name: 'KeyErased' });
+  await t.rejects(vault.seal(one, 'more'), { name: 'KeyErased' });
+});
