@@ -6,6 +6,7 @@ import { SqliteSnapshots } from './actors/sqlite-snapshots.ts';
 import { ActorSystem } from './actors/system.ts';
 import { openFirstAccount } from './application/first-account.ts';
 import { EmbeddedBlobStore } from './blob-store/embedded.ts';
+import { FileBlobStore } from './blob-store/files.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Core, Running, RunningService } from './core.ts';
@@ -27,6 +28,7 @@ import { startRetention } from './process-managers/retention.ts';
 import { openReadModel } from './read-model/read-model.ts';
 import { rebuildReadModel } from './read-model/rebuild.ts';
 import { ProjectionRunner } from './read-model/runner.ts';
+import { MemoryRateLimiter } from './rate-limiter/memory.ts';
 import { InProcessRenderQueue } from './render-queue/in-process.ts';
 import { startRendererNode } from './renderer/node.ts';
 
@@ -60,11 +62,12 @@ export async function openCore(config: Config, logger: Logger): Promise<Core> {
   const masterKey = loadMasterKey(config.dataDir, config.masterKey);
   const database = openEmbeddedDatabase(at('pressledger.db'));
   const store = new SqliteEventStore(database);
-  const blobs = new EmbeddedBlobStore(database, at('blobs'));
+  const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(at('blobs')));
   const vault = createVault(new FileKeyring(at('keyring'), masterKey));
   const snapshots = new SqliteSnapshots(at('snapshots.db'));
   const actors = new ActorSystem({ store, snapshots });
-  const readModel = openReadModel({ directory: at('read-model'), projections: allProjections });
+  const projected = { directory: at('read-model'), projections: allProjections };
+  const readModel = openReadModel(projected);
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
 
@@ -81,7 +84,7 @@ export async function openCore(config: Config, logger: Logger): Promise<Core> {
     masterKey,
     addressKey: deriveKey(masterKey, 'sign-in address', 32),
     caughtUp: async () => runner.waitFor(await store.head()),
-    rebuildReadModel: (onProgress) => rebuildReadModel({ store, readModel, onProgress }),
+    rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),
     [Symbol.asyncDispose]: async () => {
       await actors.close();
       await runner.stop();
@@ -225,7 +228,9 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
       createApp({
         ...core,
         publicUrl,
+        rateLimiter: new MemoryRateLimiter(core.clock),
         fileTokens: createFileTokens(deriveKey(core.masterKey, 'file links', 32), core.clock),
+        idempotencySecret: deriveKey(core.masterKey, 'idempotency keys', 32),
         readiness,
       }),
     );

@@ -96,7 +96,7 @@ export class PressledgerClient {
 
   listKeys(page: { page?: number; page_size?: number } = {}): Promise<ApiKey[]> {
     const query = new URLSearchParams(
-      Object.entries(page).map(([name, value]) => [name, String(value)]),
+      Object.entries(page).map(([name, value]): [string, string] => [name, String(value)]),
     );
     return this.#json({ method: 'GET', path: `/api-keys/?${query}` });
   }

@@ -11,7 +11,10 @@ export class PressledgerError extends Error {
   /** Names the request in the service's log and events. */
   readonly requestId: string | undefined;
 
-  constructor(response: Response, body: { error: ErrorCode; message: string; details?: ErrorDetails }) {
+  constructor(
+    response: Response,
+    body: { error: ErrorCode; message: string; details?: ErrorDetails },
+  ) {
     super(body.message);
     this.code = body.error;
     this.status = response.status;

@@ -60,7 +60,9 @@ export const accountCreate: Command = {
       operatorContext(core.clock),
     );
     output.json(opened);
-    output.line(`Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`);
+    output.line(
+      `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`,
+    );
     if (opened.password !== undefined) {
       output.line(`Password (shown only now): ${opened.password}`);
     }

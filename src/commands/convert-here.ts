@@ -1,11 +1,14 @@
 /** The operator's own conversion: asked for in the store, rendered by whoever renders for it. */
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
+import { refundsDueQueries } from '../../projections/refunds-due.ts';
 import { operatorContext } from '../application/operator.ts';
 import { requestConversion } from '../application/request-conversion.ts';
 import type { Conversion, ConversionOptions } from '../client/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
+import { checkConversionRequest } from '../http/rules/conversion-request.ts';
+import { Issues } from '../http/schemas/issues.ts';
 import type { Toolbox } from './command.ts';
 
 export interface Converted {
@@ -16,12 +19,13 @@ export interface Converted {
 
 type Row = NonNullable<ReturnType<ReturnType<typeof conversionQueries>['byId']>>;
 
-/** Resolves when the conversion has ended: its deadline is the renderer's. */
-async function ended(core: Core, id: string): Promise<Row> {
+/** Resolves when the conversion has ended and its credit is back if it failed. */
+async function settled(core: Core, id: string): Promise<Row> {
   const { promise, resolve } = Promise.withResolvers<Row>();
   const look = (): void => {
     const row = core.readModel.query(conversionQueries).byId(id);
-    if (row?.status === 'completed' || row?.status === 'failed') resolve(row);
+    const ended = row?.status === 'completed' || row?.status === 'failed';
+    if (ended && !core.readModel.query(refundsDueQueries).has(id)) resolve(row);
   };
   const unsubscribe = core.runner.onCommit(look);
   look();
@@ -35,21 +39,22 @@ async function ended(core: Core, id: string): Promise<Row> {
 export async function convertHere(
   core: Core,
   accountId: string,
-  options: ConversionOptions,
+  body: ConversionOptions,
   { output, startRendering }: Toolbox,
 ): Promise<Converted> {
+  const issues = new Issues();
+  const request = await checkConversionRequest(body, issues, core.config);
+  issues.throwAny();
+  if (!request) throw new Error('The request was neither taken nor refused.');
   const { conversionId } = await requestConversion(
     core,
-    { accountId, body: options },
+    { accountId, ...request },
     operatorContext(core.clock),
   );
   output.progress(`${conversionId} is accepted; waiting for the PDF`);
   const rendering = await startRendering(core);
   try {
-    const row = await ended(core, conversionId);
-    // A refund that is due is given before the command ends.
-    await core.caughtUp();
-    const { document } = row;
+    const row = await settled(core, conversionId);
     return {
       record: {
         id: row.id,
@@ -59,8 +64,8 @@ export async function convertHere(
         ...(row.errorMessage === undefined ? {} : { error_message: row.errorMessage }),
       },
       open: () => {
-        if (!document) throw new Error(`${row.id} has no file.`);
-        return core.blobs.open(document);
+        if (!row.document) throw new Error(`${row.id} has no file.`);
+        return core.blobs.open(row.document);
       },
     };
   } finally {

@@ -1,6 +1,6 @@
 /** Command line → the command meant and its arguments. */
 import { parseArgs } from 'node:util';
-import { type Command, type Invocation, UsageError } from './command.ts';
+import { type Command, type Invocation, type OptionSpec, UsageError } from './command.ts';
 
 export interface ParsedLine {
   readonly command: Command;
@@ -9,10 +9,10 @@ export interface ParsedLine {
   readonly wantsJson: boolean;
 }
 
-const COMMON = {
+const COMMON: Readonly<Record<string, OptionSpec>> = {
   json: { type: 'boolean', help: 'print one JSON document and nothing else' },
   help: { type: 'boolean', short: 'h', help: 'show this help' },
-} as const;
+};
 
 /** @throws {UsageError} */
 export function parseLine(args: readonly string[], commands: readonly Command[]): ParsedLine {
@@ -31,7 +31,10 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
       short === undefined ? { type } : { type, short },
     ]),
   );
-  const { values, positionals } = parseStrictly(args.slice(command.name.split(' ').length), options);
+  const { values, positionals } = parseStrictly(
+    args.slice(command.name.split(' ').length),
+    options,
+  );
   const wantsHelp = values['help'] === true;
   if (!wantsHelp && positionals.length !== command.positionals.length) {
     throw new UsageError(`Usage: ${usageLine(command)}`);
@@ -68,10 +71,12 @@ export function usageLine({ name, usage }: Command): string {
 export function commandHelp(command: Command): string {
   const options = Object.entries({ ...command.options, ...COMMON }).map(([name, spec]) => {
     const value = spec.type === 'string' ? ' …' : '';
-    const short = 'short' in spec && spec.short !== undefined ? `-${spec.short}, ` : '';
+    const short = spec.short === undefined ? '' : `-${spec.short}, `;
     return `  ${`${short}--${name}${value}`.padEnd(28)}${spec.help}`;
   });
-  return [`Usage: ${usageLine(command)}`, '', command.summary, '', 'Options:', ...options].join('\n');
+  return [`Usage: ${usageLine(command)}`, '', command.summary, '', 'Options:', ...options].join(
+    '\n',
+  );
 }
 
 export function overallHelp(commands: readonly Command[]): string {

@@ -10,7 +10,9 @@ export const projectionsRebuild: Command = {
     await using core = await openCore();
     const result = await core.rebuildReadModel(({ done, total, perSecond }) => {
       const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
-      output.progress(`${done} of ${total} events (${percent} %), ${Math.round(perSecond)} a second`);
+      output.progress(
+        `${done} of ${total} events (${percent} %), ${Math.round(perSecond)} a second`,
+      );
     });
     output.json(result);
     output.line(`Rebuilt from ${result.events} events in ${result.seconds.toFixed(1)} s.`);

@@ -14,7 +14,7 @@ function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): 
     '  Convert a document:',
     `    curl -sS ${api}/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '{"html":"<h1>Hello from Pressledger</h1>"}' | tee conversion.json`,
     '  Fetch the PDF:',
-    `    curl -sS -o document.pdf "$(${read.replaceAll('"', '\\"')} | sed -E 's/.*"file_url":"([^"]+)".*/\\1/')"`,
+    `    curl -sS -o document.pdf "$(${read} | sed -E 's/.*"file_url":"([^"]+)".*/\\1/')"`,
   ];
 }
 
