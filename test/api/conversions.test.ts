@@ -1,0 +1,246 @@
+import { test } from 'tap';
+import { type Answer, BASE, refusal, startApi } from '../support/api.ts';
+
+const PDF = Buffer.from(`%PDF-1.7\n${'0123456789'.repeat(500)}\n%%EOF\n`);
+
+async function startWithConversion(
+  t: Parameters<typeof startApi>[0],
+  options?: Parameters<typeof startApi>[1],
+) {
+  const api = await startApi(t, options);
+  const account = await api.newAccount();
+  const create = async () => {
+    const body = { html: '<p>x</p>' };
+    const answer = await api.call('POST', `${BASE}/pdf/`, { key: account.key, body });
+    return answer.body['id'] as string;
+  };
+  const get = (id: string, headers: Readonly<Record<string, string>> = {}) =>
+    api.call('GET', `${BASE}/conversions/${id}/`, { key: account.key, headers });
+  return { ...api, account, create, get };
+}
+
+const fileUrl = (answer: Answer): string => answer.body['file_url'] as string;
+
+void test('a record from its request to its file', async (t) => {
+  const api = await startWithConversion(t);
+  const id = await api.create();
+  const pending = await api.get(id);
+  t.equal(pending.status, 200);
+  t.strictSame(Object.keys(pending.body), ['id', 'status', 'created_at']);
+  t.match(pending.body, { id, status: 'pending' });
+  t.equal(pending.headers.get('cache-control'), 'no-store');
+
+  await api.complete(api.account.id, id, PDF);
+  const completed = await api.get(id);
+  t.strictSame(Object.keys(completed.body), [
+    'id',
+    'status',
+    'created_at',
+    'file_url',
+    'completed_at',
+  ]);
+  t.equal(completed.body['status'], 'completed');
+  t.ok(fileUrl(completed).startsWith(`${api.origin}/files/${id}.pdf?token=v4.public.`));
+
+  const failing = await api.create();
+  await api.fail(api.account.id, failing, 'The page took too long.');
+  const failed = (await api.get(failing)).body;
+  t.strictSame(Object.keys(failed), ['id', 'status', 'created_at', 'error_message']);
+  t.equal(failed['error_message'], 'The page took too long.');
+});
+
+void test('what is not there, and what is another account’s', async (t) => {
+  const api = await startWithConversion(t);
+  const { key } = await api.newAccount();
+  const id = await api.create();
+  const foreign = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
+  const unknown = await api.get('conv_00000000000000000000000000');
+  t.strictSame(refusal(foreign), { status: 404, error: 'not_found' });
+  t.equal(foreign.text, unknown.text, 'the same answer');
+  for (const bad of ['x', '%00', '..%2f..%2fetc', `${id}%20`, id.toUpperCase()]) {
+    t.equal((await api.get(bad)).status, 404, bad);
+  }
+});
+
+void test('Prefer: wait', async (t) => {
+  const api = await startWithConversion(t);
+  const id = await api.create();
+  const waiting = api.get(id, { Prefer: 'respond-async, wait=20; x=1' });
+  await api.complete(api.account.id, id, PDF);
+  const answer = await waiting;
+  t.equal(answer.body['status'], 'completed');
+  t.equal(answer.headers.get('preference-applied'), 'wait=20');
+  const long = await api.get(id, { Prefer: 'Wait="100"' });
+  t.equal(long.headers.get('preference-applied'), 'wait=30', 'at most 30 seconds');
+
+  const slow = await api.create();
+  const started = performance.now();
+  const over = await api.get(slow, { Prefer: 'wait=1' });
+  t.equal(over.body['status'], 'pending', 'it answers when the time is over');
+  t.ok(performance.now() - started >= 990);
+  for (const bad of ['wait', 'wait=-1', 'wait=soon', 'waiting=3']) {
+    const ignored = await api.get(slow, { Prefer: bad });
+    t.equal(ignored.headers.get('preference-applied'), null, bad);
+  }
+  t.equal((await api.get(slow, { Prefer: 'wait=0' })).body['status'], 'pending');
+
+  const listeners = countListeners(api.runner);
+  const gone = new AbortController();
+  const url = `${api.origin}${BASE}/conversions/${slow}/`;
+  const headers = { 'X-API-Key': api.account.key, Prefer: 'wait=30' };
+  const cut = fetch(url, { headers, signal: gone.signal });
+  await listeners.reached(1);
+  gone.abort();
+  await t.rejects(cut);
+  await listeners.reached(0);
+  t.pass('a client that goes away is waited for no longer');
+});
+
+/** Follows how many requests wait for commits. */
+function countListeners(runner: { onCommit(listener: () => void): () => void }) {
+  let count = 0;
+  let look = () => {};
+  const onCommit = runner.onCommit.bind(runner);
+  runner.onCommit = (listener) => {
+    const end = onCommit(listener);
+    count += 1;
+    look();
+    return () => {
+      end();
+      count -= 1;
+      look();
+    };
+  };
+  return {
+    reached: (wanted: number) =>
+      new Promise<void>((resolve, reject) => {
+        const late = setTimeout(() => reject(new Error(`${count}, not ${wanted}`)), 5000);
+        look = () => {
+          if (count !== wanted) return;
+          clearTimeout(late);
+          resolve();
+        };
+        look();
+      }),
+  };
+}
+
+void test('the list', async (t) => {
+  const api = await startWithConversion(t);
+  const { key } = api.account;
+  const list = (query: string) => api.call('GET', `${BASE}/conversions/${query}`, { key });
+  t.strictSame(JSON.parse((await list('')).text), [], 'empty at first');
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.unshift(await api.create());
+  await api.complete(api.account.id, ids[1] ?? '', PDF);
+  const idsOf = (answer: Answer) => (JSON.parse(answer.text) as { id: string }[]).map((c) => c.id);
+
+  const all = await list('');
+  t.strictSame(idsOf(all), ids, 'newest first');
+  t.equal(all.headers.get('x-total-count'), '5');
+  const middle = await list('?page=2&page_size=2');
+  t.strictSame(idsOf(middle), ids.slice(2, 4));
+  const at = (page: number) => `<${api.origin}${BASE}/conversions/?page=${page}&page_size=2>`;
+  t.equal(
+    middle.headers.get('link'),
+    `${at(1)}; rel="first", ${at(1)}; rel="prev", ${at(3)}; rel="next", ${at(3)}; rel="last"`,
+  );
+  t.strictSame(idsOf(await list('?page=9')), [], 'past the last');
+  const completed = await list('?status=completed');
+  t.strictSame(idsOf(completed), [ids[1]]);
+  t.equal(completed.headers.get('x-total-count'), '1');
+  t.match(completed.text, /file_url/);
+  const bad: [string, string[]][] = [
+    ['?page=0', ['page']],
+    ['?page=-1', ['page']],
+    ['?page=1.5', ['page']],
+    ['?page=', ['page']],
+    ['?page=1&page=2', ['page']],
+    ['?page=99999999999', ['page']],
+    ['?page_size=0', ['page_size']],
+    ['?page_size=101&status=x&q=1', ['page_size', 'q', 'status']],
+    ['?status=', ['status']],
+  ];
+  for (const [query, details] of bad) {
+    const expected = { status: 400, error: 'validation_error', details };
+    t.strictSame(refusal(await list(query)), expected, query);
+  }
+});
+
+void test('the file', async (t) => {
+  const api = await startWithConversion(t, { env: { RETENTION_SECONDS: '7200' } });
+  const id = await api.create();
+  await api.complete(api.account.id, id, PDF);
+  const url = fileUrl(await api.get(id));
+  const get = (headers: Record<string, string> = {}, method = 'GET') =>
+    api.call(method, url, { headers });
+
+  const whole = await get();
+  t.equal(whole.status, 200);
+  t.equal(whole.text, PDF.toString());
+  const etag = whole.headers.get('etag') ?? '';
+  t.match(Object.fromEntries(whole.headers), {
+    'content-type': 'application/pdf',
+    'content-length': String(PDF.length),
+    'content-disposition': `attachment; filename="${id}.pdf"`,
+    'accept-ranges': 'bytes',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': /sandbox/,
+  });
+  const head = await get({}, 'HEAD');
+  t.equal(head.status, 200);
+  t.equal(head.text, '');
+  t.equal(head.headers.get('content-length'), String(PDF.length));
+  t.equal((await get({ 'If-None-Match': `"x", ${etag}` })).status, 304);
+  t.equal((await get({ 'If-None-Match': '"x"' })).status, 200);
+
+  const size = PDF.length;
+  const ranges: [string, number, string | null][] = [
+    ['bytes=0-9', 206, `bytes 0-9/${size}`],
+    ['bytes=10-', 206, `bytes 10-${size - 1}/${size}`],
+    ['bytes=-5', 206, `bytes ${size - 5}-${size - 1}/${size}`],
+    ['bytes=5-99999999', 206, `bytes 5-${size - 1}/${size}`],
+    ['bytes=-99999999', 206, `bytes 0-${size - 1}/${size}`],
+    [`bytes=${size}-`, 416, `bytes */${size}`],
+    ['bytes=-0', 416, `bytes */${size}`],
+    ['bytes=0-1,3-4', 200, null],
+    ['bytes=9-1', 200, null],
+    ['lines=0-1', 200, null],
+  ];
+  for (const [range, status, contentRange] of ranges) {
+    const answer = await get({ Range: range });
+    t.equal(answer.status, status, range);
+    t.equal(answer.headers.get('content-range'), contentRange, range);
+    if (status !== 206) continue;
+    const [start = 0, end = 0] = (contentRange ?? '').match(/\d+/g)?.map(Number) ?? [];
+    t.equal(answer.text, PDF.subarray(start, end + 1).toString(), range);
+  }
+  t.equal((await get({ Range: 'bytes=0-1', 'If-Range': etag })).status, 206);
+  t.equal((await get({ Range: 'bytes=0-1', 'If-Range': '"x"' })).status, 200);
+
+  const token = new URL(url).searchParams.get('token') ?? '';
+  const other = await api.create();
+  await api.complete(api.account.id, other, PDF);
+  const forbidden = { status: 403, error: 'forbidden' };
+  for (let at = 0; at < token.length; at += 20) {
+    const altered = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
+    const answer = await api.call('GET', `/files/${id}.pdf?token=${altered}`);
+    t.strictSame(refusal(answer), forbidden, `altered at ${at}`);
+  }
+  for (const path of [
+    `/files/${id}.pdf`,
+    `/files/${id}.pdf?token=`,
+    `/files/${other}.pdf?token=${token}`,
+    `/files/${id}.pdf?token=${token}&token=${token}`,
+  ]) {
+    t.strictSame(refusal(await api.call('GET', path)), forbidden, path);
+  }
+  api.clock.time += 3600 * 1000;
+  t.strictSame(refusal(await get()), forbidden, 'expired');
+  const fresh = fileUrl(await api.get(id));
+  t.not(fresh, url, 'each look at the record mints a fresh link');
+  t.equal((await api.call('GET', fresh)).status, 200);
+  api.clock.time += 3600 * 1000;
+  const late = fileUrl(await api.get(id));
+  t.strictSame(refusal(await api.call('GET', late)), { status: 410, error: 'gone' });
+});

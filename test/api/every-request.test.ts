@@ -1,0 +1,197 @@
+import { createConnection } from 'node:net';
+import { test } from 'tap';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
+import { revokeApiKey } from '../../src/application/api-keys.ts';
+import { BASE, refusal, startApi } from '../support/api.ts';
+
+const LIST = `${BASE}/conversions/`;
+
+void test('credentials', async (t) => {
+  const api = await startApi(t);
+  const account = await api.newAccount();
+  const expected = { status: 401, error: 'unauthorized' };
+  const { key } = account;
+  const bad: Record<string, string>[] = [
+    {},
+    { 'X-API-Key': '' },
+    { 'X-API-Key': 'pk_live_' },
+    { 'X-API-Key': `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}` },
+    { 'X-API-Key': `${key}, ${key}` },
+    { 'X-API-Key': key.toUpperCase() },
+    { Authorization: `Bearer ${key}` },
+    { Authorization: 'Basic eDp5' },
+  ];
+  for (const headers of bad) {
+    const answer = await api.call('GET', LIST, { headers });
+    t.strictSame(refusal(answer), expected, JSON.stringify(headers));
+    t.ok(answer.headers.get('www-authenticate'));
+  }
+  t.equal((await api.call('GET', LIST, { key })).status, 200);
+  await revokeApiKey(api, account.keyId, undefined, api.context());
+  t.strictSame(refusal(await api.call('GET', LIST, { key })), expected, 'revoked: at once');
+});
+
+void test('a key’s use is recorded at most once a minute', async (t) => {
+  const api = await startApi(t);
+  const { key, keyId } = await api.newAccount();
+  const uses = async () =>
+    (await api.store.readStream(`apikey-${keyId}`)).filter(({ type }) => type === 'KeyUsed');
+  const recorded = async (count: number) => {
+    while ((await uses()).length < count) await new Promise(setImmediate);
+  };
+  await Promise.all(Array.from({ length: 10 }, () => api.call('GET', LIST, { key })));
+  await recorded(1);
+  api.clock.time += 59_999;
+  await api.call('GET', LIST, { key });
+  api.clock.time += 1;
+  await api.call('GET', LIST, { key });
+  await recorded(2);
+  t.equal((await uses()).length, 2);
+  t.match((await uses())[0]?.metadata, { actor: { kind: 'key', id: keyId } });
+});
+
+void test('routes', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount();
+  const cases: [string, string, object, RegExp?][] = [
+    ['GET', '/', { status: 404, error: 'not_found' }],
+    ['GET', `${BASE}/nothing/`, { status: 404, error: 'not_found' }],
+    ['POST', `${BASE}/pdf`, { status: 404, error: 'not_found' }, /\/api\/v1\/pdf\//],
+    ['GET', `${BASE}/conversions/x`, { status: 404, error: 'not_found' }, /conversions\/x\//],
+    ['GET', '/healthz/', { status: 404, error: 'not_found' }],
+    ['GET', LIST.toUpperCase(), { status: 404, error: 'not_found' }],
+    ['GET', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
+    ['PUT', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
+    ['OPTIONS', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
+    ['DELETE', LIST, { status: 405, error: 'method_not_allowed' }],
+    ['POST', '/healthz', { status: 405, error: 'method_not_allowed' }],
+  ];
+  for (const [method, path, expected, message = /./] of cases) {
+    for (const options of [{ key }, {}]) {
+      const answer = await api.call(method, path, options);
+      t.strictSame(refusal(answer), expected, `${method} ${path}`);
+      t.match(answer.body['message'], message);
+      t.ok(answer.headers.get('x-ratelimit-limit'), `${method} ${path}: rate limit headers`);
+    }
+  }
+  t.equal((await api.call('GET', `${BASE}/pdf/`)).headers.get('allow'), 'POST');
+  t.equal((await api.call('POST', LIST)).headers.get('allow'), 'HEAD, GET');
+  t.equal((await api.call('HEAD', LIST, { key })).status, 200);
+});
+
+void test('request ids', async (t) => {
+  const api = await startApi(t);
+  const ask = async (id: string) =>
+    (await api.call('GET', '/healthz', { headers: { 'X-Request-Id': id } })).headers.get(
+      'x-request-id',
+    );
+  t.equal(await ask('my request 1~'), 'my request 1~');
+  t.match(await ask('x'.repeat(129)), /^[0-9a-f-]{36}$/);
+  t.match(await ask('é'), /^[0-9a-f-]{36}$/);
+});
+
+void test('rate limits', async (t) => {
+  const env = { RATE_LIMIT_FREE: '3', RATE_LIMIT_PRO: '5', RATE_LIMIT_ANONYMOUS: '2' };
+  const api = await startApi(t, { env });
+  api.clock.time = Math.ceil(api.clock.time / 60_000) * 60_000 + 20_000;
+  const reset = String((api.clock.time + 40_000) / 1000);
+  const free = await api.newAccount({ plan: 'free' });
+  const pro = await api.newAccount();
+  const shown = (answer: { headers: Headers }) =>
+    ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
+  for (const remaining of ['2', '1', '0']) {
+    const answer = await api.call('GET', LIST, { key: free.key });
+    t.strictSame(shown(answer), ['3', remaining, reset]);
+  }
+  const over = await api.call('GET', LIST, { key: free.key });
+  t.strictSame(refusal(over), { status: 429, error: 'rate_limit_exceeded' });
+  t.equal(over.headers.get('retry-after'), '40');
+  t.strictSame(shown(over), ['3', '0', reset]);
+  const before = await api.call('POST', `${BASE}/pdf/`, { key: free.key, body: 'x' });
+  t.equal(before.status, 429, 'before the body is looked at');
+  t.strictSame(shown(await api.call('GET', LIST, { key: pro.key })), ['5', '4', reset]);
+
+  t.strictSame(shown(await api.call('GET', LIST)), ['2', '1', reset], 'an address of its own');
+  t.equal((await api.call('GET', LIST)).status, 401);
+  const forged = { 'X-Forwarded-For': '203.0.113.9', Forwarded: 'for=203.0.113.9' };
+  t.equal((await api.call('GET', LIST, { headers: forged })).status, 429);
+  t.equal((await api.call('GET', LIST, { key: pro.key })).status, 200, 'a good key still works');
+  t.equal((await api.call('GET', '/healthz')).status, 200);
+  api.clock.time += 40_000;
+  t.equal((await api.call('GET', LIST, { key: free.key })).status, 200, 'a new minute');
+});
+
+void test('behind a trusted proxy the last forwarder’s word counts', async (t) => {
+  const api = await startApi(t, { env: { TRUST_PROXY: 'true', RATE_LIMIT_ANONYMOUS: '1' } });
+  const from = async (chain: string) =>
+    (await api.call('GET', LIST, { headers: { 'X-Forwarded-For': chain } })).status;
+  t.equal(await from('203.0.113.9'), 401);
+  t.equal(await from('198.51.100.1, 203.0.113.9'), 429, 'what the client sent is passed over');
+  t.equal(await from('203.0.113.10'), 401);
+  t.equal(await from('2001:db8::1'), 401);
+  t.equal(await from('2001:db8::2'), 429, 'one network of 64 bits');
+});
+
+void test('health', async (t) => {
+  const missing = ['the renderer is starting'];
+  const api = await startApi(t, {
+    replace: () => ({ readiness: () => ({ ready: missing.length === 0, missing }) }),
+  });
+  t.strictSame((await api.call('GET', '/healthz')).body, { status: 'ok' });
+  const starting = await api.call('GET', '/readyz');
+  t.strictSame(refusal(starting), {
+    status: 503,
+    error: 'service_unavailable',
+    details: ['missing'],
+  });
+  t.strictSame(starting.body['details'], { missing });
+  t.ok(starting.headers.get('retry-after'));
+  missing.pop();
+  t.strictSame((await api.call('GET', '/readyz')).body, { status: 'ready' });
+});
+
+void test('failures inside say nothing of the inside', async (t) => {
+  let failure: Error = new TypeError('secret path /var/lib/x');
+  const api = await startApi(t, {
+    replace: () => ({ store: { head: () => Promise.reject(failure) } }),
+  });
+  const { key } = await api.newAccount();
+  const headers = { 'X-Request-Id': 'r-1' };
+  const broken = await api.call('GET', LIST, { key, headers });
+  t.strictSame(refusal(broken), { status: 500, error: 'internal_error' });
+  t.match(broken.body['message'], /r-1/);
+  t.notMatch(broken.text, /secret/);
+  t.match(api.logged.join(''), /"requestId":"r-1".*secret path/);
+  failure = new EventStoreUnavailable('SQLITE_FULL');
+  const away = await api.call('GET', LIST, { key });
+  t.strictSame(refusal(away), { status: 503, error: 'service_unavailable' });
+  t.ok(away.headers.get('retry-after'));
+  t.notMatch(away.text, /SQLITE/);
+});
+
+/** Sends bytes as they are and reads until the server closes. */
+function raw(port: string, bytes: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let answer = '';
+  const socket = createConnection(Number(port), '127.0.0.1', () => socket.write(bytes));
+  socket.on('data', (chunk) => {
+    answer += chunk.toString();
+  });
+  socket.on('close', () => resolve(answer));
+  socket.on('error', reject);
+  return promise;
+}
+
+void test('what is not HTTP is answered in the same shape', async (t) => {
+  const api = await startApi(t);
+  const { port } = new URL(api.origin);
+  const garbage = await raw(port, 'nonsense\r\n\r\n');
+  t.match(garbage, /^HTTP\/1\.1 400 [\s\S]*\r\n\r\n\{"error":"validation_error"/);
+  const huge = await raw(port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+  t.match(huge, /^HTTP\/1\.1 400 [\s\S]*headers are larger/);
+  const smuggled = await raw(
+    port,
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  );
+  t.match(smuggled, /^HTTP\/1\.1 400 /);
+});
