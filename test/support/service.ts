@@ -28,6 +28,7 @@ export interface Ended {
 
 export class Service {
   readonly place: Place;
+  readonly #command: readonly [string, ...string[]];
   #child: ChildProcess | undefined;
   #ended: Promise<Ended> = Promise.resolve({ code: null, signal: null });
   #stdout = '';
@@ -36,8 +37,17 @@ export class Service {
   #firstStart: FirstStart | undefined;
   readonly #started: ProcessRecord[] = [];
 
-  constructor(place: Place) {
+  /** @param command how it is started, in an environment that a test prepares */
+  constructor(place: Place, command: readonly [string, ...string[]] = [LAUNCHER, 'start']) {
     this.place = place;
+    this.#command = command;
+  }
+
+  /** Of the running service. */
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error('It is not running.');
+    return pid;
   }
 
   get url(): string {
@@ -119,7 +129,8 @@ export class Service {
   #launch(env: Readonly<Record<string, string>>): void {
     this.#stdout = '';
     this.#stderr = '';
-    const child = spawn(LAUNCHER, ['start'], {
+    const [command, ...args] = this.#command;
+    const child = spawn(command, args, {
       env: { ...this.place.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

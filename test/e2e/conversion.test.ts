@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'tap';
+import type { Conversion } from '../../src/client/types.ts';
+import { eventually } from '../support/deadline.ts';
+import { balanceOf, readLog, violations } from '../support/invariants.ts';
+import { servePages } from '../support/pages.ts';
+import { openPdf } from '../support/pdf.ts';
+import { startService } from '../support/service.ts';
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+void test('conversions over HTTP with a real Chrome', async (t) => {
+  const origin = await servePages(t, {
+    '/hello': { body: '<!doctype html><title>Hi</title><h1>Served by a page</h1>' },
+    '/text': { type: 'text/plain', body: 'plain' },
+    '/gone': { status: 410, body: '<h1>gone</h1>' },
+  });
+  const service = await startService(t, {
+    ALLOW_PRIVATE_NETWORK: 'true',
+    RATE_LIMIT_PRO: '100000',
+  });
+  const client = service.client();
+  const { dataDir } = service.place;
+  const download = async (record: Conversion): Promise<Buffer> =>
+    await buffer(await client.download(record));
+  const accountId = /"accountId":"([^"]+)"/.exec(readLog(dataDir)[0]?.data ?? '')?.[1] ?? '';
+  const kept: { readonly id: string; readonly hash: string }[] = [];
+
+  await t.test('HTML becomes a PDF', async (sub) => {
+    const created = await client.create({ html: '<h1>Invoice 4711</h1>', page_size: 'A5' });
+    sub.strictSame(Object.keys(created).toSorted(), ['created_at', 'id', 'status']);
+    sub.match(created, { id: /^conv_[0-9a-z]{26}$/, status: 'pending', created_at: ISO });
+    const record = await client.wait(created.id);
+    sub.match(record, { id: created.id, status: 'completed', completed_at: ISO });
+    sub.equal(record.created_at, created.created_at);
+    sub.ok(record.file_url?.startsWith(`${service.url}/files/${created.id}.pdf?token=`));
+    const file = await download(record);
+    sub.match((await openPdf(file)).text, /Invoice 4711/);
+    kept.push({ id: created.id, hash: sha256(file) });
+  });
+
+  await t.test('a URL becomes a PDF', async (sub) => {
+    const { id } = await client.create({ url: `${origin}/hello` });
+    const record = await client.wait(id);
+    sub.equal(record.status, 'completed', record.error_message ?? 'no error');
+    sub.match((await openPdf(await download(record))).text, /Served by a page/);
+  });
+
+  await t.test('what fails says why and costs nothing', async (sub) => {
+    const before = balanceOf(readLog(dataDir), accountId);
+    const cases = [
+      [{ url: `${origin}/gone` }, /410/],
+      [{ url: `${origin}/text` }, /text\/plain/],
+      [{ url: 'http://127.0.0.1:1/' }, /./],
+      [{ html: '<p>one page</p>', page_ranges: '7' }, /page/i],
+    ] as const;
+    for (const [options, reason] of cases) {
+      const record = await client.wait((await client.create(options)).id);
+      sub.equal(record.status, 'failed', JSON.stringify(options));
+      sub.match(record.error_message, reason);
+      sub.notMatch(record.error_message, /net::|\bat \S+:\d+|node_modules/, 'nothing internal');
+      sub.notOk('file_url' in record || 'completed_at' in record);
+    }
+    const refunded = () => balanceOf(readLog(dataDir), accountId) === before || undefined;
+    sub.ok(await eventually('every refund', refunded));
+  });
+
+  await t.test('a record is there as soon as the 202 is', async (sub) => {
+    const statuses = await Promise.all(
+      Array.from({ length: 25 }, async (_, n) => {
+        const { id } = await client.create({ html: `<p>${n}</p>` });
+        return (await client.get(id)).status;
+      }),
+    );
+    sub.equal(statuses.length, 25);
+    for (const status of statuses) sub.match(status, /^(pending|processing|completed)$/);
+  });
+
+  await t.test('a client may ask to be answered at the end', async (sub) => {
+    const headers = { 'X-API-Key': service.firstStart.apiKey };
+    const { id } = await client.create({ html: '<p>wait</p>', wait_for: { delay_ms: 500 } });
+    const path = `${service.url}/api/v1/conversions/${id}/`;
+    const at = await fetch(path, { headers });
+    sub.match(
+      ((await at.json()) as Conversion).status,
+      /^(pending|processing)$/,
+      'at once without',
+    );
+    sub.equal(at.headers.get('preference-applied'), null);
+    const held = await fetch(path, { headers: { ...headers, Prefer: 'wait=20' } });
+    sub.equal(held.headers.get('preference-applied'), 'wait=20');
+    sub.equal(((await held.json()) as Conversion).status, 'completed');
+    const brief = await client.create({ html: '<p>x</p>', wait_for: { delay_ms: 5000 } });
+    sub.match((await client.get(brief.id, { waitSeconds: 1 })).status, /^(pending|processing)$/);
+  });
+
+  await t.test('a restart keeps everything', async (sub) => {
+    const unfinished = await Promise.all(
+      Array.from({ length: 5 }, (_, n) => client.create({ html: `<p>later ${n}</p>` })),
+    );
+    const [first] = kept;
+    const link = (await client.get(first?.id ?? '')).file_url ?? '';
+    sub.match(await service.restart(), { code: 0, signal: null });
+    const again = service.client();
+    const record = await again.get(first?.id ?? '');
+    sub.equal(record.status, 'completed');
+    sub.equal(sha256(await buffer(await again.download(record))), first?.hash);
+    const oldLink = await fetch(link.replace(/^http:\/\/[^/]+/, service.url));
+    sub.equal(oldLink.status, 200, 'a link from before the restart');
+    sub.equal(sha256(Buffer.from(await oldLink.arrayBuffer())), first?.hash);
+    for (const { id } of unfinished) sub.equal((await again.wait(id)).status, 'completed');
+  });
+
+  const settled = () => violations(readLog(dataDir), { settled: true }).length === 0 || undefined;
+  await eventually('everything to settle', settled).catch(() => {});
+  t.strictSame(violations(readLog(dataDir), { settled: true }), []);
+  t.match(await service.stop(), { code: 0, signal: null });
+  t.strictSame(await service.leftovers(), []);
+});

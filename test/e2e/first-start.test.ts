@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { runCommand } from '../support/cli.ts';
+import { openPdf } from '../support/pdf.ts';
+import { createService, startService } from '../support/service.ts';
+
+void test('what the first start prints works when pasted', async (t) => {
+  const service = await startService(t);
+  const { email, password, apiKey, convert, fetch: fetchPdf } = service.firstStart;
+  t.equal(email, 'admin@localhost');
+  t.match(password, /^[0-9A-Za-z]{12,}$/);
+  t.match(apiKey, /^pk_live_[0-9A-Za-z]{24}$/);
+  t.match(service.url, /^http:\/\/localhost:[0-9]+$/);
+
+  const cwd = service.place.dataDir;
+  const converted = await runCommand('/bin/sh', ['-c', convert], service.place.env, '', cwd);
+  t.equal(converted.code, 0, converted.stderr);
+  t.match(JSON.parse(converted.stdout), { id: /^conv_/, status: 'pending' });
+  const fetched = await runCommand('/bin/sh', ['-c', fetchPdf], service.place.env, '', cwd);
+  t.equal(fetched.code, 0, fetched.stderr);
+  const pdf = await openPdf(readFileSync(join(cwd, 'document.pdf')));
+  t.match(pdf.text, /Hello from Pressledger/);
+
+  t.notMatch(service.output.stderr, password, 'no secret in the log');
+  t.notMatch(service.output.stderr, apiKey.slice(12), 'no secret in the log');
+  t.match(await service.restart(), { code: 0, signal: null });
+  t.equal(service.output.stdout, `Pressledger is ready at ${service.url}\n`, 'shown once');
+  t.match(await service.stop(), { code: 0, signal: null });
+  t.strictSame(await service.leftovers(), []);
+});
+
+void test('who has no account by the settings gets none', async (t) => {
+  const service = await startService(t, { FIRST_ACCOUNT_EMAIL: '' });
+  t.equal(service.output.stdout, `Pressledger is ready at ${service.url}\n`);
+});
+
+void test('a first start that fails does not lose the sign-in', async (t) => {
+  const service = createService(t);
+  const { code } = await service.startInVain({ CHROME_PATH: '/nonexistent/chrome' });
+  t.equal(code, 1);
+  await service.start();
+  t.match(service.firstStart.apiKey, /^pk_live_/);
+  const { status } = await fetch(`${service.url}/api/v1/conversions/conv_1/`, {
+    headers: { 'X-API-Key': service.firstStart.apiKey },
+  });
+  t.equal(status, 404, 'the key is good');
+});
+
+void test('health and readiness', async (t) => {
+  const service = await startService(t);
+  for (const path of ['/healthz', '/readyz']) {
+    const answer = await fetch(service.url + path);
+    t.equal(answer.status, 200, path);
+    t.match(answer.headers.get('content-type'), /^application\/json/);
+    t.type(await answer.json(), 'object');
+  }
+});
