@@ -213,6 +213,29 @@ void test('a name with one address that is not public is refused whole', async (
   t.equal(target.tcp, 0);
 });
 
+void test('a job explains what became of a URL', async (t) => {
+  const proxy = await proxyFor(t, {
+    resolve: (name) =>
+      name === 'gone.example'
+        ? Promise.reject(failing('ENOTFOUND'))
+        : Promise.resolve(['10.0.0.1']),
+  });
+  const job = proxy.beginJob();
+  await get(proxy, 'http://inside.example/a?b');
+  await tunnelTo(proxy, 'inside.example:443');
+  await tunnelTo(proxy, 'gone.example:8443');
+  const refused = { refused: true, reason: /inside\.example leads to an address that is not/ };
+  t.match(job.explain('http://inside.example/a?b#c'), refused);
+  t.match(job.explain('https://inside.example/any/path'), refused);
+  t.match(job.explain('https://gone.example:8443/'), {
+    refused: false,
+    reason: 'The name does not exist.',
+  });
+  t.equal(job.explain('http://inside.example/other'), undefined);
+  t.equal(job.explain('https://gone.example/'), undefined, 'another port');
+  t.equal(job.explain('no URL'), undefined);
+});
+
 void test('rebinding gets nothing: what was checked is dialled, and each request is checked', async (t) => {
   const target = await countingListener();
   t.teardown(() => target.close());

@@ -81,6 +81,21 @@ export class Job {
     else keep(this.failed, url, error.code, error.message);
   }
 
+  /**
+   * What became of a URL, if not an answer. All that is known of one behind a tunnel is its host.
+   */
+  explain(url: string): { readonly refused: boolean; readonly reason: string } | undefined {
+    const parsed = URL.parse(url);
+    if (parsed === null) return undefined;
+    parsed.hash = '';
+    const asked = parsed.protocol === 'https:' ? `${parsed.origin}/` : parsed.href;
+    const find = (list: readonly EgressIncident<string>[]): string | undefined =>
+      list.findLast((each) => each.url === asked.slice(0, MAX_URL_LENGTH))?.reason;
+    const refusal = find(this.refused);
+    const reason = refusal ?? find(this.failed);
+    return reason === undefined ? undefined : { refused: refusal !== undefined, reason };
+  }
+
   /** Makes a connection end with the job. */
   track(socket: Duplex): void {
     this.#sockets.add(socket);

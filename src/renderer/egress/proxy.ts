@@ -32,6 +32,8 @@ export interface EgressJob {
   readonly requests: number;
   /** Of both directions; headers are counted in tunnels only. */
   readonly bytes: number;
+  /** Why a URL got no answer: refused, or not reached; undefined if neither is known of it. */
+  explain(url: string): { readonly refused: boolean; readonly reason: string } | undefined;
   /** Cuts every connection of the job; nothing passes until the next one begins. */
   end(): void;
 }
@@ -84,7 +86,9 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
 
   const onConnect = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
     const current = job;
-    const name = `https://${request.url ?? ''}/`;
+    const asked = `https://${request.url ?? ''}/`;
+    // The form that Chrome, too, knows the site by: without a default port.
+    const name = URL.parse(asked)?.href ?? asked;
     try {
       if (current === undefined) throw noJob();
       const opened = await open(current, tunnelUrl(request.url ?? ''), client);
@@ -136,6 +140,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
         get bytes() {
           return begun.bytes;
         },
+        explain: (url) => begun.explain(url),
         end: () => endJob(begun),
       };
     },

@@ -25,6 +25,8 @@ export function tunnel(client: Duplex, head: Buffer, name: string, job: Job, ser
     server.on('data', count);
     // What broke shows at once as a close; an orderly end goes through the pipes.
     server.on('error', () => client.destroy());
+    // Chrome never closes one direction only: a server that ignores it must not keep its place.
+    client.once('end', () => server.destroySoon());
     server.once('close', () => client.end());
     client.pipe(server).pipe(client);
   });
