@@ -85,7 +85,7 @@ export async function openCore(config: Config, logger: Logger): Promise<Core> {
     addressKey: deriveKey(masterKey, 'sign-in address', 32),
     caughtUp: async () => runner.waitFor(await store.head()),
     rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),
-    [Symbol.asyncDispose]: async () => {
+    close: async () => {
       await actors.close();
       await runner.stop();
       readModel.close();
@@ -171,7 +171,7 @@ class Rendering implements Running {
       this.#retry = setInterval(() => this.#takeOver(), LEASE_RETRY_MS);
       return;
     }
-    this.#parts = await startEmbeddedRendering(this.#core);
+    await this.#begin();
   }
 
   missing(): string | undefined {
@@ -188,6 +188,12 @@ class Rendering implements Running {
     this.#lease?.release();
   }
 
+  async #begin(): Promise<void> {
+    const parts = await startEmbeddedRendering(this.#core);
+    if (this.#stopped) await parts.stop();
+    else this.#parts = parts;
+  }
+
   #takeOver(): void {
     if (this.#stopped || this.#lease) return;
     this.#lease = tryAcquireLease(this.#leasePath);
@@ -195,13 +201,9 @@ class Rendering implements Running {
     clearInterval(this.#retry);
     this.#retry = undefined;
     this.#core.logger.info('the process that rendered has gone: taking over');
-    startEmbeddedRendering(this.#core).then(
-      (parts) => {
-        if (this.#stopped) return parts.stop();
-        this.#parts = parts;
-      },
-      (error: unknown) => this.#core.logger.error({ err: error }, 'the renderer does not start'),
-    );
+    this.#begin().catch((error: unknown) => {
+      this.#core.logger.error({ err: error }, 'the renderer does not start');
+    });
   }
 }
 
@@ -241,11 +243,11 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
       stop: async () => {
         await server.close();
         await rendering.stop();
-        await core[Symbol.asyncDispose]();
+        await core.close();
       },
     };
   } catch (error) {
-    await core[Symbol.asyncDispose]();
+    await core.close();
     throw error;
   }
 }

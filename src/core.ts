@@ -11,7 +11,7 @@ import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
 
 /** What every role and every command works with: the log, its actors and its read models. */
-export interface Core extends AccountDependencies, AsyncDisposable {
+export interface Core extends AccountDependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,6 +27,7 @@ export interface Core extends AccountDependencies, AsyncDisposable {
   caughtUp(): Promise<void>;
   /** Builds the read models anew from the log, beside whatever runs on them. */
   rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
+  close(): Promise<void>;
 }
 
 /** Work that goes on in this process until it is stopped. */

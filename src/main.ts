@@ -55,7 +55,14 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     await command.run(invocation, {
       output,
-      openCore: () => openCore(config, logger),
+      withCore: async (use) => {
+        const core = await openCore(config, logger);
+        try {
+          await use(core);
+        } finally {
+          await core.close();
+        }
+      },
       startService: () => startService(config, logger),
       startRendering,
     });

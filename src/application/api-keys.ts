@@ -35,7 +35,7 @@ export async function createApiKey(
   context: CommandContext,
 ): Promise<CreatedKey> {
   const name = rawName.trim();
-  const length = [...name].length;
+  const length = Array.from(name).length;
   if (length === 0 || length > MAX_NAME_CHARACTERS) {
     const text = `A name has 1 to ${MAX_NAME_CHARACTERS} characters.`;
     throw new ServiceError('validation_error', text, { details: { name: [text] } });

@@ -10,7 +10,7 @@ const MAX_BYTES = 1024;
 
 /** @throws {ServiceError} `validation_error`, naming the bound */
 export function hashPassword(password: string): Promise<string> {
-  const tooShort = [...password].length < MIN_CHARACTERS;
+  const tooShort = Array.from(password).length < MIN_CHARACTERS;
   if (tooShort || Buffer.byteLength(password) > MAX_BYTES) {
     const text = `A password has at least ${MIN_CHARACTERS} characters and at most ${MAX_BYTES} bytes.`;
     throw new ServiceError('validation_error', text, { details: { password: [text] } });

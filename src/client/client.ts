@@ -98,7 +98,7 @@ export class PressledgerClient {
     const query = new URLSearchParams(
       Object.entries(page).map(([name, value]): [string, string] => [name, String(value)]),
     );
-    return this.#json({ method: 'GET', path: `/api-keys/?${query}` });
+    return this.#json({ method: 'GET', path: `/api-keys/?${query.toString()}` });
   }
 
   createKey(name: string): Promise<NewApiKey> {

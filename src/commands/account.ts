@@ -40,7 +40,7 @@ export const accountCreate: Command = {
     credits: { type: 'string', help: 'credits to begin with (default FREE_CREDITS)' },
     'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
   },
-  run: async (invocation, { openCore, output }) => {
+  run: async (invocation, { withCore, output }) => {
     const email = requiredOption(invocation, 'email');
     const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
     const credits = textOption(invocation, 'credits');
@@ -48,24 +48,25 @@ export const accountCreate: Command = {
       credits === undefined ? undefined : wholeNumber(credits, '--credits', 0, MAX_BALANCE);
     const password =
       invocation.values['password-stdin'] === true ? await passwordFromInput() : undefined;
-    await using core = await openCore();
-    const opened = await openAccount(
-      core,
-      {
-        email,
-        plan,
-        credits: wanted ?? core.config.freeCredits,
-        ...(password === undefined ? {} : { password }),
-      },
-      operatorContext(core.clock),
-    );
-    output.json(opened);
-    output.line(
-      `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`,
-    );
-    if (opened.password !== undefined) {
-      output.line(`Password (shown only now): ${opened.password}`);
-    }
+    await withCore(async (core) => {
+      const opened = await openAccount(
+        core,
+        {
+          email,
+          plan,
+          credits: wanted ?? core.config.freeCredits,
+          ...(password === undefined ? {} : { password }),
+        },
+        operatorContext(core.clock),
+      );
+      output.json(opened);
+      output.line(
+        `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`,
+      );
+      if (opened.password !== undefined) {
+        output.line(`Password (shown only now): ${opened.password}`);
+      }
+    });
   },
 };
 
@@ -75,27 +76,30 @@ export const accountList: Command = {
   summary: 'List all accounts, oldest first.',
   positionals: [],
   options: {},
-  run: async (_, { openCore, output }) => {
-    await using core = await openCore();
-    await core.caughtUp();
-    const accounts: object[] = [];
-    for (let offset = 0; ; offset += PAGE) {
-      const rows = core.readModel.query(accountQueries).all({ offset, limit: PAGE });
-      for (const { id, email, plan, credits, createdAt } of rows) {
-        const account = {
-          id,
-          email: await core.vault.unseal(id, email),
-          plan,
-          credits,
-          created_at: isoTime(createdAt),
-        };
-        accounts.push(account);
-        output.line([id, account.email, plan, `${credits} credits`, account.created_at].join('  '));
+  run: async (_, { withCore, output }) => {
+    await withCore(async (core) => {
+      await core.caughtUp();
+      const accounts: object[] = [];
+      for (let offset = 0; ; offset += PAGE) {
+        const rows = core.readModel.query(accountQueries).all({ offset, limit: PAGE });
+        for (const { id, email, plan, credits, createdAt } of rows) {
+          const account = {
+            id,
+            email: await core.vault.unseal(id, email),
+            plan,
+            credits,
+            created_at: isoTime(createdAt),
+          };
+          accounts.push(account);
+          output.line(
+            [id, account.email, plan, `${credits} credits`, account.created_at].join('  '),
+          );
+        }
+        if (rows.length < PAGE) break;
       }
-      if (rows.length < PAGE) break;
-    }
-    output.json(accounts);
-    if (accounts.length === 0) output.line('There is no account yet.');
+      output.json(accounts);
+      if (accounts.length === 0) output.line('There is no account yet.');
+    });
   },
 };
 
@@ -105,20 +109,21 @@ export const accountShow: Command = {
   summary: 'Show one account by its sign-in address.',
   positionals: ['E'],
   options: {},
-  run: async ({ positionals: [email = ''] }, { openCore, output }) => {
-    await using core = await openCore();
-    const { id, state } = await accountByEmail(core, email);
-    await core.caughtUp();
-    const row = core.readModel.query(accountQueries).byId(id);
-    if (!row) throw new ServiceError('not_found', `There is no account for ${email}.`);
-    const shown = {
-      id,
-      email: await core.vault.unseal(id, state.email),
-      plan: row.plan,
-      credits: row.credits,
-      created_at: isoTime(row.createdAt),
-    };
-    output.json(shown);
-    for (const [name, value] of Object.entries(shown)) output.line(`${name.padEnd(12)}${value}`);
+  run: async ({ positionals: [email = ''] }, { withCore, output }) => {
+    await withCore(async (core) => {
+      const { id, state } = await accountByEmail(core, email);
+      await core.caughtUp();
+      const row = core.readModel.query(accountQueries).byId(id);
+      if (!row) throw new ServiceError('not_found', `There is no account for ${email}.`);
+      const shown = {
+        id,
+        email: await core.vault.unseal(id, state.email),
+        plan: row.plan,
+        credits: row.credits,
+        created_at: isoTime(row.createdAt),
+      };
+      output.json(shown);
+      for (const [name, value] of Object.entries(shown)) output.line(`${name.padEnd(12)}${value}`);
+    });
   },
 };

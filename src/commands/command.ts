@@ -2,12 +2,12 @@ import type { Core, Running, RunningService } from '../core.ts';
 
 /** What the composition root lends to a command. */
 export interface Toolbox {
-  /** Opens the store of the settings. */
-  openCore(): Promise<Core>;
+  /** Opens the store of the settings, and closes it when `use` has ended. */
+  readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
-  startService(): Promise<RunningService>;
+  readonly startService: () => Promise<RunningService>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
-  startRendering(core: Core): Promise<Running>;
+  readonly startRendering: (core: Core) => Promise<Running>;
   readonly output: Output;
 }
 

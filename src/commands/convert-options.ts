@@ -31,9 +31,9 @@ function numberOf(value: string, name: string): number {
   return number;
 }
 
-function jsonOf<T>(value: string, name: string): T {
+function jsonOf(value: string, name: string): unknown {
   try {
-    return JSON.parse(value) as T;
+    return JSON.parse(value);
   } catch {
     throw new UsageError(`--${name} must be JSON.`);
   }
@@ -89,23 +89,17 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   metadata: {
     type: 'string',
     help: 'JSON: {"title","author","subject","keywords":[]}',
-    apply: (value, options) => {
-      options.metadata = jsonOf(value, 'metadata');
-    },
+    apply: (value, options) => Object.assign(options, { metadata: jsonOf(value, 'metadata') }),
   },
   headers: {
     type: 'string',
     help: 'JSON: request headers for a URL',
-    apply: (value, options) => {
-      options.headers = jsonOf(value, 'headers');
-    },
+    apply: (value, options) => Object.assign(options, { headers: jsonOf(value, 'headers') }),
   },
   cookies: {
     type: 'string',
     help: 'JSON: cookies for a URL',
-    apply: (value, options) => {
-      options.cookies = jsonOf(value, 'cookies');
-    },
+    apply: (value, options) => Object.assign(options, { cookies: jsonOf(value, 'cookies') }),
   },
 };
 

@@ -104,8 +104,9 @@ export const convert: Command = {
       await finish(await convertThere(server, apiKey, options, toolbox), path, toolbox);
       return;
     }
-    await using core = await toolbox.openCore();
-    const accountId = await accountFor(core, textOption(invocation, 'account'));
-    await finish(await convertHere(core, accountId, options, toolbox), path, toolbox);
+    await toolbox.withCore(async (core) => {
+      const accountId = await accountFor(core, textOption(invocation, 'account'));
+      await finish(await convertHere(core, accountId, options, toolbox), path, toolbox);
+    });
   },
 };

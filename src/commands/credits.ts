@@ -11,19 +11,20 @@ export const creditsGrant: Command = {
   summary: 'Give an account more credits.',
   positionals: ['E', 'N'],
   options: {},
-  run: async ({ positionals: [email = '', count = ''] }, { openCore, output }) => {
+  run: async ({ positionals: [email = '', count = ''] }, { withCore, output }) => {
     const amount = wholeNumber(count, 'N', 1, MAX_BALANCE);
-    await using core = await openCore();
-    const { id } = await accountByEmail(core, email);
-    const { state } = accepted(
-      await core.actors.send(
-        accountActor,
-        id,
-        { type: 'GrantCredits', accountId: id, amount },
-        operatorContext(core.clock),
-      ),
-    );
-    output.json({ email, credits: state.credits });
-    output.line(`${email} now has ${state.credits} credits.`);
+    await withCore(async (core) => {
+      const { id } = await accountByEmail(core, email);
+      const { state } = accepted(
+        await core.actors.send(
+          accountActor,
+          id,
+          { type: 'GrantCredits', accountId: id, amount },
+          operatorContext(core.clock),
+        ),
+      );
+      output.json({ email, credits: state.credits });
+      output.line(`${email} now has ${state.credits} credits.`);
+    });
   },
 };

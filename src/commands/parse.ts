@@ -58,7 +58,7 @@ function parseStrictly(
       allowPositionals: true,
       strict: true,
     });
-    return { values: values as Invocation['values'], positionals };
+    return { values, positionals };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

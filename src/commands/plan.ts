@@ -10,19 +10,20 @@ export const planSet: Command = {
   summary: 'Put an account on another plan.',
   positionals: ['E', 'P'],
   options: {},
-  run: async ({ positionals: [email = '', name = ''] }, { openCore, output }) => {
+  run: async ({ positionals: [email = '', name = ''] }, { withCore, output }) => {
     const plan = parsePlan(name);
-    await using core = await openCore();
-    const { id } = await accountByEmail(core, email);
-    accepted(
-      await core.actors.send(
-        accountActor,
-        id,
-        { type: 'ChangePlan', accountId: id, plan },
-        operatorContext(core.clock),
-      ),
-    );
-    output.json({ email, plan });
-    output.line(`${email} is on plan ${plan}.`);
+    await withCore(async (core) => {
+      const { id } = await accountByEmail(core, email);
+      accepted(
+        await core.actors.send(
+          accountActor,
+          id,
+          { type: 'ChangePlan', accountId: id, plan },
+          operatorContext(core.clock),
+        ),
+      );
+      output.json({ email, plan });
+      output.line(`${email} is on plan ${plan}.`);
+    });
   },
 };

@@ -6,15 +6,16 @@ export const projectionsRebuild: Command = {
   summary: 'Build all read models anew from the log; a running service goes over to them.',
   positionals: [],
   options: {},
-  run: async (_, { openCore, output }) => {
-    await using core = await openCore();
-    const result = await core.rebuildReadModel(({ done, total, perSecond }) => {
-      const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
-      output.progress(
-        `${done} of ${total} events (${percent} %), ${Math.round(perSecond)} a second`,
-      );
+  run: async (_, { withCore, output }) => {
+    await withCore(async (core) => {
+      const result = await core.rebuildReadModel(({ done, total, perSecond }) => {
+        const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
+        output.progress(
+          `${done} of ${total} events (${percent} %), ${Math.round(perSecond)} a second`,
+        );
+      });
+      output.json(result);
+      output.line(`Rebuilt from ${result.events} events in ${result.seconds.toFixed(1)} s.`);
     });
-    output.json(result);
-    output.line(`Rebuilt from ${result.events} events in ${result.seconds.toFixed(1)} s.`);
   },
 };

@@ -39,21 +39,19 @@ export function startDispatch(deps: DispatchDependencies): { stop(): Promise<voi
 
   const loop = startWakefulLoop('dispatch', step, logger);
   const unsubscribe = runner.onCommit(() => loop.wake());
-  const sweep = setInterval(() => {
+  const sweep = async (): Promise<void> => {
     // Rows of conversions that have just ended must be gone before the rest is offered again.
-    void store
-      .head()
-      .then((head) => runner.waitFor(head))
-      .then(() => {
-        cursor = 0n;
-        loop.wake();
-      })
-      .catch((error: unknown) => logger.warn({ err: error }, 'the sweep was put off'));
+    await runner.waitFor(await store.head());
+    cursor = 0n;
+    loop.wake();
+  };
+  const timer = setInterval(() => {
+    sweep().catch((error: unknown) => logger.warn({ err: error }, 'the sweep was put off'));
   }, SWEEP_MS);
   return {
     stop: async () => {
       unsubscribe();
-      clearInterval(sweep);
+      clearInterval(timer);
       await loop.stop();
     },
   };

@@ -18,31 +18,33 @@ export function startWakefulLoop(
   step: () => Promise<void>,
   logger: Logger,
 ): WakefulLoop {
-  let woken = true;
+  let woken = false;
+  let running = false;
   let stopped = false;
-  let running: Promise<void> | undefined;
+  let current = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
 
   const run = async (): Promise<void> => {
-    while (woken && !stopped) {
-      woken = false;
-      try {
+    running = true;
+    try {
+      while (woken) {
+        woken = false;
         await step();
-      } catch (error) {
-        if (stopped) return;
-        logger.error({ err: error, processManager: name }, 'a step failed and will be tried again');
-        retry = setTimeout(wake, RETRY_MS);
-        return;
       }
+    } catch (error) {
+      if (stopped) return;
+      logger.error({ err: error, processManager: name }, 'a step failed and will be tried again');
+      retry = setTimeout(wake, RETRY_MS);
+    } finally {
+      running = false;
     }
   };
   function wake(): void {
+    if (stopped) return;
     woken = true;
-    if (stopped || running) return;
+    if (running) return;
     clearTimeout(retry);
-    running = run().finally(() => {
-      running = undefined;
-    });
+    current = run();
   }
 
   wake();
@@ -50,8 +52,9 @@ export function startWakefulLoop(
     wake,
     stop: async () => {
       stopped = true;
+      woken = false;
       clearTimeout(retry);
-      await running;
+      await current;
     },
   };
 }
