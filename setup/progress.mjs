@@ -2,6 +2,7 @@
 
 /** Something that the person can act on; its message is one clear line. */
 export class SetupError extends Error {
+  /** @override */
   name = 'SetupError';
 }
 
@@ -21,7 +22,7 @@ export function say(line) {
 export async function step(title, work) {
   const started = performance.now();
   const seconds = () => Math.round((performance.now() - started) / 1000);
-  const terminal = process.stderr.isTTY === true;
+  const terminal = process.stderr.isTTY;
   const show = () =>
     terminal ? process.stderr.write(`\r\x1b[Kset-up: ${title} … ${seconds()} s`) : undefined;
   if (terminal) show();

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { inspect, lacking, type LockedPackage } from '../../setup/locked.mjs';
+import { isTooOld } from '../../setup/node.mjs';
+import { explain } from '../../setup/npm.mjs';
+import { exclusively } from '../../setup/run.mjs';
+
+const platform = { os: 'linux', cpu: 'x64', libc: 'glibc' };
+const koa: LockedPackage = { version: '3.3.0', integrity: 'sha512-a' };
+const tap: LockedPackage = { version: '21.8.0', integrity: 'sha512-b', dev: true };
+
+t.test('a version before 24 is too old, whatever its length', async (t) => {
+  for (const old of ['20.0.0', '22.21.1', '23.11.0', '9.0.0']) t.equal(isTooOld(old), true, old);
+  for (const good of ['24.0.0', '24.21.0', '26.1.0', '100.0.0']) {
+    t.equal(isTooOld(good), false, good);
+  }
+});
+
+t.test('what is missing, changed or not there yet is lacking', async (t) => {
+  const wanted = { '': {}, 'node_modules/koa': koa };
+  t.same(lacking(wanted, {}, platform, true), ['node_modules/koa']);
+  t.same(lacking(wanted, { 'node_modules/koa': koa }, platform, true), []);
+  for (const change of [{ version: '3.2.0' }, { integrity: 'sha512-x' }]) {
+    const installed = { 'node_modules/koa': { ...koa, ...change } };
+    t.same(lacking(wanted, installed, platform, true), ['node_modules/koa']);
+  }
+});
+
+t.test('development packages are lacking only where they are wanted', async (t) => {
+  const wanted = { 'node_modules/tap': tap };
+  t.same(lacking(wanted, {}, platform, false), []);
+  t.same(lacking(wanted, {}, platform, true), ['node_modules/tap']);
+});
+
+t.test('of the optional packages only this platform’s binary must be there', async (t) => {
+  const binary = (more: LockedPackage): Record<string, LockedPackage> => ({
+    'node_modules/b': { version: '1.0.0', optional: true, ...more },
+  });
+  const own = { os: ['linux'], cpu: ['x64'], libc: ['glibc'] };
+  t.same(lacking(binary(own), {}, platform, true), ['node_modules/b']);
+  for (const other of [{ os: ['darwin'] }, { cpu: ['arm64'] }, { libc: ['musl'] }]) {
+    t.same(lacking(binary({ ...own, ...other }), {}, platform, true), []);
+  }
+  t.same(lacking(binary({}), {}, platform, true), [], 'npm may leave out what is no binary');
+});
+
+t.test('a folder is complete only while its packages are really there', async (t) => {
+  const lock = (packages: Record<string, LockedPackage>): string => JSON.stringify({ packages });
+  const wanted = lock({ 'node_modules/koa': koa, 'node_modules/tap': tap });
+  const folder = t.testdir({ 'package-lock.json': wanted });
+  t.same(inspect(folder, false), { complete: false, hasDev: false }, 'nothing is installed');
+
+  const hidden = join(folder, 'node_modules', '.package-lock.json');
+  await mkdir(join(folder, 'node_modules', 'koa'), { recursive: true });
+  await writeFile(hidden, lock({ 'node_modules/koa': koa }));
+  t.same(inspect(folder, false), { complete: true, hasDev: false });
+  t.same(inspect(folder, true), { complete: false, hasDev: false });
+
+  await writeFile(hidden, wanted);
+  t.same(inspect(folder, false), { complete: false, hasDev: false }, 'tap’s folder is gone');
+  await mkdir(join(folder, 'node_modules', 'tap'));
+  t.same(inspect(folder, false), { complete: true, hasDev: true });
+
+  await writeFile(hidden, '{"packages":');
+  t.equal(inspect(folder, false).complete, false, 'a torn file counts as none');
+});
+
+t.test('npm’s messages become one line that says what to do', async (t) => {
+  const offline = 'npm error code ENOTFOUND\nnpm error network request to https://r failed\n';
+  t.match(explain(offline), /^the npm registry cannot be reached: .*request to https:\/\/r failed/);
+  t.match(explain('npm error code EACCES\nnpm error syscall mkdir\n'), /^no permission to write/);
+  t.match(explain('npm error code EUSAGE\nnpm error `npm ci` can only\n'), /does not belong to/);
+  t.equal(explain('npm error something new\n'), 'something new');
+  t.equal(explain(''), 'npm gave no reason');
+  t.notMatch(explain(offline), /\n/);
+});
+
+t.test('of two set-ups in one folder the second waits', async (t) => {
+  const folder = t.testdir({ 'package-lock.json': '{}' });
+  await chmod(join(folder, 'package-lock.json'), 0o444);
+  const script = `
+    import { exclusively } from ${JSON.stringify(import.meta.resolve('../../setup/run.mjs'))};
+    await exclusively(${JSON.stringify(folder)}, async () => process.stdout.write('in'));
+  `;
+
+  const order: string[] = [];
+  let ended: Promise<unknown> = Promise.resolve();
+  await exclusively(folder, async () => {
+    const other = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    other.stdout.on('data', () => order.push('other'));
+    ended = new Promise((resolve) => other.on('close', resolve));
+    await new Promise((resolve) => other.stderr.once('data', resolve));
+    order.push('this');
+  });
+  await ended;
+  t.same(order, ['this', 'other']);
+});
