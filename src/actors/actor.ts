@@ -164,12 +164,12 @@ export class Actor<State, Command, Event extends DomainEvent> {
     throw new ServiceError('service_unavailable', undefined, { retryAfter: 1 });
   }
 
-  async #append(plan: Plan<State, Command, Event>): Promise<AppendResult> {
-    const { base, events, prerequisites, appending } = plan;
-    for (const { context } of appending) this.#attempts.tried(context);
+  async #append(plan: Plan<State, Event>): Promise<AppendResult> {
+    const { base, events, prerequisites, attempts } = plan;
+    for (const attempt of attempts) this.#attempts.tried(attempt);
     const expected = base.revision === -1 ? 'no-stream' : base.revision;
     const appended = await this.#store.append(this.#stream, events, expected, prerequisites);
-    for (const { context } of appending) this.#attempts.acknowledged(context);
+    for (const attempt of attempts) this.#attempts.acknowledged(attempt);
     return appended;
   }
 

@@ -5,6 +5,12 @@ import type { Accepted, CommandContext, Version } from './command.ts';
 /** Unanswered commands remembered per warm stream; each takes some 200 bytes. */
 const MOST = 2_000;
 
+/** A command that appends something. */
+export interface Attempt {
+  readonly commandId: string;
+  readonly firstEventId: string;
+}
+
 /** The id of the nth event that a command appends to a stream. */
 export const nthEventId = (commandId: string, stream: string, n: number): string =>
   eventId(`${commandId}/${stream}/${n}`);
@@ -24,13 +30,13 @@ export class Attempts<State, Event> {
     this.#stream = stream;
   }
 
-  tried({ commandId }: CommandContext): void {
-    this.#tried.set(nthEventId(commandId, this.#stream, 0), commandId);
+  tried({ commandId, firstEventId }: Attempt): void {
+    this.#tried.set(firstEventId, commandId);
     forgetOldest(this.#tried);
   }
 
-  acknowledged({ commandId }: CommandContext): void {
-    this.#tried.delete(nthEventId(commandId, this.#stream, 0));
+  acknowledged({ firstEventId }: Attempt): void {
+    this.#tried.delete(firstEventId);
   }
 
   /** To be told of every event that is read, with the state after it. */

@@ -2,7 +2,7 @@ import { isRefusal } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { encodeEvent } from '../event-store/codec.ts';
 import type { AppendResult, NewEvent, Prerequisite } from '../event-store/port.ts';
-import { type Attempts, nthEventId } from './attempts.ts';
+import { type Attempt, type Attempts, nthEventId } from './attempts.ts';
 import type { Outcome, Version, Waiting } from './command.ts';
 import type { ActorKind } from './kind.ts';
 
@@ -11,13 +11,12 @@ type Verdict<State, Event> =
   | { readonly fault: unknown };
 
 /** What a batch of commands comes to, decided on one version of the stream. Nothing is stored yet. */
-export interface Plan<State, Command, Event> {
+export interface Plan<State, Event> {
   readonly base: Version<State>;
   readonly after: State;
   readonly events: readonly NewEvent[];
   readonly prerequisites: readonly Prerequisite[];
-  /** The commands that append something. */
-  readonly appending: readonly Waiting<State, Command, Event>[];
+  readonly attempts: readonly Attempt[];
   readonly verdicts: readonly Verdict<State, Event>[];
 }
 
@@ -27,18 +26,17 @@ export function planBatch<State, Command, Event extends DomainEvent>(
   stream: string,
   base: Version<State>,
   batch: readonly Waiting<State, Command, Event>[],
-  attempts: Attempts<State, Event>,
-): Plan<State, Command, Event> {
+  earlier: Attempts<State, Event>,
+): Plan<State, Event> {
   let state = base.state;
   const events: NewEvent[] = [];
   const prerequisites: Prerequisite[] = [];
-  const appending: Waiting<State, Command, Event>[] = [];
+  const attempts: Attempt[] = [];
   // The same command twice in one batch is done once and answered twice.
   const byCommand = new Map<string, Verdict<State, Event>>();
 
-  const judge = (waiting: Waiting<State, Command, Event>): Verdict<State, Event> => {
-    const { command, context } = waiting;
-    const stored = attempts.stored(context);
+  const judge = ({ command, context }: Waiting<State, Command, Event>): Verdict<State, Event> => {
+    const stored = earlier.stored(context);
     if (stored) return { outcome: stored };
     const decision = decider.decide(command, state);
     if (isRefusal(decision)) return { outcome: { accepted: false, refusal: decision } };
@@ -47,8 +45,9 @@ export function planBatch<State, Command, Event extends DomainEvent>(
     );
     state = decision.reduce((before, event) => decider.evolve(before, event), state);
     events.push(...encoded);
-    if (encoded.length > 0) {
-      appending.push(waiting);
+    const [first] = encoded;
+    if (first !== undefined) {
+      attempts.push({ commandId: context.commandId, firstEventId: first.id });
       prerequisites.push(...(context.prerequisites ?? []));
     }
     const revision = base.revision + events.length;
@@ -70,15 +69,15 @@ export function planBatch<State, Command, Event extends DomainEvent>(
     }
     return verdict;
   });
-  return { base, after: state, events, prerequisites, appending, verdicts };
+  return { base, after: state, events, prerequisites, attempts, verdicts };
 }
 
 /** The plan of events that the store already held, as another process had sent the same commands. */
-export function repeated<State, Command, Event>(
-  plan: Plan<State, Command, Event>,
+export function repeated<State, Event>(
+  plan: Plan<State, Event>,
   { state }: Version<State>,
   { revision }: AppendResult,
-): Plan<State, Command, Event> {
+): Plan<State, Event> {
   const verdicts = plan.verdicts.map((verdict) =>
     'outcome' in verdict && verdict.outcome.accepted
       ? { outcome: { ...verdict.outcome, state, revision } }
@@ -90,7 +89,7 @@ export function repeated<State, Command, Event>(
 /** Answers a batch whose plan is stored, or needs nothing stored. */
 export function answer<State, Command, Event>(
   batch: readonly Waiting<State, Command, Event>[],
-  { verdicts }: Plan<State, Command, Event>,
+  { verdicts }: Plan<State, Event>,
   appended?: AppendResult,
 ): void {
   for (const [index, verdict] of verdicts.entries()) {
