@@ -20,7 +20,7 @@ import type {
 const settings = workerData as WorkerSettings;
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
-const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice);
+const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
 let proxy: Promise<EgressProxy> | undefined;
 let chrome: Promise<LaunchedChrome> | undefined;
@@ -68,14 +68,15 @@ async function discard(broken: LaunchedChrome): Promise<void> {
   tell({ kind: 'chromeEnded', threadId, pid: broken.pid });
 }
 
+/** A tunnel is known by host and port alone, so that is what addresses are compared by. */
+function place(url: string): string {
+  const parsed = URL.parse(/^[a-z]+:\/\//i.test(url) ? url : `https://${url}`);
+  if (parsed === null) return url;
+  const standard = parsed.protocol === 'http:' ? '80' : '443';
+  return `${parsed.hostname}:${parsed.port === '' ? standard : parsed.port}`;
+}
+
 function explainWith(job: EgressJob): ExplainNetwork {
-  // A tunnel is known by host and port alone, so that is what is compared.
-  const place = (url: string): string => {
-    const parsed = URL.parse(/^[a-z]+:\/\//i.test(url) ? url : `https://${url}`);
-    if (parsed === null) return url;
-    const standard = parsed.protocol === 'http:' ? '80' : '443';
-    return `${parsed.hostname}:${parsed.port === '' ? standard : parsed.port}`;
-  };
   return (url) => {
     const at = (incident: { readonly url: string }): boolean => place(incident.url) === place(url);
     const refused = job.refused.findLast(at);

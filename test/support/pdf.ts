@@ -29,6 +29,7 @@ export interface OpenedPdf {
   readonly text: string;
   readonly info: Readonly<Record<string, unknown>>;
   readonly outline: readonly string[];
+  /** Whether the first page has a structure that assistive tools can read. */
   readonly tagged: boolean;
 }
 
@@ -82,13 +83,13 @@ export async function openPdf(source: string | Uint8Array): Promise<OpenedPdf> {
     }
     const { info } = await document.getMetadata();
     const outline = (await document.getOutline()) ?? [];
-    const mark = await document.getMarkInfo();
+    const structure = await (await document.getPage(1)).getStructTree();
     return {
       pages,
       text: pages.map((page) => page.text).join('\n'),
       info: { ...info },
       outline: outline.map((each: { title: string }) => each.title),
-      tagged: mark?.['Marked'] === true,
+      tagged: structure !== null && structure !== undefined,
     };
   } finally {
     await task.destroy();

@@ -21,7 +21,7 @@ export class CommandRefused extends Error {
 
 /** The client as it is: its own types are of an older protocol and leave out that it is an emitter. */
 interface Client extends EventEmitter {
-  send(method: string, params: object | undefined, sessionId: string | undefined): Promise<object>;
+  send<M extends Command>(method: M, params: Params<M>, sessionId?: string): Promise<Result<M>>;
   close(): Promise<void>;
 }
 
@@ -73,8 +73,7 @@ export class Connection {
       }, timeoutMs);
     });
     try {
-      const answer = await Promise.race([this.#client.send(method, params, sessionId), elapsed]);
-      return answer as Result<M>;
+      return await Promise.race([this.#client.send<M>(method, params, sessionId), elapsed]);
     } catch (cause) {
       if (cause instanceof CommandTimeout) throw cause;
       if (cause instanceof CDP.ProtocolError) {
@@ -94,10 +93,9 @@ export class Connection {
     sessionId?: string,
   ): () => void {
     const name = sessionId === undefined ? event : `${event}.${sessionId}`;
-    const listener = (params: object): void => handler(params as EventParams<E>);
-    this.#client.on(name, listener);
+    this.#client.on(name, handler);
     return () => {
-      this.#client.off(name, listener);
+      this.#client.off(name, handler);
     };
   }
 

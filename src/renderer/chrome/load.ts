@@ -84,7 +84,7 @@ async function addHeaders(
   tab.on('Fetch.requestPaused', ({ requestId, request }: Paused) => {
     const others = Object.entries(request.headers)
       .filter(([name]) => !names.has(name.toLowerCase()))
-      .map(([name, value]) => ({ name, value: String(value) }));
+      .map(([name, value]) => ({ name, value }));
     const toOrigin = new URL(request.url).origin === origin;
     tab
       .send(

@@ -48,7 +48,8 @@ export function printParams(
     displayHeaderFooter: framed,
     headerTemplate: framed ? (header_html ?? EMPTY_TEMPLATE) : '',
     footerTemplate: framed ? (footer_html ?? EMPTY_TEMPLATE) : '',
-    generateTaggedPDF: options.tagged,
+    // Chrome makes the outline from the tags.
+    generateTaggedPDF: options.tagged || options.outline,
     generateDocumentOutline: options.outline,
     transferMode: 'ReturnAsStream',
   };

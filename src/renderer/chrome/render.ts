@@ -65,7 +65,10 @@ async function renderInTab(
   const loadedAt = performance.now();
 
   if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline);
+  // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
+  if (!loaded) await tab.send('Page.stopLoading', {});
   const settled = await settle(tab, watch, deadline);
+  if (!settled) await tab.send('Page.stopLoading', {});
   // The page may have moved on to another by itself.
   watch.check();
   if (loaded && settled) deadline.phase = 'was being printed';

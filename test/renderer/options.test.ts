@@ -1,0 +1,189 @@
+import t, { test } from 'tap';
+import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PdfPage } from '../support/pdf.ts';
+import { startTestRenderer } from '../support/renderer.ts';
+
+const renderer = await startTestRenderer();
+t.teardown(() => renderer.close());
+
+const html = '<title>A letter</title><body style="margin:0"><p style="margin:0">first words</p>';
+const pages = (count: number): string =>
+  `<body>${Array.from({ length: count }, (_, i) => `<h1 style="break-after:page">Page ${i + 1}</h1>`).join('')}`.replace(
+    /break-after:page(">[^<]*<\/h1>)$/,
+    '$1',
+  );
+
+function place(page: PdfPage | undefined, text: string): { x: number; top: number } {
+  const item = page?.items.find((each) => each.text.includes(text));
+  if (page === undefined || item === undefined) throw new Error(`no ${text} on the page`);
+  return { x: item.x, top: page.height - item.y - item.height };
+}
+
+const near = (found: number, wanted: number, by: number): boolean => Math.abs(found - wanted) <= by;
+
+test('every page size, upright and landscape', async (t) => {
+  const sizes: Record<PrintOptions['page_size'], readonly [number, number]> = {
+    A3: [842, 1191],
+    A4: [595, 842],
+    A5: [420, 595],
+    Letter: [612, 792],
+    Legal: [612, 1008],
+  };
+  for (const [size, [width, height]] of Object.entries(sizes)) {
+    const page_size = size as PrintOptions['page_size'];
+    const [upright] = (await renderer.pdf({ html }, { page_size })).pages;
+    t.ok(upright && near(upright.width, width, 1) && near(upright.height, height, 1), size);
+    const [wide] = (await renderer.pdf({ html }, { page_size, landscape: true })).pages;
+    t.ok(wide && near(wide.width, height, 1) && near(wide.height, width, 1), `${size} landscape`);
+  }
+});
+
+test('margins in all four units move the text', async (t) => {
+  for (const margin of ['96px', '2.54cm', '1in', '25.4mm']) {
+    const pdf = await renderer.pdf({ html }, { margin_left: margin, margin_top: margin });
+    const { x, top } = place(pdf.pages[0], 'first');
+    t.ok(near(x, 72, 1.5), `${margin} from the left: ${x}`);
+    t.ok(near(top, 72, 6), `${margin} from the top: ${top}`);
+  }
+  const none = place((await renderer.pdf({ html }, { margin_left: '0px' })).pages[0], 'first');
+  t.ok(near(none.x, 0, 1));
+  const right = '<body style="margin:0"><p style="text-align:right">end';
+  const wide = place(
+    (await renderer.pdf({ html: right }, { margin_right: '4in' })).pages[0],
+    'end',
+  );
+  t.ok(wide.x < 595 - 4 * 72, 'the right margin holds text off');
+  const lines = `<body>${'<p style="height:90px;margin:0">line</p>'.repeat(10)}`;
+  t.equal((await renderer.pdf({ html: lines })).pages.length, 1);
+  t.equal((await renderer.pdf({ html: lines }, { margin_bottom: '6in' })).pages.length, 2);
+});
+
+test('backgrounds are printed only when asked for', async (t) => {
+  const coloured = '<div style="background:#12ab34;height:100px">x</div>';
+  t.notOk((await renderer.pdf({ html: coloured })).pages[0]?.fills.has('#12ab34'));
+  const pdf = await renderer.pdf({ html: coloured }, { print_background: true });
+  t.ok(pdf.pages[0]?.fills.has('#12ab34'));
+});
+
+test('scale enlarges and shrinks', async (t) => {
+  const height = async (scale: number): Promise<number> =>
+    (await renderer.pdf({ html }, { scale })).pages[0]?.items[0]?.height ?? 0;
+  const normal = await height(1);
+  t.ok(near((await height(2)) / normal, 2, 0.05));
+  t.ok(near((await height(0.5)) / normal, 0.5, 0.05));
+  t.ok(near((await height(0.1)) / normal, 0.1, 0.02));
+});
+
+test('pages are counted in small and large documents', async (t) => {
+  for (const count of [1, 9, 300]) {
+    const result = await renderer.render({ html: pages(count) });
+    t.equal(result.kind === 'completed' && result.pages, count);
+  }
+  t.equal((await renderer.pdf({ html: pages(9) })).pages.length, 9);
+});
+
+test('page ranges pick pages, and one beyond the last fails with that reason', async (t) => {
+  const pdf = await renderer.pdf({ html: pages(5) }, { page_ranges: '2, 4-5' });
+  t.same(
+    pdf.pages.map((page) => page.text.trim()),
+    ['Page 2', 'Page 4', 'Page 5'],
+  );
+  for (const page_ranges of ['6', '2-9', '1,7', '6-']) {
+    const result = await renderer.render({ html: pages(5) }, { page_ranges });
+    t.match(result, { kind: 'failed', code: 'page_range', message: page_ranges });
+  }
+  const open = await renderer.pdf({ html: pages(5) }, { page_ranges: '4-' });
+  t.equal(open.pages.length, 2, 'a range without an end goes on to the last page');
+});
+
+test('header and footer are printed on every page, with page numbers', async (t) => {
+  const small = 'style="font-size:10px;width:100%"';
+  const pdf = await renderer.pdf(
+    {
+      html: pages(2),
+      header_html: `<div ${small}>Acme <span class="title"></span></div>`,
+      footer_html: `<div ${small}><span class="pageNumber"></span> of <span class="totalPages"></span></div>`,
+    },
+    { margin_top: '2cm', margin_bottom: '2cm' },
+  );
+  t.match(pdf.pages[0]?.text, /Acme/);
+  t.match(pdf.pages[1]?.text, /2\s*of\s*2/);
+  const footer = { html: pages(1), footer_html: `<div ${small}>only a footer</div>` };
+  const only = await renderer.pdf(footer, { margin_bottom: '2cm' });
+  t.match(only.text, /only a footer/);
+  t.notMatch(only.text, /\d+\/\d+\/\d+/, "Chrome's own header stays away");
+});
+
+test('media, CSS page size and JavaScript', async (t) => {
+  const media =
+    '<style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><i class=s>screen</i><i class=p>paper</i>';
+  t.match((await renderer.pdf({ html: media })).text, /^paper$/);
+  t.match((await renderer.pdf({ html: media }, { media: 'screen' })).text, /^screen$/);
+
+  const sized = '<style>@page{size:10cm 20cm}</style>x';
+  const css = await renderer.pdf({ html: sized }, { prefer_css_page_size: true });
+  t.ok(near(css.pages[0]?.width ?? 0, 283.5, 1.5));
+  t.ok(near((await renderer.pdf({ html: sized })).pages[0]?.width ?? 0, 595, 1));
+
+  const script = '<p id=a>still</p><script>a.textContent="moved"</script><noscript>off</noscript>';
+  t.match((await renderer.pdf({ html: script })).text, /^moved$/);
+  t.match((await renderer.pdf({ html: script }, { javascript: false })).text, /still\s*off/);
+});
+
+test('tagged and outlined documents', async (t) => {
+  const chapters = '<html lang=en><h1>One</h1><p>text</p><h2>Two</h2><h1>Three</h1>';
+  const plain = await renderer.pdf({ html: chapters }, { tagged: false });
+  t.notOk(plain.tagged);
+  t.same(plain.outline, []);
+  const rich = await renderer.pdf({ html: chapters }, { tagged: true, outline: true });
+  t.ok(rich.tagged);
+  t.same(rich.outline, ['One', 'Three']);
+  const outlined = await renderer.pdf({ html: chapters }, { tagged: false, outline: true });
+  t.same(outlined.outline, ['One', 'Three'], 'an outline needs no tags');
+});
+
+test('metadata of every kind of text reaches the PDF', async (t) => {
+  t.equal((await renderer.pdf({ html })).info['Title'], 'A letter');
+  const metadata = {
+    title: 'Angebot (5 %) \\ 価格 🙂',
+    author: 'Žofia )(',
+    subject: 'שלום',
+    keywords: ['a', 'b c'],
+  };
+  const { info, pages: opened } = await renderer.pdf({ html, metadata });
+  t.match(info, {
+    Title: metadata.title,
+    Author: metadata.author,
+    Subject: metadata.subject,
+    Keywords: 'a, b c',
+    Producer: /Skia/,
+  });
+  t.equal(opened.length, 1);
+});
+
+test('links to files, scripts and shares are dropped, wherever they come from', async (t) => {
+  const bad = [
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'smb://host/a',
+    'FILE:///b',
+  ];
+  const anchors = bad.map((url) => `<p><a href="${url}">bad</a></p>`).join('');
+  const good =
+    '<a href="https://example.com/a(b)c">good</a> <a href="mailto:a@example.com">mail</a>';
+  const svg = '<svg width=90 height=30><a href="file:///svg"><text y=20>svg</text></a></svg>';
+  const pdf = await renderer.pdf(
+    {
+      html: `${anchors}${good}${svg}<a href="/relative">own</a><iframe srcdoc='${anchors}'></iframe>`,
+      header_html: '<a style="font-size:10px" href="file:///header">header</a>',
+    },
+    { margin_top: '2cm' },
+  );
+  const [page] = pdf.pages;
+  t.ok((page?.annotations ?? 0) > 8, 'the links were there');
+  t.same(
+    [...new Set(page?.urls)].sort(),
+    ['https://example.com/a(b)c', 'mailto:a@example.com'].sort(),
+  );
+});

@@ -1,0 +1,188 @@
+/** What pages do, and how each ends: real Chrome, a real server on loopback. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { test } from 'tap';
+import { startTestRenderer } from '../support/renderer.ts';
+
+const renderer = await startTestRenderer({ allowPrivateNetwork: true });
+t.teardown(() => renderer.close());
+
+const seen: { url: string; headers: NodeJS.Dict<string | string[]> }[] = [];
+const held: ServerResponse[] = [];
+const respond = (
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string,
+  headers: NodeJS.Dict<string> = {},
+): void => {
+  response.writeHead(status, { 'Content-Type': type, ...headers }).end(body);
+};
+
+const server = createServer((request, response) => {
+  const url = request.url ?? '';
+  seen.push({ url, headers: request.headers });
+  const html = 'text/html; charset=utf-8';
+  if (url === '/page') respond(response, 200, html, '<p>a page</p>');
+  else if (url === '/with-image') respond(response, 200, html, '<p>here</p><img src="/endless">');
+  else if (url === '/endless') held.push(response);
+  else if (url === '/missing') respond(response, 404, html, '<p>not there</p>');
+  else if (url === '/broken') respond(response, 503, html, '');
+  else if (url === '/json') respond(response, 200, 'application/json', '{}');
+  else if (url === '/pdf') respond(response, 200, 'application/pdf', '%PDF-1.4');
+  else if (url === '/nothing') response.writeHead(204).end();
+  else if (url === '/xhtml') {
+    const body = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>strict</p></body></html>';
+    respond(response, 200, 'application/xhtml+xml', body);
+  } else if (url === '/download') {
+    respond(response, 200, html, 'x', { 'Content-Disposition': 'attachment; filename=a.html' });
+  } else if (url === '/loop') respond(response, 302, html, '', { Location: '/loop' });
+  else if (url === '/away') respond(response, 302, html, '', { Location: `${other}/page` });
+  else if (url === '/near') respond(response, 302, html, '', { Location: '/page' });
+  else if (url === '/to-404') {
+    respond(response, 200, html, '<script>location.replace("/missing")</script>');
+  } else if (url === '/closed') request.socket.destroy();
+  else if (url === '/silent') held.push(response);
+  else if (url === '/cookies') {
+    respond(response, 200, html, `<p>${request.headers.cookie ?? 'none'}</p>`);
+  } else if (url === '/slow-data')
+    setTimeout(() => respond(response, 200, 'text/plain', 'late'), 300);
+  else respond(response, 404, 'text/plain', '');
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const { port } = server.address() as AddressInfo;
+const origin = `http://127.0.0.1:${port}`;
+const other = `http://localhost:${port}`;
+t.teardown(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+test('a URL is rendered, also after redirects and as XHTML', async (t) => {
+  t.match((await renderer.pdf({ url: `${origin}/page` })).text, /a page/);
+  t.match((await renderer.pdf({ url: `${origin}/near` })).text, /a page/);
+  t.match((await renderer.pdf({ url: `${origin}/xhtml#part` })).text, /strict/);
+});
+
+test('what is no page fails and says why', async (t) => {
+  const cases: Record<string, [code: string, message: RegExp]> = {
+    '/missing': ['page_status', /status 404/],
+    '/broken': ['page_status', /status 503/],
+    '/to-404': ['page_status', /status 404/],
+    '/json': ['not_html', /application\/json/],
+    '/pdf': ['not_html', /application\/pdf/],
+    '/download': ['not_html', /download of type text\/html/],
+    '/nothing': ['not_html', /204/],
+    '/loop': ['navigation_failed', /redirects too many times/],
+    '/closed': ['navigation_failed', /connection/],
+  };
+  for (const [path, [code, message]] of Object.entries(cases)) {
+    const result = await renderer.render({ url: origin + path });
+    t.match(result, { kind: 'failed', code, message }, path);
+    t.notMatch(result, { message: /127\.0\.0\.1|net::|ERR_/ }, `${path} names nothing internal`);
+  }
+  const refused = await renderer.render({ url: 'http://localhost:9099/' });
+  t.match(refused, { kind: 'failed', code: 'navigation_failed', message: /refused/ });
+  const unknown = await renderer.render({ url: 'https://no-such-name.invalid/' });
+  t.match(unknown, { kind: 'failed', code: 'navigation_failed', message: /name/ });
+  t.same(await renderer.files().then((names) => names.length > 0), true, 'completed ones remain');
+});
+
+test('headers go to the origin of the document only, cookies where they belong', async (t) => {
+  seen.length = 0;
+  const headers = { 'X-Secret': 'hush', 'Accept-Language': 'cs' };
+  const result = await renderer.render({ url: `${origin}/away`, headers });
+  t.equal(result.kind, 'completed');
+  const [first, second] = seen;
+  t.match(first, { url: '/away', headers: { 'x-secret': 'hush', 'accept-language': 'cs' } });
+  t.equal(second?.url, '/page');
+  t.notOk(second?.headers['x-secret'], 'a redirect to another origin carries none of them');
+
+  const cookies = [
+    { name: 'a', value: '1' },
+    { name: 'b', value: '2', domain: '127.0.0.1', http_only: true, same_site: 'Lax' as const },
+    { name: 'c', value: '3', domain: 'elsewhere.example' },
+  ];
+  t.match((await renderer.pdf({ url: `${origin}/cookies`, cookies })).text, /^a=1; b=2$/);
+  t.match((await renderer.pdf({ url: `${origin}/cookies` })).text, /^none$/, 'nothing is kept');
+});
+
+test('waits: selector, delay, network idle', async (t) => {
+  const late =
+    '<p>now</p><script>setTimeout(()=>document.body.insertAdjacentHTML("beforeend","<p id=late>later</p>"),400)</script>';
+  t.notMatch((await renderer.pdf({ html: late })).text, /later/);
+  t.match((await renderer.pdf({ html: late, wait_for: { selector: '#late' } })).text, /later/);
+  t.match((await renderer.pdf({ html: late, wait_for: { delay_ms: 600 } })).text, /later/);
+  const missing = { html: late, wait_for: { selector: '#never' } };
+  t.match(await renderer.render(missing, {}, 2_000), {
+    kind: 'failed',
+    code: 'selector_missing',
+    message: /#never/,
+  });
+  const invalid = { html: late, wait_for: { selector: ':::' } };
+  t.match(await renderer.render(invalid), { code: 'selector_missing', message: /not valid CSS/ });
+
+  const fetching = (path: string): string =>
+    `<p id=p>waiting</p><script>onload=()=>fetch('${origin}${path}',{mode:'no-cors'}).then(()=>p.textContent='fetched')</script>`;
+  const idle = { wait_for: { network_idle: true } };
+  t.match((await renderer.pdf({ html: fetching('/slow-data'), ...idle })).text, /fetched/);
+  const endless = await renderer.render({ html: fetching('/endless'), ...idle }, {}, 3_000);
+  t.equal(endless.kind, 'completed', 'a request that never ends does not hold up the document');
+});
+
+test('a page whose load event never comes prints with what is there', async (t) => {
+  const open =
+    '<body><script>onload=()=>{document.open();document.write("<p>open end</p>")}</script>';
+  t.match(await renderer.render({ html: open }, {}, 4_000), { kind: 'completed' });
+  t.match(await renderer.render({ url: `${origin}/with-image` }, {}, 4_000), { kind: 'completed' });
+});
+
+test('pages that fight back still end', async (t) => {
+  const html = (script: string): string => `<p>alive</p><script>${script}</script>`;
+  const tricks = {
+    'a getter on then': 'Object.defineProperty(Object.prototype,"then",{get(){for(;;);}})',
+    'no promises': 'Promise=undefined;Promise.prototype',
+    'no frames': 'requestAnimationFrame=()=>{};document.fonts.__proto__=null',
+    dialogs: 'alert(1);confirm(2);prompt(3)',
+    'a popup': 'open("about:blank");open("https://example.com/")',
+    'leaving is refused': 'onbeforeunload=()=>"stay"',
+    'covered names':
+      'document.body.insertAdjacentHTML("beforeend","<form name=fonts></form><form name=querySelectorAll></form>")',
+  };
+  for (const [name, script] of Object.entries(tricks)) {
+    t.match((await renderer.pdf({ html: html(script) })).text, /alive/, name);
+  }
+  const endless = {
+    'a loop': html('for(;;);'),
+    'a loop after load': html('onload=()=>setTimeout(()=>{for(;;);})'),
+    'a loop before print': html('onbeforeprint=()=>{for(;;);}'),
+    'endless dialogs': html('for(;;)alert(1)'),
+  };
+  for (const [name, page] of Object.entries(endless)) {
+    const started = performance.now();
+    const result = await renderer.render({ html: page }, {}, 1_500);
+    const took = performance.now() - started;
+    t.match(result, { kind: 'failed', code: 'timeout', message: /time limit/ }, name);
+    t.ok(took < 3_500, `${name}: the slot is free ${Math.round(took - 1_500)} ms after the limit`);
+  }
+  t.match(await renderer.render({ url: `${origin}/silent` }, {}, 1_000), { code: 'timeout' });
+  t.match((await renderer.pdf({ html: '<p>next</p>' })).text, /next/, 'the next one is fine');
+});
+
+test('nothing of one document is seen by the next', async (t) => {
+  const html =
+    '<p id=p></p><script>p.textContent=(localStorage.a??"none")+document.cookie+location.protocol;localStorage.a="left"</script>';
+  t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
+  t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
+});
+
+test('charts, observers, fonts and lazy images are there when it prints', async (t) => {
+  const html = `<p id=f></p><p id=r></p><div style="height:3000px"></div>
+    <img loading=lazy width=20 height=20 onload="document.title='lazy loaded'" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='20' height='20'/%3E">
+    <style>@font-face{font-family:gone;src:url(http://localhost:1/gone.woff2)}p{font-family:gone,serif}</style>
+    <script>requestAnimationFrame(()=>f.textContent='framed');
+    new ResizeObserver(()=>r.textContent='resized').observe(f)</script>`;
+  const pdf = await renderer.pdf({ html });
+  t.match(pdf.text, /framed\s*resized/);
+  t.equal(pdf.info['Title'], 'lazy loaded');
+});
