@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t from 'tap';
+import { test } from 'tap';
 import { inspect, lacking, type LockedPackage } from '../../setup/locked.mjs';
 import { isTooOld } from '../../setup/node.mjs';
 import { explain } from '../../setup/npm.mjs';
@@ -11,14 +11,20 @@ const platform = { os: 'linux', cpu: 'x64', libc: 'glibc' };
 const koa: LockedPackage = { version: '3.3.0', integrity: 'sha512-a' };
 const tap: LockedPackage = { version: '21.8.0', integrity: 'sha512-b', dev: true };
 
-t.test('a version before 24 is too old, whatever its length', async (t) => {
+const binary = (more: LockedPackage): Record<string, LockedPackage> => ({
+  'node_modules/b': { version: '1.0.0', optional: true, ...more },
+});
+
+const lock = (packages: Record<string, LockedPackage>): string => JSON.stringify({ packages });
+
+void test('a version before 24 is too old, whatever its length', async (t) => {
   for (const old of ['20.0.0', '22.21.1', '23.11.0', '9.0.0']) t.equal(isTooOld(old), true, old);
   for (const good of ['24.0.0', '24.21.0', '26.1.0', '100.0.0']) {
     t.equal(isTooOld(good), false, good);
   }
 });
 
-t.test('what is missing, changed or not there yet is lacking', async (t) => {
+void test('what is missing, changed or not there yet is lacking', async (t) => {
   const wanted = { '': {}, 'node_modules/koa': koa };
   t.same(lacking(wanted, {}, platform, true), ['node_modules/koa']);
   t.same(lacking(wanted, { 'node_modules/koa': koa }, platform, true), []);
@@ -28,16 +34,13 @@ t.test('what is missing, changed or not there yet is lacking', async (t) => {
   }
 });
 
-t.test('development packages are lacking only where they are wanted', async (t) => {
+void test('development packages are lacking only where they are wanted', async (t) => {
   const wanted = { 'node_modules/tap': tap };
   t.same(lacking(wanted, {}, platform, false), []);
   t.same(lacking(wanted, {}, platform, true), ['node_modules/tap']);
 });
 
-t.test('of the optional packages only this platform’s binary must be there', async (t) => {
-  const binary = (more: LockedPackage): Record<string, LockedPackage> => ({
-    'node_modules/b': { version: '1.0.0', optional: true, ...more },
-  });
+void test('of the optional packages only this platform’s binary must be there', async (t) => {
   const own = { os: ['linux'], cpu: ['x64'], libc: ['glibc'] };
   t.same(lacking(binary(own), {}, platform, true), ['node_modules/b']);
   for (const other of [{ os: ['darwin'] }, { cpu: ['arm64'] }, { libc: ['musl'] }]) {
@@ -46,8 +49,7 @@ t.test('of the optional packages only this platform’s binary must be there', a
   t.same(lacking(binary({}), {}, platform, true), [], 'npm may leave out what is no binary');
 });
 
-t.test('a folder is complete only while its packages are really there', async (t) => {
-  const lock = (packages: Record<string, LockedPackage>): string => JSON.stringify({ packages });
+void test('a folder is complete only while its packages are really there', async (t) => {
   const wanted = lock({ 'node_modules/koa': koa, 'node_modules/tap': tap });
   const folder = t.testdir({ 'package-lock.json': wanted });
   t.same(inspect(folder, false), { complete: false, hasDev: false }, 'nothing is installed');
@@ -67,7 +69,7 @@ t.test('a folder is complete only while its packages are really there', async (t
   t.equal(inspect(folder, false).complete, false, 'a torn file counts as none');
 });
 
-t.test('npm’s messages become one line that says what to do', async (t) => {
+void test('npm’s messages become one line that says what to do', async (t) => {
   const offline = 'npm error code ENOTFOUND\nnpm error network request to https://r failed\n';
   t.match(explain(offline), /^the npm registry cannot be reached: .*request to https:\/\/r failed/);
   t.match(explain('npm error code EACCES\nnpm error syscall mkdir\n'), /^no permission to write/);
@@ -77,7 +79,7 @@ t.test('npm’s messages become one line that says what to do', async (t) => {
   t.notMatch(explain(offline), /\n/);
 });
 
-t.test('of two set-ups in one folder the second waits', async (t) => {
+void test('of two set-ups in one folder the second waits', async (t) => {
   const folder = t.testdir({ 'package-lock.json': '{}' });
   await chmod(join(folder, 'package-lock.json'), 0o444);
   const script = `
