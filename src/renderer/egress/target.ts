@@ -19,7 +19,8 @@ export async function admit(url: URL, policy: EgressPolicy, resolve: Resolve): P
   if (refusal !== undefined) throw new EgressRefusal(refusal.code, refusal.reason);
   const literal = literalAddress(url.hostname);
   if (literal !== undefined) return { url, addresses: [literal] };
-  const addresses = await resolve(url.hostname);
+  // RFC 6761: never in DNS. Documents of ours live there, and a silent name server would delay them.
+  const addresses = url.hostname.endsWith('.invalid') ? [] : await resolve(url.hostname);
   if (addresses.length === 0) throw new EgressFailure('name-not-found');
   if (!policy.allowPrivateNetwork && !addresses.every(isPublicAddress)) {
     throw new EgressRefusal(
