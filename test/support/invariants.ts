@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { IDEMPOTENCY_WINDOW_MS } from '../../src/domain/account.ts';
 import type { EventOf, EventType } from '../../src/domain/events.ts';
 import { decodeEvent, encodeEvent } from '../../src/event-store/codec.ts';
+import { DAY_MS } from './samples.ts';
 
 export interface LogEvent {
   readonly position: number;
@@ -112,7 +112,7 @@ function brokenIdempotency(stream: string, events: readonly Placed[]): string[] 
     if (key === undefined) return [];
     const before = last.get(key);
     last.set(key, requestedAt);
-    return before !== undefined && requestedAt - before < IDEMPOTENCY_WINDOW_MS
+    return before !== undefined && requestedAt - before < DAY_MS
       ? [`${stream}@${revision}: a key was accepted twice in 24 hours`]
       : [];
   });

@@ -10,6 +10,8 @@ export const sha256 = (n = 1): string => n.toString(16).padStart(64, '0');
 
 export const NOW = Date.UTC(2026, 10, 21, 12, 30);
 export const HOUR_MS = 60 * 60 * 1000;
+/** How long an idempotency key holds, by the interface. */
+export const DAY_MS = 24 * HOUR_MS;
 
 export function blobRef(kind: 'request' | 'document', n = 1): BlobRef {
   return { key: `${conversionId(n)}/${kind}-${sha256(n)}`, sha256: sha256(n), bytes: 10 * n };

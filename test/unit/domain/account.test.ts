@@ -6,7 +6,6 @@ import {
   accountStream,
   acceptedWithKey,
   CREDITS_PER_CONVERSION,
-  IDEMPOTENCY_WINDOW_MS,
   MAX_BALANCE,
 } from '../../../src/domain/account.ts';
 import { fold, given } from '../../support/given.ts';
@@ -14,6 +13,7 @@ import {
   accountId,
   blobRef,
   conversionId,
+  DAY_MS,
   HOUR_MS,
   NOW,
   OPTIONS,
@@ -169,7 +169,7 @@ void test('a request takes its credit in the same decision', (t) => {
 void test('an idempotency key holds for 24 hours to the millisecond', (t) => {
   const key = sha256(9);
   const before = [opened, granted(5), debited(1), requested(1, NOW, key)];
-  const end = NOW + IDEMPOTENCY_WINDOW_MS;
+  const end = NOW + DAY_MS;
   given(t, account, ...before)
     .when(request(2, NOW, key))
     .thenNothing();
@@ -205,29 +205,25 @@ void test('a known key is answered without credits, and after a clock went back'
 
 void test('a renewed key answers with the newer conversion', (t) => {
   const key = sha256(9);
-  const again = NOW + IDEMPOTENCY_WINDOW_MS;
+  const again = NOW + DAY_MS;
   const events = [opened, granted(5), requested(1, NOW, key), requested(2, again, key)];
   const state = fold(account, events);
   t.equal(acceptedWithKey(state, key, again + 1)?.conversionId, conversionId(2));
-  t.equal(acceptedWithKey(state, key, again + IDEMPOTENCY_WINDOW_MS), undefined);
+  t.equal(acceptedWithKey(state, key, again + DAY_MS), undefined);
   t.end();
 });
 
 void test('forgetting old keys never forgets a live one, wherever its bucket begins', (t) => {
   const bucket = Math.floor(NOW / (4 * HOUR_MS)) * 4 * HOUR_MS;
   for (const first of [bucket, bucket + 1, bucket + 4 * HOUR_MS - 1]) {
-    for (const later of [first + IDEMPOTENCY_WINDOW_MS - 1, first + IDEMPOTENCY_WINDOW_MS]) {
+    for (const later of [first + DAY_MS - 1, first + DAY_MS]) {
       const state = fold(account, [
         opened,
         requested(1, first, sha256(1)),
         requested(2, later, sha256(2)),
       ]);
       const live = acceptedWithKey(state, sha256(1), later) !== undefined;
-      t.equal(
-        live,
-        later - first < IDEMPOTENCY_WINDOW_MS,
-        `${first - bucket} ms, ${later - first}`,
-      );
+      t.equal(live, later - first < DAY_MS, `${first - bucket} ms, ${later - first}`);
     }
   }
   t.end();

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import {
-  type AccountCommand,
-  type AccountEvent,
-  account,
-  IDEMPOTENCY_WINDOW_MS,
-} from '../../../src/domain/account.ts';
+import { type AccountCommand, type AccountEvent, account } from '../../../src/domain/account.ts';
 import { type ConversionEvent, conversion } from '../../../src/domain/conversion.ts';
 import { isRefusal } from '../../../src/domain/decider.ts';
 import { fold, throughStore } from '../../support/given.ts';
@@ -13,6 +8,7 @@ import {
   accountId,
   blobRef,
   conversionId,
+  DAY_MS,
   HOUR_MS,
   NOW,
   OPTIONS,
@@ -201,7 +197,7 @@ void test('whatever happens, in whatever order', (t) => {
         if (idempotencyKey === undefined) return true;
         const before = last.get(idempotencyKey);
         last.set(idempotencyKey, requestedAt);
-        return before === undefined || requestedAt - before >= IDEMPOTENCY_WINDOW_MS;
+        return before === undefined || requestedAt - before >= DAY_MS;
       });
     }),
     'one conversion for a key in 24 hours',
