@@ -12,6 +12,8 @@ import type { Logger } from '../log.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/read-model.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
+import { getAccount, listLedger } from './account.ts';
+import { deleteApiKey, listApiKeys, postApiKey } from './api-keys.ts';
 import type { RequestState } from './context.ts';
 import { getConversion, listConversions } from './conversions.ts';
 import { createConversion } from './create-conversion.ts';
@@ -36,7 +38,7 @@ export interface HttpDependencies {
   readonly store: Pick<EventStore, 'head'>;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
-  readonly blobs: Pick<BlobStore, 'stage' | 'open'>;
+  readonly blobs: BlobStore;
   readonly vault: Vault;
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
@@ -60,6 +62,11 @@ function apiRoutes(deps: HttpDependencies, closing: AbortSignal): Router<Request
   router.post('/pdf/', known, createConversion(deps));
   router.get('/conversions/', known, listConversions(reading));
   router.get('/conversions/:id/', known, getConversion(reading));
+  router.get('/account/', known, getAccount(deps));
+  router.get('/account/ledger/', known, listLedger(deps));
+  router.get('/api-keys/', known, listApiKeys(deps));
+  router.post('/api-keys/', known, postApiKey(deps));
+  router.delete('/api-keys/:id/', known, deleteApiKey(deps));
   return router;
 }
 

@@ -43,14 +43,13 @@ export async function commandContext(
   ctx: HttpContext,
   deps: { readonly clock: Clock; readonly vault: Vault },
   caller: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
-  correlationId?: string,
 ): Promise<CommandContext> {
   const time = deps.clock.now();
   const commandId = newCommandId(time);
   return {
     commandId,
     metadata: {
-      correlationId: correlationId ?? commandId,
+      correlationId: commandId,
       causationId: commandId,
       actor: caller.actor,
       requestId: ctx.state.requestId,

@@ -87,7 +87,22 @@ export async function listen({
     connectionsCheckingInterval: CHECK_MS,
   });
   let app = STARTING;
-  const handle: RequestListener = (request, response) => app.handle(request, response);
+  let closing = false;
+  /** Connections without a request under way. Node takes one that has sent nothing yet for busy. */
+  const quiet = new Set<Socket>();
+  const handle: RequestListener = (request, response) => {
+    const { socket } = request;
+    quiet.delete(socket);
+    response.once('close', () => {
+      if (closing) socket.destroySoon();
+      else if (!socket.destroyed) quiet.add(socket);
+    });
+    app.handle(request, response);
+  };
+  server.on('connection', (socket) => {
+    quiet.add(socket);
+    socket.once('close', () => quiet.delete(socket));
+  });
   server.on('request', handle);
   // An expectation that is not understood is no reason to refuse the request.
   server.on('checkExpectation', handle);
@@ -100,9 +115,10 @@ export async function listen({
     },
     async close() {
       const { promise, resolve } = Promise.withResolvers<void>();
+      closing = true;
       server.close(() => resolve());
       app.endWaiting();
-      server.closeIdleConnections();
+      for (const socket of quiet) socket.destroy();
       const patience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await promise;
       clearTimeout(patience);

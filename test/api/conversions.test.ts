@@ -19,6 +19,7 @@ async function startWithConversion(
   return { ...api, account, create, get };
 }
 
+const idsOf = (answer: Answer) => (JSON.parse(answer.text) as { id: string }[]).map((c) => c.id);
 const fileUrl = (answer: Answer): string => answer.body['file_url'] as string;
 
 void test('a record from its request to its file', async (t) => {
@@ -99,16 +100,16 @@ void test('Prefer: wait', async (t) => {
 /** Follows how many requests wait for commits. */
 function countListeners(runner: { onCommit(listener: () => void): () => void }) {
   let count = 0;
-  let look = () => {};
+  let look: (() => void) | undefined;
   const onCommit = runner.onCommit.bind(runner);
   runner.onCommit = (listener) => {
     const end = onCommit(listener);
     count += 1;
-    look();
+    look?.();
     return () => {
       end();
       count -= 1;
-      look();
+      look?.();
     };
   };
   return {
@@ -133,7 +134,6 @@ void test('the list', async (t) => {
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.unshift(await api.create());
   await api.complete(api.account.id, ids[1] ?? '', PDF);
-  const idsOf = (answer: Answer) => (JSON.parse(answer.text) as { id: string }[]).map((c) => c.id);
 
   const all = await list('');
   t.strictSame(idsOf(all), ids, 'newest first');

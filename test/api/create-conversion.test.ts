@@ -1,6 +1,8 @@
 import { test } from 'tap';
 import { BASE, refusal, startApi } from '../support/api.ts';
 
+const type = (value: string) => ({ 'Content-Type': value });
+
 const PATH = `${BASE}/pdf/`;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -29,13 +31,14 @@ void test('a conversion is accepted', async (t) => {
       correlationId: answer.body['id'],
     },
   });
-  const { request } = requested?.data as { request: Parameters<typeof api.blobs.open>[0] };
+  if (requested === undefined) throw new Error('There is no such event.');
+  const { request } = requested.data as { request: Parameters<typeof api.blobs.open>[0] };
   const chunks = await (await api.blobs.open(request)).toArray();
   t.strictSame(JSON.parse(Buffer.concat(chunks as Buffer[]).toString()), {
     html: '<h1>Hello</h1>',
     metadata: { title: 'T' },
   });
-  const { client } = requested?.metadata as { client: string };
+  const { client } = requested.metadata as { client: string };
   t.equal(await api.vault.unseal(accountId, client), '127.0.0.1');
 });
 
@@ -274,7 +277,6 @@ void test('every option is taken', async (t) => {
 void test('bodies that are none', async (t) => {
   const api = await startApi(t, { env: { MAX_BODY_BYTES: '4096', MAX_HTML_BYTES: '1024' } });
   const { key } = await api.newAccount();
-  const type = (value: string) => ({ 'Content-Type': value });
   const json = '{"html":"<p>x</p>"}';
   const cases: [string, { headers?: Record<string, string>; body?: unknown }, object][] = [
     ['no body', {}, { status: 400, error: 'validation_error' }],

@@ -4,6 +4,9 @@ import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { revokeApiKey } from '../../src/application/api-keys.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 
+const shown = (answer: { headers: Headers }) =>
+  ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
+
 const LIST = `${BASE}/conversions/`;
 
 void test('credentials', async (t) => {
@@ -97,8 +100,6 @@ void test('rate limits', async (t) => {
   const reset = String((api.clock.time + 40_000) / 1000);
   const free = await api.newAccount({ plan: 'free' });
   const pro = await api.newAccount();
-  const shown = (answer: { headers: Headers }) =>
-    ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
   for (const remaining of ['2', '1', '0']) {
     const answer = await api.call('GET', LIST, { key: free.key });
     t.strictSame(shown(answer), ['3', remaining, reset]);
