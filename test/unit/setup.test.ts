@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { inspect, lacking, type LockedPackage } from '../../setup/locked.mjs';
@@ -98,4 +98,20 @@ void test('of two set-ups in one folder the second waits', async (t) => {
   });
   await ended;
   t.same(order, ['this', 'other']);
+});
+
+void test('the lock file names the binaries of every platform', async (t) => {
+  // A registry that lacks some makes `npm install` leave them out, and then `npm ci` refuses.
+  const text = await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8');
+  const packages: Record<string, { optionalDependencies?: Record<string, string> }> =
+    JSON.parse(text).packages;
+  const optional = Object.values(packages).flatMap((entry) =>
+    Object.keys(entry.optionalDependencies ?? {}),
+  );
+  const named = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
+  t.ok(optional.length > 0);
+  t.same(
+    optional.filter((name) => !named.has(name)),
+    [],
+  );
 });
