@@ -34,11 +34,16 @@ export function compareGenerations(
 function* differencesIn(table: string, a: Database, b: Database): Generator<string> {
   const left = rowsOf(table, a);
   const right = rowsOf(table, b);
-  for (let number = 1; ; number += 1) {
-    const [one, other] = [left.next(), right.next()];
-    if (one.done === true && other.done === true) return;
-    const [was, is] = [textOf(one.value), textOf(other.value)];
-    if (was !== is) yield `${table}, row ${number}: ${was} and ${is}`;
+  try {
+    for (let number = 1; ; number += 1) {
+      const [one, other] = [left.next(), right.next()];
+      if (one.done === true && other.done === true) return;
+      const [was, is] = [textOf(one.value), textOf(other.value)];
+      if (was !== is) yield `${table}, row ${number}: ${was} and ${is}`;
+    }
+  } finally {
+    left.return?.();
+    right.return?.();
   }
 }
 

@@ -107,7 +107,9 @@ function open(options: ReadModelOptions): Opened {
   for (let attempt = 1; ; attempt += 1) {
     const mark = currentMark(directory);
     try {
-      const db = openGeneration(generationPath(directory, currentGeneration(directory)));
+      const generation = currentGeneration(directory);
+      if (generation === 0) throw new UnusableGeneration(`${directory} holds no read model.`);
+      const db = openGeneration(generationPath(directory, generation));
       try {
         install(db, projections);
         return { db, mark, writer: new BatchWriter(db, projections), queries: new Map() };

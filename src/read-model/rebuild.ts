@@ -55,10 +55,10 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<Rebuild
   try {
     install(db, projections);
     const building = new Building(options, new BatchWriter(db, projections));
-    do {
-      await building.readOn();
-      makeDurable(db);
-    } while (!exclusively(directory, () => takeOver(directory, path, db)));
+    await building.readOn();
+    makeDurable(db);
+    do await building.readOn();
+    while (!exclusively(directory, () => takeOver(directory, path, db)));
     return building.result();
   } finally {
     db.close();
@@ -103,6 +103,8 @@ class Building {
       after = last.position;
       this.#done += events.length;
       this.#report(after, head);
+      // The end, for now; in one turn of the event loop nothing is added before the take-over.
+      if (events.length < BATCH) return;
       await setImmediate();
     }
   }

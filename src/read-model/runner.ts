@@ -1,5 +1,5 @@
 /** Keeps a read model up with the log: subscription → projections → one transaction per batch. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
 import { isDamage, ProjectionFailed } from './batch-writer.ts';
@@ -152,6 +152,8 @@ export class ProjectionRunner {
       if (events.length === 0) return;
       this.#apply(after, events);
       if (events.length < PULL_BATCH) return;
+      // A long catch-up must not keep the event loop from everyone else.
+      await setImmediate();
     }
   }
 

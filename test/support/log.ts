@@ -9,6 +9,7 @@ import { encodeEvent } from '../../src/event-store/codec.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { eventId } from '../../src/ids.ts';
+import type { Step } from './history.ts';
 import { NOW } from './samples.ts';
 
 export interface TestLog {
@@ -49,4 +50,15 @@ export function openLog(t: Test): TestLog {
       return position;
     },
   };
+}
+
+/** Writes a made-up past, step by step; returns the last position. */
+export async function write(log: TestLog, steps: Iterable<Step>): Promise<bigint> {
+  let position = 0n;
+  let failedAt = 0n;
+  for (const { stream, events, failure } of steps) {
+    position = await log.append(stream, ...events(failedAt));
+    if (failure === true) failedAt = position;
+  }
+  return position;
 }

@@ -1,0 +1,201 @@
+/** What replay is measured against: the same work by better-sqlite3 alone. */
+import Sqlite, { type Database } from 'better-sqlite3';
+import { allProjections } from '../projections/all.ts';
+import { install } from '../src/read-model/schema.ts';
+
+const BATCH = 5_000;
+
+interface Stored {
+  readonly position: number;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+/** What the writes below take from an event's data; each type has some of these. */
+interface Data {
+  readonly [field: string]: string | number | object;
+}
+
+type Write = (event: Stored, data: Data, metadata: { readonly time: number }) => void;
+
+/** The same final writes as the projections', without projections, checkpoints or generations. */
+export function replayByHand(logPath: string, path: string): void {
+  replay(logPath, path, (db) => {
+    install(db, allProjections);
+    const finish = db.prepare('UPDATE checkpoints SET position = ?');
+    return { write: writesByHand(db), finish: (position) => finish.run(position) };
+  });
+}
+
+/** The least that a replay could do: each event parsed and kept as one row. */
+export function copyOneRow(logPath: string, path: string): void {
+  replay(logPath, path, (db) => {
+    db.exec(`CREATE TABLE copy (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+      type TEXT NOT NULL, subject TEXT, time INTEGER NOT NULL) STRICT`);
+    const insert = db.prepare('INSERT INTO copy VALUES (?, ?, ?, ?, ?)');
+    return {
+      write: (event, data, { time }) =>
+        insert.run(event.position, event.id, event.type, data['conversionId'], time),
+      finish: () => {},
+    };
+  });
+}
+
+function replay(
+  logPath: string,
+  path: string,
+  prepare: (db: Database) => { write: Write; finish: (position: number) => void },
+): void {
+  const log = new Sqlite(logPath, { readonly: true });
+  const db = new Sqlite(path);
+  db.pragma('locking_mode = EXCLUSIVE');
+  db.pragma('journal_mode = OFF');
+  db.pragma('synchronous = OFF');
+  db.pragma('cache_size = -131072');
+  const read = log.prepare<[number, number], Stored>(
+    'SELECT * FROM events WHERE position > ? ORDER BY position LIMIT ?',
+  );
+  const { write, finish } = prepare(db);
+  const apply = db.transaction((events: readonly Stored[]) => {
+    for (const event of events) {
+      const metadata = JSON.parse(event.metadata) as { time: number };
+      write(event, JSON.parse(event.data) as Data, metadata);
+    }
+  });
+  let position = 0;
+  for (;;) {
+    const events = read.all(position, BATCH);
+    const last = events.at(-1);
+    if (last === undefined) break;
+    apply(events);
+    position = last.position;
+  }
+  finish(position);
+  db.pragma('synchronous = FULL');
+  db.pragma('user_version = 1');
+  log.close();
+  db.close();
+}
+
+function writesByHand(db: Database): Write {
+  const openAccount = db.prepare(
+    'INSERT INTO accounts (position, id, email, plan, created_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const addCredits = db.prepare('UPDATE accounts SET credits = credits + ? WHERE id = ?');
+  const book = db.prepare<unknown[], { entries: number; balance: number }>(
+    `INSERT INTO ledger_balances (account_id, entries, balance) VALUES (?, 1, ?)
+     ON CONFLICT DO UPDATE SET entries = entries + 1, balance = balance + excluded.balance
+     RETURNING entries, balance`,
+  );
+  const enter = db.prepare('INSERT INTO ledger_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const makeKey = db.prepare(
+    `INSERT INTO api_keys (position, id, account_id, name, prefix, created_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  const useKey = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
+  const count = db
+    .prepare<unknown[], number>(
+      `INSERT INTO conversion_totals (account_id, total) VALUES (?, 1)
+       ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`,
+    )
+    .pluck();
+  const countFailed = db.prepare(
+    'UPDATE conversion_totals SET failed = failed + 1 WHERE account_id = ?',
+  );
+  const request = db.prepare(
+    `INSERT INTO conversions (account_id, number, id, status, created_at)
+     VALUES (?, ?, ?, 'pending', ?)`,
+  );
+  const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
+  const complete = db.prepare(
+    `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pages = ?
+     WHERE id = ?`,
+  );
+  const fail = db.prepare(
+    "UPDATE conversions SET status = 'failed', error_message = ? WHERE id = ?",
+  );
+  const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
+  const todo = db.prepare(
+    `INSERT INTO unfinished_conversions
+       (position, conversion_id, account_id, request, options, requested_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  const todoStarted = db.prepare(
+    `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
+     WHERE conversion_id = ?`,
+  );
+  const todoDone = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
+  const refundDue = db.prepare('INSERT INTO refunds_due VALUES (?, ?, ?, ?)');
+  const refundDone = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
+  const expiryDue = db.prepare('INSERT INTO expirations_due VALUES (?, ?, ?, ?)');
+  const expiryDone = db.prepare('DELETE FROM expirations_due WHERE conversion_id = ?');
+
+  return (event, data, { time }) => {
+    const { accountId: account, conversionId: conversion } = data;
+    const ledger = (type: string, amount: number): void => {
+      addCredits.run(amount, account);
+      const booked = book.get(account, amount);
+      const id = `entry_${event.id.replaceAll('-', '')}`;
+      const { entries, balance } = booked ?? {};
+      enter.run(account, entries, id, type, amount, balance, conversion ?? null, time);
+    };
+    switch (event.type) {
+      case 'AccountOpened':
+        openAccount.run(event.position, account, data['email'], data['plan'], time);
+        break;
+      case 'CreditGranted':
+        ledger('grant', Number(data['amount']));
+        break;
+      case 'CreditDebited':
+        ledger('debit', -Number(data['amount']));
+        break;
+      case 'CreditRefunded':
+        ledger('refund', Number(data['amount']));
+        refundDone.run(conversion);
+        break;
+      case 'KeyCreated': {
+        const { keyId, name, prefix, createdAt } = data;
+        makeKey.run(event.position, keyId, account, name, prefix, createdAt);
+        break;
+      }
+      case 'KeyUsed':
+        useKey.run(data['usedAt'], data['keyId']);
+        break;
+      case 'ConversionRequested': {
+        const { requestedAt } = data;
+        const [blob, options] = [JSON.stringify(data['request']), JSON.stringify(data['options'])];
+        request.run(account, count.get(account), conversion, requestedAt);
+        todo.run(event.position, conversion, account, blob, options, requestedAt);
+        break;
+      }
+      case 'ConversionStarted':
+        start.run(conversion);
+        todoStarted.run(data['attempt'], data['startedAt'], conversion);
+        break;
+      case 'ConversionCompleted': {
+        const { completedAt } = data;
+        complete.run(completedAt, JSON.stringify(data['document']), data['pages'], conversion);
+        todoDone.run(conversion);
+        expiryDue.run(conversion, account, completedAt, event.id);
+        break;
+      }
+      case 'ConversionFailed':
+        fail.run(data['message'], conversion);
+        countFailed.run(account);
+        todoDone.run(conversion);
+        refundDue.run(event.position, conversion, account, event.id);
+        expiryDue.run(conversion, account, data['failedAt'], event.id);
+        break;
+      case 'ConversionExpired':
+        expire.run(conversion);
+        expiryDone.run(conversion);
+        break;
+      default:
+        throw new Error(`The benchmark does not know ${event.type}.`);
+    }
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * Replay: events a second of a rebuild into all read models, beside plain better-sqlite3 in the same
+ * run, which reads and parses the same events and makes
+ * - "same rows": the very same writes to the same tables, every statement written out by hand;
+ * - "one row": a single insert per event, into a table with one unique index.
+ *
+ *   node bench/replay.ts [events, default 200000]
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stdout } from 'node:process';
+import { allProjections } from '../projections/all.ts';
+import { openEmbeddedDatabase } from '../src/embedded/database.ts';
+import { encodeEvent } from '../src/event-store/codec.ts';
+import { SqliteEventStore } from '../src/event-store/sqlite.ts';
+import { eventId } from '../src/ids.ts';
+import { compareGenerations } from '../src/read-model/compare.ts';
+import { rebuildReadModel } from '../src/read-model/rebuild.ts';
+import { history } from '../test/support/history.ts';
+import { NOW } from '../test/support/samples.ts';
+import { copyOneRow, replayByHand } from './replay-plain.ts';
+
+const ROUNDS = 3;
+const EVENTS_PER_CONVERSION = 4.3;
+const ACCOUNTS = 100;
+
+const directory = mkdtempSync(join(tmpdir(), 'pressledger-bench-'));
+const logPath = join(directory, 'store.db');
+
+function fillLog(conversions: number): number {
+  const database = openEmbeddedDatabase(logPath);
+  const store = new SqliteEventStore(database);
+  const insert = database.db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const revisions = new Map<string, number>();
+  let position = 0;
+  let failedAt = 0;
+  database.db.transaction(() => {
+    for (const step of history(ACCOUNTS, conversions)) {
+      for (const event of step.events(BigInt(failedAt))) {
+        position += 1;
+        const revision = (revisions.get(step.stream) ?? -1) + 1;
+        revisions.set(step.stream, revision);
+        const cause = `bench/${position}`;
+        const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
+          correlationId: step.stream,
+          causationId: cause,
+          actor: { kind: 'service' },
+          time: NOW + position,
+        });
+        const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
+        insert.run(position, step.stream, revision, id, type, dataText, metadataText);
+      }
+      if (step.failure === true) failedAt = position;
+    }
+  })();
+  void store.close();
+  database.close();
+  return position;
+}
+
+async function rebuild(target: string): Promise<void> {
+  const database = openEmbeddedDatabase(logPath);
+  const store = new SqliteEventStore(database);
+  await rebuildReadModel({
+    readModel: { directory: target, projections: allProjections },
+    store,
+  });
+  await store.close();
+  database.close();
+}
+
+async function rateOf(events: number, work: () => void | Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return Math.round(events / ((performance.now() - start) / 1000));
+}
+
+const median = (rates: readonly number[]): number =>
+  rates.toSorted((a, b) => a - b)[Math.floor(rates.length / 2)] ?? 0;
+
+try {
+  const wanted = Number(process.argv[2] ?? 200_000);
+  const events = fillLog(Math.round(wanted / EVENTS_PER_CONVERSION));
+  const [ours, sameRows, oneRow]: [number[], number[], number[]] = [[], [], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [target, plain, copy] = ['ours', 'plain', 'copy'].map((each) =>
+      join(directory, `${each}-${round}`),
+    ) as [string, string, string];
+    ours.push(await rateOf(events, () => rebuild(target)));
+    sameRows.push(await rateOf(events, () => replayByHand(logPath, plain)));
+    oneRow.push(await rateOf(events, () => copyOneRow(logPath, copy)));
+    if (round === 0) {
+      const differences = compareGenerations(join(target, 'g1.db'), plain, allProjections);
+      if (differences.length > 0) throw new Error(`Not the same rows: ${differences[0]}`);
+    }
+  }
+  const line = (name: string, rates: readonly number[]): string =>
+    `${name.padEnd(34)} ${median(rates).toLocaleString('en').padStart(9)} events/s` +
+    `  ratio ${(median(ours) / median(rates)).toFixed(2)}\n`;
+  stdout.write(`replay of ${events.toLocaleString('en')} events, median of ${ROUNDS} rounds\n`);
+  stdout.write(line('rebuild into all read models', ours));
+  stdout.write(line('plain better-sqlite3, same rows', sameRows));
+  stdout.write(line('plain better-sqlite3, one row each', oneRow));
+} finally {
+  rmSync(directory, { recursive: true });
+}

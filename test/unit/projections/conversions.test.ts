@@ -1,0 +1,154 @@
+import { test } from 'tap';
+import { conversionQueries } from '../../../projections/conversions.ts';
+import { expirationsDueQueries } from '../../../projections/expirations-due.ts';
+import { refundsDueQueries } from '../../../projections/refunds-due.ts';
+import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
+import {
+  completion,
+  expiry,
+  failure,
+  opening,
+  refund,
+  request,
+  start,
+} from '../../support/history.ts';
+import { write } from '../../support/log.ts';
+import { openProjected } from '../../support/projected.ts';
+import { accountId, blobRef, conversionId, NOW, OPTIONS } from '../../support/samples.ts';
+
+test('a conversion through each of its states', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const row = () => readModel.query(conversionQueries).byId(conversionId(1));
+  await runner.waitFor(await write(log, [opening(1, 10)]));
+  t.equal(row(), undefined);
+
+  const base = { id: conversionId(1), accountId: accountId(1), createdAt: NOW + 1, expired: false };
+  await runner.waitFor(await write(log, [request(1, 1)]));
+  t.strictSame(row(), { ...base, status: 'pending' });
+  await runner.waitFor(await write(log, [start(1, 1)]));
+  t.strictSame(row(), { ...base, status: 'processing' });
+  await runner.waitFor(await write(log, [completion(1, 1)]));
+  const completed = {
+    ...base,
+    status: 'completed',
+    completedAt: NOW + 901,
+    document: blobRef('document', 1),
+    pages: 2,
+  };
+  t.strictSame(row(), completed);
+  await runner.waitFor(await write(log, [expiry(1, 1)]));
+  t.strictSame(row(), { ...completed, expired: true });
+
+  await runner.waitFor(await write(log, [request(2, 1), start(2, 1), failure(2, 1)]));
+  t.strictSame(readModel.query(conversionQueries).byId(conversionId(2)), {
+    id: conversionId(2),
+    accountId: accountId(1),
+    createdAt: NOW + 2,
+    status: 'failed',
+    errorMessage: 'The page was not ready in time.',
+    expired: false,
+  });
+});
+
+test('pages of an account, newest first, by status and without', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const steps = [opening(1, 100), opening(2, 100), request(99, 2)];
+  for (let n = 1; n <= 10; n += 1) steps.push(request(n, 1));
+  for (let n = 1; n <= 7; n += 1) steps.push(start(n, 1));
+  for (const n of [1, 2, 5]) steps.push(completion(n, 1));
+  for (const n of [3, 4]) steps.push(failure(n, 1));
+  await runner.waitFor(await write(log, steps));
+  const numbers = (page: Parameters<ReturnType<typeof conversionQueries>['page']>[1]) => {
+    const { rows, total } = readModel.query(conversionQueries).page(accountId(1), page);
+    return [rows.map((row) => Number(row.id.slice(-2))), total];
+  };
+  t.strictSame(numbers({ offset: 0, limit: 4 }), [[10, 9, 8, 7], 10]);
+  t.strictSame(numbers({ offset: 8, limit: 4 }), [[2, 1], 10]);
+  t.strictSame(numbers({ offset: 10, limit: 4 }), [[], 10]);
+  t.strictSame(numbers({ offset: 50, limit: 4 }), [[], 10]);
+  t.strictSame(numbers({ status: 'completed', offset: 0, limit: 2 }), [[5, 2], 3]);
+  t.strictSame(numbers({ status: 'completed', offset: 2, limit: 2 }), [[1], 3]);
+  t.strictSame(numbers({ status: 'failed', offset: 0, limit: 20 }), [[4, 3], 2]);
+  t.strictSame(numbers({ status: 'processing', offset: 0, limit: 20 }), [[7, 6], 2]);
+  t.strictSame(numbers({ status: 'pending', offset: 1, limit: 20 }), [[9, 8], 3]);
+  const stranger = readModel.query(conversionQueries).page(accountId(3), { offset: 0, limit: 5 });
+  t.strictSame(stranger, { rows: [], total: 0 });
+});
+
+test('what is unfinished, by the position of its request', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const unfinished = () => readModel.query(unfinishedQueries);
+  await write(log, [opening(1, 100)]);
+  const first = await write(log, [request(1, 1)]);
+  const second = await write(log, [request(2, 1)]);
+  await runner.waitFor(await write(log, [request(3, 1), start(2, 1)]));
+  const row = (n: number, position: bigint) => ({
+    position,
+    conversionId: conversionId(n),
+    accountId: accountId(1),
+    request: blobRef('request', n),
+    options: OPTIONS,
+    requestedAt: NOW + n,
+    attempts: 0,
+  });
+  t.strictSame(unfinished().after(0n, 2), [
+    row(1, first),
+    { ...row(2, second), attempts: 1, startedAt: NOW + 102 },
+  ]);
+  t.strictSame(
+    unfinished()
+      .after(second, 2)
+      .map((each) => each.conversionId),
+    [conversionId(3)],
+  );
+  t.strictSame(unfinished().byId(conversionId(1)), row(1, first));
+  t.equal(unfinished().count(), 3);
+  await runner.waitFor(await write(log, [completion(1, 1), failure(2, 1)]));
+  t.equal(unfinished().count(), 1);
+  t.equal(unfinished().byId(conversionId(1)), undefined);
+});
+
+test('refunds due, in the order of the failures', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const due = (limit: number) => readModel.query(refundsDueQueries).next(limit);
+  await write(log, [opening(1, 100), request(1, 1), request(2, 1), request(3, 1)]);
+  const second = await write(log, [failure(2, 1)]);
+  const first = await write(log, [failure(1, 1)]);
+  await runner.waitFor(await write(log, [completion(3, 1)]));
+  const events = await log.store.readAll({ after: second - 1n });
+  const row = (n: number, position: bigint) => ({
+    position,
+    conversionId: conversionId(n),
+    accountId: accountId(1),
+    failedEventId: events.find((event) => event.position === position)?.id,
+  });
+  t.strictSame(due(10), [row(2, second), row(1, first)]);
+  t.strictSame(due(1), [row(2, second)]);
+  await runner.waitFor(await write(log, [refund(2, 1)]));
+  t.strictSame(due(10), [row(1, first)]);
+});
+
+test('expirations due, by the time of the end', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const due = (before: number, limit = 10) =>
+    readModel.query(expirationsDueQueries).next(before, limit);
+  const requests = [3, 1, 2].map((n) => request(n, 1));
+  await write(log, [opening(1, 100), ...requests, completion(3, 1), completion(1, 1)]);
+  await runner.waitFor(await write(log, [failure(2, 1)]));
+  const ends = new Map(
+    (await log.store.readAll())
+      .filter((event) => /Completed|Failed/.test(event.type))
+      .map((event) => [event.stream, event.id]),
+  );
+  const row = (n: number) => ({
+    conversionId: conversionId(n),
+    accountId: accountId(1),
+    endedAt: NOW + n + 900,
+    endedEventId: ends.get(`conversion-${conversionId(n)}`),
+  });
+  t.strictSame(due(NOW + 904), [row(1), row(2), row(3)]);
+  t.strictSame(due(NOW + 903), [row(1), row(2)]);
+  t.strictSame(due(NOW + 904, 1), [row(1)]);
+  await runner.waitFor(await write(log, [expiry(1, 1)]));
+  t.strictSame(due(NOW + 904), [row(2), row(3)]);
+});
