@@ -24,6 +24,6 @@ export const DEFAULT_LIMITS: Limits = {
   page: 1_000,
   warm: 10_000,
   idleMs: 5 * 60_000,
-  snapshotEvery: 500,
+  snapshotEvery: 100,
   snapshotOnRelease: 50,
 };

@@ -2,9 +2,20 @@
  * An account: money, plan, acceptance and idempotency. What must be decided together is decided here,
  * in one append.
  */
-import { Map as PersistentMap } from 'immutable';
 import type { Decider, SnapshotCodec } from './decider.ts';
 import type { BlobRef, EventOf, Plan, PrintOptions } from './events.ts';
+import {
+  type AcceptedConversion,
+  decodeKeys,
+  encodeKeys,
+  findKey,
+  type IdempotencyKeys,
+  noKeys,
+  rememberKey,
+  type StoredKeys,
+} from './idempotency.ts';
+
+export { type AcceptedConversion, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
 
 export const accountStream = (accountId: string): string => `account-${accountId}`;
 
@@ -20,23 +31,8 @@ export type AccountEvent = EventOf<
 >;
 
 export const CREDITS_PER_CONVERSION = 1;
-export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** Keeps a balance within what a JSON number holds exactly, however often credits are granted. */
 export const MAX_BALANCE = 1_000_000_000_000;
-
-export interface AcceptedConversion {
-  readonly conversionId: string;
-  readonly requestedAt: number;
-}
-
-/**
- * Idempotency keys lie in buckets of four hours by their first acceptance, so that forgetting day-old
- * keys is dropping a bucket, and finding a key is a look into eight buckets, whatever their number.
- */
-type KeyBuckets = PersistentMap<number, PersistentMap<string, AcceptedConversion>>;
-const BUCKET_MS = 4 * 60 * 60 * 1000;
-/** One more than a day needs: the clocks of two nodes may differ. */
-const BUCKETS_BEFORE = IDEMPOTENCY_WINDOW_MS / BUCKET_MS + 1;
 
 export interface AccountState {
   readonly status: 'none' | 'open' | 'erased';
@@ -46,7 +42,7 @@ export interface AccountState {
   readonly credits: number;
   /** Refunds are given in the order of the failures; all up to this position are done. */
   readonly refundedThrough: bigint;
-  readonly keys: KeyBuckets;
+  readonly keys: IdempotencyKeys;
 }
 
 const initialState: AccountState = {
@@ -56,7 +52,7 @@ const initialState: AccountState = {
   plan: 'free',
   credits: 0,
   refundedThrough: 0n,
-  keys: PersistentMap(),
+  keys: noKeys,
 };
 
 export type AccountCommand =
@@ -95,20 +91,7 @@ export function acceptedWithKey(
   idempotencyKey: string,
   now: number,
 ): AcceptedConversion | undefined {
-  for (const bucket of state.keys.values()) {
-    const accepted = bucket.get(idempotencyKey);
-    if (accepted && now - accepted.requestedAt < IDEMPOTENCY_WINDOW_MS) return accepted;
-  }
-  return undefined;
-}
-
-function rememberKey(keys: KeyBuckets, key: string, accepted: AcceptedConversion): KeyBuckets {
-  const at = Math.floor(accepted.requestedAt / BUCKET_MS);
-  const oldest = at - BUCKETS_BEFORE;
-  const live = keys.some((_, each) => each < oldest)
-    ? keys.filter((_, each) => each >= oldest)
-    : keys;
-  return live.set(at, live.get(at, PersistentMap<string, AcceptedConversion>()).set(key, accepted));
+  return findKey(state.keys, idempotencyKey, now);
 }
 
 function evolve(state: AccountState, event: AccountEvent): AccountState {
@@ -220,28 +203,6 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   decide,
 };
 
-/** Columns: as 100,000 small arrays the JSON takes twice as long to parse. */
-type StoredKeys = [
-  bucket: number,
-  keys: string[],
-  conversionIds: string[],
-  requestedAt: number[],
-][];
-function columns(
-  bucket: number,
-  accepted: PersistentMap<string, AcceptedConversion>,
-): StoredKeys[number] {
-  const keys: string[] = [];
-  const conversionIds: string[] = [];
-  const requestedAt: number[] = [];
-  for (const [key, each] of accepted.entries()) {
-    keys.push(key);
-    conversionIds.push(each.conversionId);
-    requestedAt.push(each.requestedAt);
-  }
-  return [bucket, keys, conversionIds, requestedAt];
-}
-
 type StoredAccount = Omit<AccountState, 'keys' | 'refundedThrough'> & {
   readonly refundedThrough: string;
   readonly keys: StoredKeys;
@@ -252,24 +213,14 @@ export const accountSnapshot: SnapshotCodec<AccountState> = {
   encode: (state): StoredAccount => ({
     ...state,
     refundedThrough: state.refundedThrough.toString(),
-    keys: [...state.keys].map(([bucket, keys]) => columns(bucket, keys)),
+    keys: encodeKeys(state.keys),
   }),
   decode: (json) => {
     const stored = json as StoredAccount;
     return {
       ...stored,
       refundedThrough: BigInt(stored.refundedThrough),
-      keys: PersistentMap(
-        stored.keys.map(([bucket, keys, conversionIds, requestedAt]) => [
-          bucket,
-          PersistentMap<string, AcceptedConversion>().withMutations((map) => {
-            for (const [n, key] of keys.entries()) {
-              const [conversionId = '', at = 0] = [conversionIds[n], requestedAt[n]];
-              map.set(key, { conversionId, requestedAt: at });
-            }
-          }),
-        ]),
-      ),
+      keys: decodeKeys(stored.keys),
     };
   },
 };
