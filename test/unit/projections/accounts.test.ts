@@ -7,7 +7,15 @@ import { write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
 import { accountId, conversionId, keyId, NOW } from '../../support/samples.ts';
 
-test('accounts: plan, balance, order of opening', async (t) => {
+const accountRow = (n: number, plan: string, credits: number, createdAt: number) => ({
+  id: accountId(n),
+  email: `sealed ${n}`,
+  plan,
+  credits,
+  createdAt,
+});
+
+void test('accounts: plan, balance, order of opening', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const accounts = () => readModel.query(accountQueries);
   t.equal(accounts().first(), undefined);
@@ -19,14 +27,10 @@ test('accounts: plan, balance, order of opening', async (t) => {
       data: { accountId: accountId(2), plan: 'free' },
     }),
   );
-  const row = (n: number, plan: string, credits: number, createdAt: number) => ({
-    id: accountId(n),
-    email: `sealed ${n}`,
-    plan,
-    credits,
-    createdAt,
-  });
-  const [second, first] = [row(2, 'free', 100, NOW + 1000), row(1, 'pro', 4, NOW + 3000)];
+  const [second, first] = [
+    accountRow(2, 'free', 100, NOW + 1000),
+    accountRow(1, 'pro', 4, NOW + 3000),
+  ];
   t.strictSame(accounts().byId(accountId(1)), first);
   t.strictSame(accounts().all({ offset: 0, limit: 10 }), [second, first]);
   t.strictSame(accounts().all({ offset: 1, limit: 10 }), [first]);
@@ -41,7 +45,7 @@ test('accounts: plan, balance, order of opening', async (t) => {
   t.strictSame(accounts().first(), first);
 });
 
-test('ledger: signed amounts, the balance after each, newest first', async (t) => {
+void test('ledger: signed amounts, the balance after each, newest first', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   await write(log, [opening(1, 5), opening(2, 50), request(1, 1), request(9, 2), failure(1, 1)]);
   await runner.waitFor(await write(log, [refund(1, 1)]));
@@ -68,7 +72,7 @@ test('ledger: signed amounts, the balance after each, newest first', async (t) =
   t.strictSame(page, { rows: rows.slice(1, 2), total: 3 });
 });
 
-test('API keys: those in force, newest first, with their last use', async (t) => {
+void test('API keys: those in force, newest first, with their last use', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const keys = () => readModel.query(apiKeyQueries);
   const listed = () =>

@@ -16,7 +16,7 @@ import { write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
 import { accountId, blobRef, conversionId, NOW, OPTIONS } from '../../support/samples.ts';
 
-test('a conversion through each of its states', async (t) => {
+void test('a conversion through each of its states', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const row = () => readModel.query(conversionQueries).byId(conversionId(1));
   await runner.waitFor(await write(log, [opening(1, 10)]));
@@ -50,7 +50,7 @@ test('a conversion through each of its states', async (t) => {
   });
 });
 
-test('pages of an account, newest first, by status and without', async (t) => {
+void test('pages of an account, newest first, by status and without', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const steps = [opening(1, 100), opening(2, 100), request(99, 2)];
   for (let n = 1; n <= 10; n += 1) steps.push(request(n, 1));
@@ -75,25 +75,26 @@ test('pages of an account, newest first, by status and without', async (t) => {
   t.strictSame(stranger, { rows: [], total: 0 });
 });
 
-test('what is unfinished, by the position of its request', async (t) => {
+const unfinishedRow = (n: number, position: bigint) => ({
+  position,
+  conversionId: conversionId(n),
+  accountId: accountId(1),
+  request: blobRef('request', n),
+  options: OPTIONS,
+  requestedAt: NOW + n,
+  attempts: 0,
+});
+
+void test('what is unfinished, by the position of its request', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const unfinished = () => readModel.query(unfinishedQueries);
   await write(log, [opening(1, 100)]);
   const first = await write(log, [request(1, 1)]);
   const second = await write(log, [request(2, 1)]);
   await runner.waitFor(await write(log, [request(3, 1), start(2, 1)]));
-  const row = (n: number, position: bigint) => ({
-    position,
-    conversionId: conversionId(n),
-    accountId: accountId(1),
-    request: blobRef('request', n),
-    options: OPTIONS,
-    requestedAt: NOW + n,
-    attempts: 0,
-  });
   t.strictSame(unfinished().after(0n, 2), [
-    row(1, first),
-    { ...row(2, second), attempts: 1, startedAt: NOW + 102 },
+    unfinishedRow(1, first),
+    { ...unfinishedRow(2, second), attempts: 1, startedAt: NOW + 102 },
   ]);
   t.strictSame(
     unfinished()
@@ -101,14 +102,14 @@ test('what is unfinished, by the position of its request', async (t) => {
       .map((each) => each.conversionId),
     [conversionId(3)],
   );
-  t.strictSame(unfinished().byId(conversionId(1)), row(1, first));
+  t.strictSame(unfinished().byId(conversionId(1)), unfinishedRow(1, first));
   t.equal(unfinished().count(), 3);
   await runner.waitFor(await write(log, [completion(1, 1), failure(2, 1)]));
   t.equal(unfinished().count(), 1);
   t.equal(unfinished().byId(conversionId(1)), undefined);
 });
 
-test('refunds due, in the order of the failures', async (t) => {
+void test('refunds due, in the order of the failures', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const due = (limit: number) => readModel.query(refundsDueQueries).next(limit);
   await write(log, [opening(1, 100), request(1, 1), request(2, 1), request(3, 1)]);
@@ -128,7 +129,7 @@ test('refunds due, in the order of the failures', async (t) => {
   t.strictSame(due(10), [row(1, first)]);
 });
 
-test('expirations due, by the time of the end', async (t) => {
+void test('expirations due, by the time of the end', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const due = (before: number, limit = 10) =>
     readModel.query(expirationsDueQueries).next(before, limit);

@@ -17,7 +17,7 @@ const current = (directory: string) => generationPath(directory, currentGenerati
 const databases = (directory: string) =>
   readdirSync(directory).filter((name) => /^(g|build-).*\.db$/.test(name));
 
-test('a replay equals the live run, row for row', async (t) => {
+void test('a replay equals the live run, row for row', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   runner.start();
   const steps = [...history(3, 300)];
@@ -55,18 +55,17 @@ test('a replay equals the live run, row for row', async (t) => {
   );
 });
 
-test('a rebuild beside a running service: it goes over and loses nothing', async (t) => {
+void test('a rebuild beside a running service: it goes over and loses nothing', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   runner.start();
   await write(log, [opening(1, 100_000), ...history(3, 100)].slice(1));
   await runner.waitFor(await log.store.head());
   const before = current(directory);
-  let writing = true;
-  let next = 1000;
+  const writer = { on: true, last: 1000 };
   const traffic = (async () => {
-    while (writing) {
-      next += 1;
-      await runner.waitFor(await write(log, [request(next, 1)]));
+    while (writer.on) {
+      writer.last += 1;
+      await runner.waitFor(await write(log, [request(writer.last, 1)]));
     }
   })();
   const progress: RebuildProgress[] = [];
@@ -79,9 +78,9 @@ test('a rebuild beside a running service: it goes over and loses nothing', async
     });
     t.ok(result.events > 400);
   }
-  const written = next;
-  while (next < written + 20) await setImmediate();
-  writing = false;
+  const written = writer.last;
+  while (writer.last < written + 20) await setImmediate();
+  writer.on = false;
   await traffic;
   t.not(current(directory), before);
   t.notOk(existsSync(before), 'the old generation is gone');
@@ -96,10 +95,10 @@ test('a rebuild beside a running service: it goes over and loses nothing', async
   const apart = current(join(log.directory, 'alone'));
   t.strictSame(compareGenerations(current(directory), apart, allProjections), []);
   const page = readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 });
-  t.equal(page.rows[0]?.id.slice(-4), `${next}`, 'the node reads the new generation');
+  t.equal(page.rows[0]?.id.slice(-4), `${writer.last}`, 'the node reads the new generation');
 });
 
-test('a rebuild that is cut off leaves the old generation; its leftovers are swept', async (t) => {
+void test('a rebuild that is cut off leaves the old generation; its leftovers are swept', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   const head = await write(log, history(2, 50));
   await runner.waitFor(head);
@@ -130,7 +129,7 @@ test('a rebuild that is cut off leaves the old generation; its leftovers are swe
   t.strictSame(databases(directory), ['g1.db']);
 });
 
-test('a generation under construction is not taken for a leftover', async (t) => {
+void test('a generation under construction is not taken for a leftover', async (t) => {
   const { log, directory, readModel } = openProjected(t);
   await write(log, history(2, 50));
   let swept = false;
@@ -147,7 +146,7 @@ test('a generation under construction is not taken for a leftover', async (t) =>
   t.strictSame(databases(directory), ['g2.db']);
 });
 
-test('two rebuilds at once both end, and one of them is in use', async (t) => {
+void test('two rebuilds at once both end, and one of them is in use', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   const head = await write(log, history(2, 100));
   const again = log.openAgain();
@@ -164,7 +163,7 @@ for (const [name, damage] of [
   ['is missing', (path: string) => rmSync(path)],
   ['is empty', (path: string) => writeFileSync(path, '')],
 ] as const) {
-  test(`a generation that ${name} is made anew at the next opening`, async (t) => {
+  void test(`a generation that ${name} is made anew at the next opening`, async (t) => {
     const { log, directory, runner, readModel } = openProjected(t);
     const head = await write(log, history(2, 50));
     await runner.waitFor(head);
@@ -182,7 +181,7 @@ for (const [name, damage] of [
   });
 }
 
-test('a directory that is deleted under a running service comes back', async (t) => {
+void test('a directory that is deleted under a running service comes back', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   runner.start();
   const head = await write(log, history(2, 50));
@@ -195,20 +194,20 @@ test('a directory that is deleted under a running service comes back', async (t)
   t.ok(existsSync(current(directory)));
 });
 
-test('damage that shows while running is mended from the log', async (t) => {
+void test('damage that shows while running is mended from the log', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   await runner.waitFor(await write(log, history(2, 200)));
   readModel.query((db) => db.pragma('wal_checkpoint(TRUNCATE)'));
   readModel.query((db) => db.pragma('cache_size = 0'));
   writeFileSync(current(directory), Buffer.alloc(400_000, 0xaa));
-  runner.start();
   await write(log, [request(9000, 1)]);
+  const head = await write(log, [request(9001, 1)]);
   const committed = Promise.withResolvers<void>();
   const deadline = setTimeout(() => committed.reject(new Error('not within 10 s')), 10_000);
   runner.onCommit(() => {
     if (runner.checkpoint() === head) committed.resolve();
   });
-  const head = await write(log, [request(9001, 1)]);
+  runner.start();
   await committed.promise;
   clearTimeout(deadline);
   const page = readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { test } from 'tap';
 import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries, conversions } from '../../../projections/conversions.ts';
@@ -36,10 +37,10 @@ function counting(breakAt: number, version = 1): Projection {
   };
 }
 
-const countOf = (db: import('better-sqlite3').Database) => () =>
+const countOf = (db: Database) => () =>
   db.prepare<[], number>('SELECT count(*) FROM counted').pluck().get();
 
-test('a handler that throws leaves neither rows nor checkpoint, and says which event', async (t) => {
+void test('a handler that throws leaves neither rows nor checkpoint, and says which event', async (t) => {
   const projections = [counting(3), ledger];
   const { log, readModel, runner } = openProjected(t, projections);
   const before = await write(log, [opening(1, 10)]);
@@ -60,7 +61,7 @@ test('a handler that throws leaves neither rows nor checkpoint, and says which e
   await t.rejects(runner.waitFor(position), ProjectionFailed);
 });
 
-test('waitFor: what is there, what comes, and what never comes', async (t) => {
+void test('waitFor: what is there, what comes, and what never comes', async (t) => {
   const { log, runner } = openProjected(t);
   await runner.waitFor(0n);
   const there = await write(log, [opening(1, 10)]);
@@ -83,7 +84,7 @@ test('waitFor: what is there, what comes, and what never comes', async (t) => {
   await runner.ended;
 });
 
-test('many wait at once while many are written', async (t) => {
+void test('many wait at once while many are written', async (t) => {
   const { log, runner, readModel } = openProjected(t);
   await write(log, [opening(1, 1000)]);
   runner.start();
@@ -100,7 +101,7 @@ test('many wait at once while many are written', async (t) => {
   t.strictSame(new Set(seen), new Set(['pending']), 'each read sees its own write');
 });
 
-test('listeners hear of each commit until they end it; one that throws harms nobody', async (t) => {
+void test('listeners hear of each commit until they end it; one that throws harms nobody', async (t) => {
   const { log, runner } = openProjected(t);
   let heard = 0;
   runner.onCommit(() => {
@@ -118,7 +119,7 @@ test('listeners hear of each commit until they end it; one that throws harms nob
   t.equal(heard, sofar);
 });
 
-test('a projection that is added or changed catches up alone', async (t) => {
+void test('a projection that is added or changed catches up alone', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t, [ledger]);
   const head = await write(log, history(2, 20));
   await runner.waitFor(head);
@@ -145,7 +146,7 @@ test('a projection that is added or changed catches up alone', async (t) => {
   t.equal(changed.readModel.query(countOf)(), 20);
 });
 
-test('two nodes on one directory share the work and lose nothing', async (t) => {
+void test('two nodes on one directory share the work and lose nothing', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   const second = openNode(t, directory, log.openAgain());
   runner.start();
@@ -160,7 +161,7 @@ test('two nodes on one directory share the work and lose nothing', async (t) => 
   t.equal(page.total, 50);
 });
 
-test('a store that is away is taken up again from the checkpoint', async (t) => {
+void test('a store that is away is taken up again from the checkpoint', async (t) => {
   const { log, readModel } = openProjected(t, [conversions]);
   let subscriptions = 0;
   const flaky = new Proxy(log.store, {
