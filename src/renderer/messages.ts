@@ -23,7 +23,10 @@ export interface RenderTask {
 
 export type WorkerTask =
   /** Start Chrome now rather than with the first document. */
-  { readonly kind: 'warmUp' } | { readonly kind: 'render'; readonly task: RenderTask };
+  | { readonly kind: 'warmUp' }
+  | { readonly kind: 'render'; readonly task: RenderTask }
+  /** End Chrome: the thread is about to go, and only it can see its child end. */
+  | { readonly kind: 'shutDown' };
 
 export type RenderResult =
   | {
@@ -60,7 +63,7 @@ export type WarmUpResult =
   | { readonly kind: 'warm'; readonly chrome: ChromeInfo }
   | { readonly kind: 'cold'; readonly message: string };
 
-export type WorkerResult = RenderResult | WarmUpResult;
+export type WorkerResult = RenderResult | WarmUpResult | { readonly kind: 'down' };
 
 /** What a worker tells beside its answers, so that the main thread can end its Chrome without it. */
 export type WorkerNotice =

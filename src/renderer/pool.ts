@@ -2,13 +2,14 @@
 
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
+import { within } from './chrome/deadline.ts';
 import { killGroup } from './chrome/processes.ts';
 import type {
   ChromeInfo,
   RenderResult,
   RenderTask,
-  WarmUpResult,
   WorkerNotice,
+  WorkerResult,
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
@@ -17,11 +18,15 @@ import type {
 const BACKSTOP_MS = 1_000;
 /** And this long after that, its thread. */
 const ABORT_MS = 500;
+/** For ending Chromes before the threads that own them. */
+const SHUT_DOWN_MS = 3_000;
 
 export interface RenderPoolOptions {
   readonly concurrency: number;
   readonly worker: WorkerSettings;
   readonly logger: Logger;
+  /** Another worker than ours, for tests. */
+  readonly workerFile?: URL;
 }
 
 export interface RenderPool {
@@ -30,7 +35,7 @@ export interface RenderPool {
   missing(): string | undefined;
   /** Never rejects. */
   render(task: RenderTask): Promise<RenderResult>;
-  /** Ends the threads at once; the Chromes end with `endNode` on the workers' directory. */
+  /** Ends Chromes and threads; what hangs is left to `endNode` on the workers' directory. */
   close(): Promise<void>;
 }
 
@@ -89,8 +94,8 @@ class Threads {
 export async function startRenderPool(options: RenderPoolOptions): Promise<RenderPool> {
   const { concurrency, worker, logger } = options;
   const threads = new Threads();
-  const pool = new Piscina<WorkerTask, RenderResult | WarmUpResult>({
-    filename: new URL('worker.ts', import.meta.url).href,
+  const pool = new Piscina<WorkerTask, WorkerResult>({
+    filename: (options.workerFile ?? new URL('worker.ts', import.meta.url)).href,
     minThreads: concurrency,
     maxThreads: concurrency,
     maxQueue: concurrency,
@@ -106,14 +111,19 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     killOrphans();
   });
 
-  const warmed = await Promise.all(
-    Array.from({ length: concurrency }, () => pool.run({ kind: 'warmUp' })),
-  );
+  const everyWorker = async (message: WorkerTask): Promise<WorkerResult[]> =>
+    await Promise.all(Array.from({ length: concurrency }, () => pool.run(message)));
+  const close = async (): Promise<void> => {
+    await within(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
+    await pool.destroy();
+  };
+
+  const warmed = await everyWorker({ kind: 'warmUp' });
   let chrome: ChromeInfo | undefined;
   for (const each of warmed) {
     if (each.kind === 'warm') chrome = each.chrome;
     else if (each.kind === 'cold') {
-      await pool.destroy();
+      await close();
       throw new Error(each.message);
     }
   }
@@ -129,8 +139,9 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     const replace = setTimeout(() => abort.abort(), task.deadlineMs + BACKSTOP_MS + ABORT_MS);
     try {
       const result = await pool.run({ kind: 'render', task }, { signal: abort.signal });
-      if (late || result.kind === 'warm' || result.kind === 'cold') return TIMED_OUT;
-      return result;
+      const ended =
+        result.kind === 'completed' || result.kind === 'failed' || result.kind === 'crashed';
+      return ended && !late ? result : TIMED_OUT;
     } catch (error) {
       killOrphans();
       if (late) return TIMED_OUT;
@@ -147,6 +158,6 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     chrome,
     missing: () => threads.missing,
     render,
-    close: async () => await pool.destroy(),
+    close,
   };
 }

@@ -130,6 +130,21 @@ async function warmUp(): Promise<WarmUpResult> {
   }
 }
 
+async function shutDown(): Promise<WorkerResult> {
+  const running = await chrome?.catch(() => undefined);
+  chrome = undefined;
+  await running?.end();
+  await (await proxy)?.close();
+  return { kind: 'down' };
+}
+
 export default async function work(message: WorkerTask): Promise<WorkerResult> {
-  return message.kind === 'warmUp' ? await warmUp() : await render(message.task);
+  switch (message.kind) {
+    case 'warmUp':
+      return await warmUp();
+    case 'render':
+      return await render(message.task);
+    case 'shutDown':
+      return await shutDown();
+  }
 }

@@ -1,10 +1,10 @@
-import t, { test } from 'tap';
+import tap, { test } from 'tap';
 import type { PrintOptions } from '../../src/domain/events.ts';
 import type { PdfPage } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
 const renderer = await startTestRenderer();
-t.teardown(() => renderer.close());
+tap.teardown(() => renderer.close());
 
 const html = '<title>A letter</title><body style="margin:0"><p style="margin:0">first words</p>';
 const pages = (count: number): string =>
@@ -21,7 +21,7 @@ function place(page: PdfPage | undefined, text: string): { x: number; top: numbe
 
 const near = (found: number, wanted: number, by: number): boolean => Math.abs(found - wanted) <= by;
 
-test('every page size, upright and landscape', async (t) => {
+void test('every page size, upright and landscape', async (t) => {
   const sizes: Record<PrintOptions['page_size'], readonly [number, number]> = {
     A3: [842, 1191],
     A4: [595, 842],
@@ -38,7 +38,7 @@ test('every page size, upright and landscape', async (t) => {
   }
 });
 
-test('margins in all four units move the text', async (t) => {
+void test('margins in all four units move the text', async (t) => {
   for (const margin of ['96px', '2.54cm', '1in', '25.4mm']) {
     const pdf = await renderer.pdf({ html }, { margin_left: margin, margin_top: margin });
     const { x, top } = place(pdf.pages[0], 'first');
@@ -58,23 +58,24 @@ test('margins in all four units move the text', async (t) => {
   t.equal((await renderer.pdf({ html: lines }, { margin_bottom: '6in' })).pages.length, 2);
 });
 
-test('backgrounds are printed only when asked for', async (t) => {
+void test('backgrounds are printed only when asked for', async (t) => {
   const coloured = '<div style="background:#12ab34;height:100px">x</div>';
   t.notOk((await renderer.pdf({ html: coloured })).pages[0]?.fills.has('#12ab34'));
   const pdf = await renderer.pdf({ html: coloured }, { print_background: true });
   t.ok(pdf.pages[0]?.fills.has('#12ab34'));
 });
 
-test('scale enlarges and shrinks', async (t) => {
-  const height = async (scale: number): Promise<number> =>
-    (await renderer.pdf({ html }, { scale })).pages[0]?.items[0]?.height ?? 0;
+const height = async (scale: number): Promise<number> =>
+  (await renderer.pdf({ html }, { scale })).pages[0]?.items[0]?.height ?? 0;
+
+void test('scale enlarges and shrinks', async (t) => {
   const normal = await height(1);
   t.ok(near((await height(2)) / normal, 2, 0.05));
   t.ok(near((await height(0.5)) / normal, 0.5, 0.05));
   t.ok(near((await height(0.1)) / normal, 0.1, 0.02));
 });
 
-test('pages are counted in small and large documents', async (t) => {
+void test('pages are counted in small and large documents', async (t) => {
   for (const count of [1, 9, 300]) {
     const result = await renderer.render({ html: pages(count) });
     t.equal(result.kind === 'completed' && result.pages, count);
@@ -82,7 +83,7 @@ test('pages are counted in small and large documents', async (t) => {
   t.equal((await renderer.pdf({ html: pages(9) })).pages.length, 9);
 });
 
-test('page ranges pick pages, and one beyond the last fails with that reason', async (t) => {
+void test('page ranges pick pages, and one beyond the last fails with that reason', async (t) => {
   const pdf = await renderer.pdf({ html: pages(5) }, { page_ranges: '2, 4-5' });
   t.same(
     pdf.pages.map((page) => page.text.trim()),
@@ -96,7 +97,7 @@ test('page ranges pick pages, and one beyond the last fails with that reason', a
   t.equal(open.pages.length, 2, 'a range without an end goes on to the last page');
 });
 
-test('header and footer are printed on every page, with page numbers', async (t) => {
+void test('header and footer are printed on every page, with page numbers', async (t) => {
   const small = 'style="font-size:10px;width:100%"';
   const pdf = await renderer.pdf(
     {
@@ -114,7 +115,7 @@ test('header and footer are printed on every page, with page numbers', async (t)
   t.notMatch(only.text, /\d+\/\d+\/\d+/, "Chrome's own header stays away");
 });
 
-test('media, CSS page size and JavaScript', async (t) => {
+void test('media, CSS page size and JavaScript', async (t) => {
   const media =
     '<style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><i class=s>screen</i><i class=p>paper</i>';
   t.match((await renderer.pdf({ html: media })).text, /^paper$/);
@@ -130,7 +131,7 @@ test('media, CSS page size and JavaScript', async (t) => {
   t.match((await renderer.pdf({ html: script }, { javascript: false })).text, /still\s*off/);
 });
 
-test('tagged and outlined documents', async (t) => {
+void test('tagged and outlined documents', async (t) => {
   const chapters = '<html lang=en><h1>One</h1><p>text</p><h2>Two</h2><h1>Three</h1>';
   const plain = await renderer.pdf({ html: chapters }, { tagged: false });
   t.notOk(plain.tagged);
@@ -142,7 +143,7 @@ test('tagged and outlined documents', async (t) => {
   t.same(outlined.outline, ['One', 'Three'], 'an outline needs no tags');
 });
 
-test('metadata of every kind of text reaches the PDF', async (t) => {
+void test('metadata of every kind of text reaches the PDF', async (t) => {
   t.equal((await renderer.pdf({ html })).info['Title'], 'A letter');
   const metadata = {
     title: 'Angebot (5 %) \\ 価格 🙂',
@@ -161,7 +162,7 @@ test('metadata of every kind of text reaches the PDF', async (t) => {
   t.equal(opened.length, 1);
 });
 
-test('links to files, scripts and shares are dropped, wherever they come from', async (t) => {
+void test('links to files, scripts and shares are dropped, wherever they come from', async (t) => {
   const bad = [
     'javascript:alert(1)',
     'file:///etc/passwd',
@@ -183,7 +184,7 @@ test('links to files, scripts and shares are dropped, wherever they come from', 
   const [page] = pdf.pages;
   t.ok((page?.annotations ?? 0) > 8, 'the links were there');
   t.same(
-    [...new Set(page?.urls)].sort(),
-    ['https://example.com/a(b)c', 'mailto:a@example.com'].sort(),
+    [...new Set(page?.urls)].toSorted(),
+    ['https://example.com/a(b)c', 'mailto:a@example.com'].toSorted(),
   );
 });

@@ -1,11 +1,11 @@
 /** What pages do, and how each ends: real Chrome, a real server on loopback. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import t, { test } from 'tap';
+import tap, { test } from 'tap';
 import { startTestRenderer } from '../support/renderer.ts';
 
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
-t.teardown(() => renderer.close());
+tap.teardown(() => renderer.close());
 
 const seen: { url: string; headers: NodeJS.Dict<string | string[]> }[] = [];
 const held: ServerResponse[] = [];
@@ -53,18 +53,18 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { port } = server.address() as AddressInfo;
 const origin = `http://127.0.0.1:${port}`;
 const other = `http://localhost:${port}`;
-t.teardown(() => {
+tap.teardown(() => {
   server.closeAllConnections();
   server.close();
 });
 
-test('a URL is rendered, also after redirects and as XHTML', async (t) => {
+void test('a URL is rendered, also after redirects and as XHTML', async (t) => {
   t.match((await renderer.pdf({ url: `${origin}/page` })).text, /a page/);
   t.match((await renderer.pdf({ url: `${origin}/near` })).text, /a page/);
   t.match((await renderer.pdf({ url: `${origin}/xhtml#part` })).text, /strict/);
 });
 
-test('what is no page fails and says why', async (t) => {
+void test('what is no page fails and says why', async (t) => {
   const cases: Record<string, [code: string, message: RegExp]> = {
     '/missing': ['page_status', /status 404/],
     '/broken': ['page_status', /status 503/],
@@ -88,7 +88,7 @@ test('what is no page fails and says why', async (t) => {
   t.same(await renderer.files().then((names) => names.length > 0), true, 'completed ones remain');
 });
 
-test('headers go to the origin of the document only, cookies where they belong', async (t) => {
+void test('headers go to the origin of the document only, cookies where they belong', async (t) => {
   seen.length = 0;
   const headers = { 'X-Secret': 'hush', 'Accept-Language': 'cs' };
   const result = await renderer.render({ url: `${origin}/away`, headers });
@@ -107,7 +107,10 @@ test('headers go to the origin of the document only, cookies where they belong',
   t.match((await renderer.pdf({ url: `${origin}/cookies` })).text, /^none$/, 'nothing is kept');
 });
 
-test('waits: selector, delay, network idle', async (t) => {
+const fetching = (path: string): string =>
+  `<p id=p>waiting</p><script>onload=()=>fetch('${origin}${path}',{mode:'no-cors'}).then(()=>p.textContent='fetched')</script>`;
+
+void test('waits: selector, delay, network idle', async (t) => {
   const late =
     '<p>now</p><script>setTimeout(()=>document.body.insertAdjacentHTML("beforeend","<p id=late>later</p>"),400)</script>';
   t.notMatch((await renderer.pdf({ html: late })).text, /later/);
@@ -122,23 +125,22 @@ test('waits: selector, delay, network idle', async (t) => {
   const invalid = { html: late, wait_for: { selector: ':::' } };
   t.match(await renderer.render(invalid), { code: 'selector_missing', message: /not valid CSS/ });
 
-  const fetching = (path: string): string =>
-    `<p id=p>waiting</p><script>onload=()=>fetch('${origin}${path}',{mode:'no-cors'}).then(()=>p.textContent='fetched')</script>`;
   const idle = { wait_for: { network_idle: true } };
   t.match((await renderer.pdf({ html: fetching('/slow-data'), ...idle })).text, /fetched/);
   const endless = await renderer.render({ html: fetching('/endless'), ...idle }, {}, 3_000);
   t.equal(endless.kind, 'completed', 'a request that never ends does not hold up the document');
 });
 
-test('a page whose load event never comes prints with what is there', async (t) => {
+void test('a page whose load event never comes prints with what is there', async (t) => {
   const open =
     '<body><script>onload=()=>{document.open();document.write("<p>open end</p>")}</script>';
   t.match(await renderer.render({ html: open }, {}, 4_000), { kind: 'completed' });
   t.match(await renderer.render({ url: `${origin}/with-image` }, {}, 4_000), { kind: 'completed' });
 });
 
-test('pages that fight back still end', async (t) => {
-  const html = (script: string): string => `<p>alive</p><script>${script}</script>`;
+const withScript = (script: string): string => `<p>alive</p><script>${script}</script>`;
+
+void test('pages that fight back still end', async (t) => {
   const tricks = {
     'a getter on then': 'Object.defineProperty(Object.prototype,"then",{get(){for(;;);}})',
     'no promises': 'Promise=undefined;Promise.prototype',
@@ -150,13 +152,13 @@ test('pages that fight back still end', async (t) => {
       'document.body.insertAdjacentHTML("beforeend","<form name=fonts></form><form name=querySelectorAll></form>")',
   };
   for (const [name, script] of Object.entries(tricks)) {
-    t.match((await renderer.pdf({ html: html(script) })).text, /alive/, name);
+    t.match((await renderer.pdf({ html: withScript(script) })).text, /alive/, name);
   }
   const endless = {
-    'a loop': html('for(;;);'),
-    'a loop after load': html('onload=()=>setTimeout(()=>{for(;;);})'),
-    'a loop before print': html('onbeforeprint=()=>{for(;;);}'),
-    'endless dialogs': html('for(;;)alert(1)'),
+    'a loop': withScript('for(;;);'),
+    'a loop after load': withScript('onload=()=>setTimeout(()=>{for(;;);})'),
+    'a loop before print': withScript('onbeforeprint=()=>{for(;;);}'),
+    'endless dialogs': withScript('for(;;)alert(1)'),
   };
   for (const [name, page] of Object.entries(endless)) {
     const started = performance.now();
@@ -169,14 +171,14 @@ test('pages that fight back still end', async (t) => {
   t.match((await renderer.pdf({ html: '<p>next</p>' })).text, /next/, 'the next one is fine');
 });
 
-test('nothing of one document is seen by the next', async (t) => {
+void test('nothing of one document is seen by the next', async (t) => {
   const html =
     '<p id=p></p><script>p.textContent=(localStorage.a??"none")+document.cookie+location.protocol;localStorage.a="left"</script>';
   t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
   t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
 });
 
-test('charts, observers, fonts and lazy images are there when it prints', async (t) => {
+void test('charts, observers, fonts and lazy images are there when it prints', async (t) => {
   const html = `<p id=f></p><p id=r></p><div style="height:3000px"></div>
     <img loading=lazy width=20 height=20 onload="document.title='lazy loaded'" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='20' height='20'/%3E">
     <style>@font-face{font-family:gone;src:url(http://localhost:1/gone.woff2)}p{font-family:gone,serif}</style>

@@ -114,6 +114,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
     launcher.destroyTmp();
     await removeProfile(profile);
   };
+  let ending: Promise<void> | undefined;
   try {
     await launcher.launch();
     const pid = launcher.pid ?? 0;
@@ -131,9 +132,10 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       sandboxed: sandbox,
       sandboxNote: undefined,
       connection,
-      end: async () => {
-        await connection.close().catch(() => {});
-        await end();
+      end: () => {
+        // Chrome first: one that stands still would not take part in closing the socket.
+        ending ??= end().finally(() => void connection.close().catch(() => {}));
+        return ending;
       },
     };
   } catch (cause) {

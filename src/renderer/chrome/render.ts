@@ -25,6 +25,7 @@ export interface RenderedDocument extends PdfFile {
 }
 
 /**
+ * @param onUnclean told when something of this document may be left in the browser
  * @throws {PageFailure} when the page is at fault
  * @throws {ChromeGone} when the tab or the browser died
  */
@@ -34,7 +35,10 @@ export async function renderDocument(
   deadline: Deadline,
   onUnclean: () => void,
 ): Promise<RenderedDocument> {
-  const tab = await Tab.open(connection, deadline);
+  const tab = await Tab.open(connection, deadline).catch((error: unknown) => {
+    onUnclean();
+    throw error;
+  });
   try {
     return await renderInTab(tab, order, deadline);
   } finally {
@@ -50,10 +54,9 @@ async function renderInTab(
 ): Promise<RenderedDocument> {
   const { request, options } = order;
   const started = performance.now();
-  const wantsIdle = request.wait_for?.network_idle === true;
-  const network = wantsIdle ? new NetworkActivity(tab) : undefined;
+  const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
   const [watch] = await Promise.all([
-    DocumentWatch.start(tab, wantsIdle || request.url !== undefined, order.explainNetwork),
+    DocumentWatch.start(tab, order.explainNetwork),
     tab.send('Emulation.setEmulatedMedia', { media: options.media }),
     options.javascript
       ? undefined
@@ -66,9 +69,9 @@ async function renderInTab(
 
   if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline);
   // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
-  if (!loaded) await tab.send('Page.stopLoading', {});
+  if (!loaded) await tab.send('Page.stopLoading', undefined);
   const settled = await settle(tab, watch, deadline);
-  if (!settled) await tab.send('Page.stopLoading', {});
+  if (!settled) await tab.send('Page.stopLoading', undefined);
   // The page may have moved on to another by itself.
   watch.check();
   if (loaded && settled) deadline.phase = 'was being printed';

@@ -12,6 +12,8 @@ import type { Deadline } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
+/** A browser that takes longer for a step of opening a tab is not going to. */
+const OPEN_TIMEOUT_MS = 10_000;
 
 export class Tab {
   readonly #connection: Connection;
@@ -51,12 +53,14 @@ export class Tab {
   /** A new, empty tab whose every command ends by the deadline. Downloads are refused in it. */
   static async open(connection: Connection, deadline: Deadline): Promise<Tab> {
     const send = <M extends Command>(method: M, params: Params<M>): Promise<Result<M>> =>
-      connection.send(method, params, deadline.remaining()).catch((error: unknown) => {
-        // A browser that does not even open a tab is broken, whatever the page would have been.
-        throw error instanceof CommandTimeout
-          ? new ChromeGone('Chrome does not answer.', { cause: error })
-          : error;
-      });
+      connection
+        .send(method, params, deadline.share(1, OPEN_TIMEOUT_MS))
+        .catch((error: unknown) => {
+          // A browser that does not even open a tab is broken, whatever the page would have been.
+          throw error instanceof CommandTimeout
+            ? new ChromeGone('Chrome does not answer.', { cause: error })
+            : error;
+        });
     const { browserContextId } = await send('Target.createBrowserContext', {
       disposeOnDetach: true,
     });

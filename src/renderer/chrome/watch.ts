@@ -27,8 +27,7 @@ export class DocumentWatch {
     this.#explain = explain;
   }
 
-  /** @param network whether to see requests and their status; a document of our own needs neither */
-  static async start(tab: Tab, network: boolean, explain: ExplainNetwork): Promise<DocumentWatch> {
+  static async start(tab: Tab, explain: ExplainNetwork): Promise<DocumentWatch> {
     const watch = new DocumentWatch(explain);
     tab.on('Page.frameNavigated', ({ frame }) => {
       if (frame.parentId !== undefined || frame.url === 'about:blank') return;
@@ -54,7 +53,7 @@ export class DocumentWatch {
     });
     await Promise.all([
       tab.send('Page.setLifecycleEventsEnabled', { enabled: true }),
-      ...(network ? [tab.send('Network.enable', {})] : []),
+      tab.send('Network.enable', {}),
     ]);
     return watch;
   }
