@@ -16,6 +16,7 @@ import { SqliteEventStore } from './event-store/sqlite.ts';
 import { createApp } from './http/app.ts';
 import { createFileTokens } from './http/file-tokens.ts';
 import { listen } from './http/server.ts';
+import { createTokens } from './http/tokens.ts';
 import { timeOrderedId } from './ids.ts';
 import { FileKeyring } from './keyring/file.ts';
 import { deriveKey, loadMasterKey } from './keyring/master-key.ts';
@@ -231,6 +232,7 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
         ...core,
         publicUrl,
         rateLimiter: new MemoryRateLimiter(core.clock),
+        tokens: createTokens(deriveKey(core.masterKey, 'access tokens', 32), core.clock),
         fileTokens: createFileTokens(deriveKey(core.masterKey, 'file links', 32), core.clock),
         idempotencySecret: deriveKey(core.masterKey, 'idempotency keys', 32),
         readiness,

@@ -29,6 +29,7 @@ export function timeOrderedId(nowMs: number): string {
 
 export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
+export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;
 export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;
 
 /**

@@ -29,7 +29,7 @@ export interface OpenedAccount {
 const GENERATED_PASSWORD_CHARACTERS = 24;
 
 /** The id of the stream that reserves an address, which names nobody. Case does not tell two apart. */
-function addressHmac(deps: AccountDependencies, email: string): string {
+export function addressHmac(deps: Pick<AccountDependencies, 'addressKey'>, email: string): string {
   const normal = email.trim().normalize('NFC').toLowerCase();
   return createHmac('sha256', deps.addressKey).update(normal, 'utf8').digest('hex');
 }

@@ -14,18 +14,20 @@ import type { ReadModel } from '../read-model/read-model.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import { getAccount, listLedger } from './account.ts';
 import { deleteApiKey, listApiKeys, postApiKey } from './api-keys.ts';
+import { createTokenPair, refreshAccess, signOut } from './auth.ts';
 import type { RequestState } from './context.ts';
 import { getConversion, listConversions } from './conversions.ts';
 import { createConversion } from './create-conversion.ts';
 import type { FileTokens } from './file-tokens.ts';
 import { getFile } from './files.ts';
 import { healthz, type Readiness, readyz } from './health.ts';
-import { authenticate } from './middleware/authenticate.ts';
+import { authenticate, countAnonymous } from './middleware/authenticate.ts';
 import { clientAddress } from './middleware/client-address.ts';
 import { errors } from './middleware/errors.ts';
 import { notFound } from './middleware/not-found.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import type { Tokens } from './tokens.ts';
 
 export const BASE_PATH = '/api/v1';
 
@@ -42,6 +44,9 @@ export interface HttpDependencies {
   readonly vault: Vault;
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
+  readonly tokens: Tokens;
+  /** Keys the hash under which a sign-in address is found. */
+  readonly addressKey: Buffer;
   /** Keys the hashes of idempotency keys: `deriveKey(master, 'idempotency keys', 32)`. */
   readonly idempotencySecret: Buffer;
   /** The origin under which clients reach the service. */
@@ -58,6 +63,7 @@ export interface HttpApp {
 function apiRoutes(deps: HttpDependencies, closing: AbortSignal): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: BASE_PATH, strict: true, sensitive: true });
   const known = authenticate(deps);
+  const counted = countAnonymous(deps);
   const reading = { ...deps, closing };
   router.post('/pdf/', known, createConversion(deps));
   router.get('/conversions/', known, listConversions(reading));
@@ -67,6 +73,9 @@ function apiRoutes(deps: HttpDependencies, closing: AbortSignal): Router<Request
   router.get('/api-keys/', known, listApiKeys(deps));
   router.post('/api-keys/', known, postApiKey(deps));
   router.delete('/api-keys/:id/', known, deleteApiKey(deps));
+  router.post('/auth/jwt/create/', counted, createTokenPair(deps));
+  router.post('/auth/jwt/refresh/', counted, refreshAccess(deps));
+  router.post('/auth/jwt/revoke/', counted, signOut(deps));
   return router;
 }
 

@@ -1,5 +1,4 @@
 /** The links under which PDFs are downloaded: PASETO v4.public, so that no list of links is kept. */
-import { createPrivateKey } from 'node:crypto';
 import { PublicProtocol } from 'paseto';
 import {
   ImportPublicKeyFactory,
@@ -8,11 +7,9 @@ import {
   VerifyFactory,
 } from 'paseto/v4/public';
 import type { Clock } from '../clock.ts';
+import { ed25519Key } from './ed25519.ts';
 
 const PURPOSE = 'download';
-/** RFC 8410: what stands before the seed in a PKCS #8 Ed25519 private key. */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 const v4 = new PublicProtocol(
   ImportSecretKeyFactory,
   ImportPublicKeyFactory,
@@ -28,11 +25,7 @@ export interface FileTokens {
 }
 
 async function importKeys(seed: Buffer) {
-  const key = createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+  const key = ed25519Key(seed);
   const point = Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
   const both = Buffer.concat([seed, point]);
   return {

@@ -1,13 +1,21 @@
-/** Counts requests per key in fixed windows of a minute, over all API nodes that share it. */
+/** How many may pass in a fixed window of time. */
+export interface Rate {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+/** Counts per key in fixed windows, over all API nodes that share it. */
 export interface RateLimiter {
-  /** Counts one request, unless none is left. */
-  take(key: string, limit: number): Promise<Standing>;
+  /** Counts one, unless none is left. */
+  take(key: string, rate: Rate): Promise<Standing>;
+  /** Takes back what was counted in the window that is open now. */
+  giveBack(key: string, rate: Rate): Promise<void>;
   /** How things stand, counting nothing. */
-  peek(key: string, limit: number): Promise<Standing>;
+  peek(key: string, rate: Rate): Promise<Standing>;
 }
 
 export interface Standing {
-  /** Whether the request was within the limit. */
+  /** Whether it was within the limit; of `peek`, whether the next one would be. */
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;

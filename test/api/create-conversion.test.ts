@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { BASE, refusal, startApi } from '../support/api.ts';
 
-const type = (value: string) => ({ 'Content-Type': value });
+const mediaType = (value: string) => ({ 'Content-Type': value });
 
 const PATH = `${BASE}/pdf/`;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -300,17 +300,17 @@ void test('bodies that are none', async (t) => {
     ['deep nesting', { body: '['.repeat(4000) }, { status: 400, error: 'validation_error' }],
     [
       'text',
-      { body: json, headers: type('text/plain') },
+      { body: json, headers: mediaType('text/plain') },
       { status: 415, error: 'unsupported_media_type' },
     ],
     [
       'a form',
-      { body: 'html=x', headers: type('application/x-www-form-urlencoded') },
+      { body: 'html=x', headers: mediaType('application/x-www-form-urlencoded') },
       { status: 415, error: 'unsupported_media_type' },
     ],
     [
       'another charset',
-      { body: json, headers: type('application/json; charset=latin1') },
+      { body: json, headers: mediaType('application/json; charset=latin1') },
       { status: 415, error: 'unsupported_media_type' },
     ],
     [
@@ -342,7 +342,7 @@ void test('bodies that are none', async (t) => {
   t.equal(chunked.status, 413, 'a body of unannounced length is counted while it comes');
   const fits = { html: `<p>${'é'.repeat(510)}` };
   t.equal((await api.call('POST', PATH, { key, body: fits })).status, 202, 'exactly the most');
-  const charset = type('application/json; charset="UTF-8"');
+  const charset = mediaType('application/json; charset="UTF-8"');
   t.equal((await api.call('POST', PATH, { key, body: json, headers: charset })).status, 202);
 });
 

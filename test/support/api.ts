@@ -21,6 +21,7 @@ import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
 import { listen } from '../../src/http/server.ts';
+import { createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { createVault } from '../../src/keyring/vault.ts';
@@ -93,6 +94,8 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
     vault,
     rateLimiter: new MemoryRateLimiter(clock),
     fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), clock),
+    tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), clock),
+    addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
     idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
     publicUrl: origin,
     readiness: () => ({ ready: true, missing: [] }),
@@ -108,7 +111,6 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
     rmSync(root, { recursive: true, force: true });
   });
 
-  const addressKey = deriveKey(MASTER_KEY, 'sign-in address', 32);
   let accounts = 0;
   const context = (): CommandContext => operatorContext(clock);
 
@@ -121,8 +123,8 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
   } = {}) {
     accounts += 1;
     const request = { email: `user${accounts}@example.com`, plan, credits, password: PASSWORD };
-    const account = await openAccount({ actors, vault, addressKey }, request, context());
-    const key = await createApiKey({ actors, vault }, account.id, 'test', context());
+    const account = await openAccount(deps, request, context());
+    const key = await createApiKey(deps, account.id, 'test', context());
     return { ...account, keyId: key.id, key: key.key };
   }
 

@@ -13,3 +13,11 @@ export function authenticate(deps: CredentialDependencies & RateLimitDependencie
     await next();
   };
 }
+
+/** For routes whose credential is in the body: until it is judged, the client is its address. */
+export function countAnonymous(deps: RateLimitDependencies): HttpMiddleware {
+  return async (ctx, next) => {
+    await countRequest(deps, ctx);
+    await next();
+  };
+}

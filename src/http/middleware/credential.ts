@@ -1,17 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { ActorSystem } from '../../actors/system.ts';
 import { apiKeyHash } from '../../application/api-keys.ts';
-import { accountActor, apiKeyActor } from '../../application/kinds.ts';
+import { accountActor, apiKeyActor, sessionActor } from '../../application/kinds.ts';
 import type { Clock } from '../../clock.ts';
 import { useIsDue } from '../../domain/api-key.ts';
 import { apiKeyId } from '../../ids.ts';
 import type { Vault } from '../../keyring/vault.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
+import type { TokenClaims, Tokens } from '../tokens.ts';
 
 export interface CredentialDependencies {
   readonly actors: ActorSystem;
   readonly clock: Clock;
   readonly vault: Vault;
+  readonly tokens: Tokens;
 }
 
 type Holder = Omit<Caller, 'plan'>;
@@ -53,14 +55,36 @@ async function holderOfKey(
   return holder;
 }
 
+async function holderOfToken(
+  deps: CredentialDependencies,
+  authorization: string,
+): Promise<Holder | undefined> {
+  const token = /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1];
+  const claims = token === undefined ? undefined : await deps.tokens.verify('access', token);
+  return claims && (await isOpen(deps, claims))
+    ? { accountId: claims.accountId, actor: { kind: 'session', id: claims.sessionId } }
+    : undefined;
+}
+
+/** Whether the sign-in that a token came from still holds. */
+export async function isOpen(
+  { actors, clock }: Pick<CredentialDependencies, 'actors' | 'clock'>,
+  { accountId, sessionId }: TokenClaims,
+): Promise<boolean> {
+  const { state } = await actors.read(sessionActor, sessionId);
+  return state.status === 'open' && state.accountId === accountId && clock.now() < state.expiresAt;
+}
+
 /** Who sends the request, read from the credential's own stream, so that a revocation holds at once. */
 export async function findCaller(
   ctx: HttpContext,
   deps: CredentialDependencies,
 ): Promise<Caller | undefined> {
   const key = ctx.get('X-API-Key');
-  if (key === '') return undefined;
-  const holder = await holderOfKey(ctx, deps, key);
+  const holder =
+    key === ''
+      ? await holderOfToken(deps, ctx.get('Authorization'))
+      : await holderOfKey(ctx, deps, key);
   if (holder === undefined) return undefined;
   const { state } = await deps.actors.read(accountActor, holder.accountId);
   return state.status === 'open' ? { ...holder, plan: state.plan } : undefined;

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { RateLimiter, Standing } from '../../rate-limiter/port.ts';
+import type { Rate, RateLimiter, Standing } from '../../rate-limiter/port.ts';
 import type { Caller, HttpContext } from '../context.ts';
 
 export interface RateLimitDependencies {
@@ -13,6 +13,8 @@ export interface RateLimitDependencies {
     'rateLimitFree' | 'rateLimitStarter' | 'rateLimitPro' | 'rateLimitAnonymous'
   >;
 }
+
+const WINDOW_MS = 60_000;
 
 function planLimit(config: RateLimitDependencies['config'], plan: Caller['plan']): number {
   switch (plan) {
@@ -26,7 +28,7 @@ function planLimit(config: RateLimitDependencies['config'], plan: Caller['plan']
 }
 
 /** A client commonly holds a whole /64 of IPv6 addresses: they share one window. */
-function addressKey(address: string): string {
+export function addressKey(address: string): string {
   if (!isIPv6(address)) return `address:${address}`;
   const [head = '', tail = ''] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
@@ -36,11 +38,20 @@ function addressKey(address: string): string {
   return `address:${filled.slice(0, 4).join(':')}::/64`;
 }
 
-function windowOf(deps: RateLimitDependencies, ctx: HttpContext): [key: string, limit: number] {
+function windowOf(deps: RateLimitDependencies, ctx: HttpContext): [key: string, rate: Rate] {
   const { caller, clientAddress } = ctx.state;
-  return caller === undefined
-    ? [addressKey(clientAddress), deps.config.rateLimitAnonymous]
-    : [`account:${caller.accountId}`, planLimit(deps.config, caller.plan)];
+  const [key, limit] =
+    caller === undefined
+      ? [addressKey(clientAddress), deps.config.rateLimitAnonymous]
+      : [`account:${caller.accountId}`, planLimit(deps.config, caller.plan)];
+  return [key, { limit, windowMs: WINDOW_MS }];
+}
+
+/** @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit */
+export function demandAllowed({ allowed, resetAt }: Standing, clock: Clock): void {
+  if (allowed) return;
+  const seconds = Math.max(1, Math.ceil(resetAt - clock.now() / 1000));
+  throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
 }
 
 function show(ctx: HttpContext, standing: Standing): void {
@@ -56,9 +67,7 @@ function show(ctx: HttpContext, standing: Standing): void {
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
   const standing = await deps.rateLimiter.take(...windowOf(deps, ctx));
   show(ctx, standing);
-  if (standing.allowed) return;
-  const seconds = Math.max(1, Math.ceil(standing.resetAt - deps.clock.now() / 1000));
-  throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
+  demandAllowed(standing, deps.clock);
 }
 
 /** Says how things stand on an answer that does not count. */

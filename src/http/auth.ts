@@ -1,0 +1,93 @@
+/** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
+import type { ActorSystem } from '../actors/system.ts';
+import { accepted } from '../application/accepted.ts';
+import { accountActor, sessionActor } from '../application/kinds.ts';
+import { ServiceError } from '../errors.ts';
+import { newSessionId } from '../ids.ts';
+import { commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
+import { readJsonObject } from './middleware/body.ts';
+import { isOpen } from './middleware/credential.ts';
+import { RefreshRequest, SignInRequest } from './schemas/auth-requests.ts';
+import { Issues } from './schemas/issues.ts';
+import { compile } from './schemas/validate.ts';
+import { type SignInDependencies, signIn } from './sign-in.ts';
+import {
+  ACCESS_LIFETIME_MS,
+  REFRESH_LIFETIME_MS,
+  type TokenClaims,
+  type Tokens,
+} from './tokens.ts';
+
+export interface AuthDependencies extends SignInDependencies {
+  readonly actors: ActorSystem;
+  readonly tokens: Tokens;
+  readonly config: { readonly maxBodyBytes: number };
+}
+
+const checkSignIn = compile(SignInRequest);
+const checkRefresh = compile(RefreshRequest);
+
+async function readValid<T extends object>(
+  ctx: HttpContext,
+  deps: AuthDependencies,
+  check: (body: object, issues: Issues) => body is T,
+): Promise<T> {
+  const body = await readJsonObject(ctx, deps.config.maxBodyBytes);
+  const issues = new Issues();
+  const valid = check(body, issues);
+  issues.throwAny();
+  if (!valid) throw new ServiceError('validation_error');
+  return body;
+}
+
+/** @throws {ServiceError} `unauthorized` unless the body carries a refresh token that still holds */
+async function sessionOf(
+  ctx: HttpContext,
+  deps: AuthDependencies,
+): Promise<TokenClaims & { readonly refresh: string }> {
+  const { refresh } = await readValid(ctx, deps, checkRefresh);
+  const claims = await deps.tokens.verify('refresh', refresh);
+  const holds = claims !== undefined && (await isOpen(deps, claims));
+  const account = holds ? await deps.actors.read(accountActor, claims.accountId) : undefined;
+  if (!holds || account?.state.status !== 'open') {
+    throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
+  }
+  return { ...claims, refresh };
+}
+
+export function createTokenPair(deps: AuthDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const accountId = await signIn(ctx, deps, await readValid(ctx, deps, checkSignIn));
+    const actor = { kind: 'account', id: accountId } as const;
+    const context = await commandContext(ctx, deps, { accountId, actor });
+    const { time } = context.metadata;
+    const sessionId = newSessionId(time);
+    const expiresAt = time + REFRESH_LIFETIME_MS;
+    const command = { type: 'OpenSession', accountId, sessionId, expiresAt } as const;
+    accepted(await deps.actors.send(sessionActor, sessionId, command, context));
+    const claims = { accountId, sessionId };
+    ctx.body = {
+      access: await deps.tokens.issue('access', claims, time + ACCESS_LIFETIME_MS),
+      refresh: await deps.tokens.issue('refresh', claims, expiresAt),
+    };
+  };
+}
+
+export function refreshAccess(deps: AuthDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { refresh, ...claims } = await sessionOf(ctx, deps);
+    const expiresAt = deps.clock.now() + ACCESS_LIFETIME_MS;
+    ctx.body = { access: await deps.tokens.issue('access', claims, expiresAt), refresh };
+  };
+}
+
+export function signOut(deps: AuthDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { accountId, sessionId } = await sessionOf(ctx, deps);
+    const actor = { kind: 'session', id: sessionId } as const;
+    const context = await commandContext(ctx, deps, { accountId, actor });
+    const command = { type: 'RevokeSession', sessionId } as const;
+    accepted(await deps.actors.send(sessionActor, sessionId, command, context));
+    ctx.status = 204;
+  };
+}
