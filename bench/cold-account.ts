@@ -135,12 +135,12 @@ async function longAccount(): Promise<void> {
   const uncached = await cold('long', noSnapshots);
   await cold('long', snapshots);
   await cold('short', snapshots);
-  await compare('stopped in order            ', asLeft);
+  await compare('stopped in order         ', asLeft);
   // Fewer events than bring the next snapshot; the short account never had one.
   const behind = DEFAULT_LIMITS.snapshotEvery - 2;
   await build('long', longest, longest + behind, EVERY_MS);
   await compare(`killed ${behind} events after one`, noSnapshots);
-  say(`  without a snapshot            long ${ms(uncached)}`);
+  say(`  without a snapshot         long ${ms(uncached)}`);
 }
 
 async function manyKeys(): Promise<void> {
