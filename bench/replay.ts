@@ -70,19 +70,29 @@ async function rebuild(target: string): Promise<void> {
   database.close();
 }
 
-async function rateOf(events: number, work: () => void | Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return Math.round(events / ((performance.now() - start) / 1000));
+/** Events a second, by the clock and by the processor time that this process has used. */
+interface Rate {
+  readonly wall: number;
+  readonly cpu: number;
 }
 
-const median = (rates: readonly number[]): number =>
-  rates.toSorted((a, b) => a - b)[Math.floor(rates.length / 2)] ?? 0;
+async function rateOf(events: number, work: () => void | Promise<void>): Promise<Rate> {
+  const [start, used] = [performance.now(), process.cpuUsage()];
+  await work();
+  const { user, system } = process.cpuUsage(used);
+  const wall = Math.round((events * 1000) / (performance.now() - start));
+  return { wall, cpu: Math.round((events * 1e6) / (user + system)) };
+}
+
+function median(rates: readonly Rate[], of: keyof Rate): number {
+  const sorted = rates.map((rate) => rate[of]).toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
 
 try {
   const wanted = Number(process.argv[2] ?? 200_000);
   const events = fillLog(Math.round(wanted / EVENTS_PER_CONVERSION));
-  const [ours, sameRows, oneRow]: [number[], number[], number[]] = [[], [], []];
+  const [ours, sameRows, oneRow]: [Rate[], Rate[], Rate[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     const [target, plain, copy] = ['ours', 'plain', 'copy'].map((each) =>
       join(directory, `${each}-${round}`),
@@ -95,9 +105,11 @@ try {
       if (differences.length > 0) throw new Error(`Not the same rows: ${differences[0]}`);
     }
   }
-  const line = (name: string, rates: readonly number[]): string =>
-    `${name.padEnd(34)} ${median(rates).toLocaleString('en').padStart(9)} events/s` +
-    `  ratio ${(median(ours) / median(rates)).toFixed(2)}\n`;
+  const column = (rates: readonly Rate[], of: keyof Rate): string =>
+    `${median(rates, of).toLocaleString('en').padStart(9)} a second, ratio ` +
+    (median(ours, of) / median(rates, of)).toFixed(2);
+  const line = (name: string, rates: readonly Rate[]): string =>
+    `${name.padEnd(34)} ${column(rates, 'wall')} | by CPU time ${column(rates, 'cpu')}\n`;
   stdout.write(`replay of ${events.toLocaleString('en')} events, median of ${ROUNDS} rounds\n`);
   stdout.write(line('rebuild into all read models', ours));
   stdout.write(line('plain better-sqlite3, same rows', sameRows));
