@@ -54,7 +54,12 @@ module.exports = {
       ['^src/blob-store/', '^src/domain/', '^src/event-store/port\\.ts$', '^src/embedded/'],
       'An adapter knows its port and its driver.',
     ),
-    only('keyring', '^src/keyring/', ['^src/keyring/'], 'An adapter knows its port and its driver.'),
+    only(
+      'keyring',
+      '^src/keyring/',
+      ['^src/keyring/'],
+      'An adapter knows its port and its driver.',
+    ),
     only(
       'embedded',
       '^src/embedded/',
@@ -154,8 +159,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // TypeScript 7 has no API that a parser could use; swc sees type-only imports too.
     parser: 'swc',
-    tsPreCompilationDeps: true,
     enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js'] },
   },
 };

@@ -25,7 +25,9 @@ const CAUSES = [
  */
 export function explain(output) {
   const cause = CAUSES.find(([pattern]) => pattern instanceof RegExp && pattern.test(output));
-  const said = output.split('\n').find((line) => /^npm (error|ERR!) (?!code)/.test(line));
+  const said = output
+    .split('\n')
+    .find((line) => /^npm (error|ERR!) (?!code|syscall|errno|path|dest)\S/.test(line));
   const detail = said?.replace(/^npm (error|ERR!)\s*/, '') ?? 'npm gave no reason';
   return cause === undefined ? detail : `${cause[1]} (${detail})`;
 }
