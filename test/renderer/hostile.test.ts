@@ -1,0 +1,45 @@
+/** Pages that fight back: each ends, frees its slot and leaves nothing for the next. */
+import tap, { test } from 'tap';
+import { startTestRenderer } from '../support/renderer.ts';
+
+const renderer = await startTestRenderer();
+tap.teardown(() => renderer.close());
+
+const withScript = (script: string): string => `<p>alive</p><script>${script}</script>`;
+
+void test('pages that fight back still end', async (t) => {
+  const tricks = {
+    'a getter on then': 'Object.defineProperty(Object.prototype,"then",{get(){for(;;);}})',
+    'no promises': 'Promise=undefined;Promise.prototype',
+    'no frames': 'requestAnimationFrame=()=>{};document.fonts.__proto__=null',
+    dialogs: 'alert(1);confirm(2);prompt(3)',
+    'a popup': 'open("about:blank");open("https://example.com/")',
+    'leaving is refused': 'onbeforeunload=()=>"stay"',
+    'covered names':
+      'document.body.insertAdjacentHTML("beforeend","<form name=fonts></form><form name=querySelectorAll></form>")',
+  };
+  for (const [name, script] of Object.entries(tricks)) {
+    t.match((await renderer.pdf({ html: withScript(script) })).text, /alive/, name);
+  }
+  const endless = {
+    'a loop': withScript('for(;;);'),
+    'a loop after load': withScript('onload=()=>setTimeout(()=>{for(;;);})'),
+    'a loop before print': withScript('onbeforeprint=()=>{for(;;);}'),
+    'endless dialogs': withScript('for(;;)alert(1)'),
+  };
+  for (const [name, page] of Object.entries(endless)) {
+    const started = performance.now();
+    const result = await renderer.render({ html: page }, {}, 1_500);
+    const took = performance.now() - started;
+    t.match(result, { kind: 'failed', code: 'timeout', message: /time limit/ }, name);
+    t.ok(took < 3_500, `${name}: the slot is free ${Math.round(took - 1_500)} ms after the limit`);
+  }
+  t.match((await renderer.pdf({ html: '<p>next</p>' })).text, /next/, 'the next one is fine');
+});
+
+void test('nothing of one document is seen by the next', async (t) => {
+  const html =
+    '<p id=p></p><script>p.textContent=(localStorage.a??"none")+document.cookie+location.protocol;localStorage.a="left"</script>';
+  t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
+  t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
+});

@@ -1,0 +1,65 @@
+/** What a killed node or a stuck thread leaves behind. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processes.ts';
+import { startRenderPool } from '../../src/renderer/pool.ts';
+import { silent } from '../support/renderer.ts';
+import { isAlive } from '../support/renderer-node.ts';
+import { OPTIONS } from '../support/samples.ts';
+
+void test('Chromes of a killed node are ended by the next start, and no other process', async (t) => {
+  const parent = t.testdir();
+  const dead = join(parent, 'node-999999999-1-' + hostname());
+  const live = join(parent, `node-${process.pid}-0-${hostname()}`);
+  await mkdir(dead);
+  await mkdir(live);
+  const idle = (profile: string) => {
+    const code = 'setInterval(() => {}, 1000)';
+    const child = spawn(process.execPath, ['-e', code, '--', `--user-data-dir=${profile}`], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    t.teardown(() => child.kill('SIGKILL'));
+    return child;
+  };
+  const mine = join(dead, 'chrome-a');
+  const left = idle(mine);
+  recordProcess(left.pid ?? 0, mine);
+  const stranger = idle('/another/profile');
+  recordProcess(stranger.pid ?? 0, join(dead, 'chrome-b'));
+  const reborn = idle(join(dead, 'chrome-c'));
+  const record = { pid: reborn.pid, startTime: '1', profile: join(dead, 'chrome-c') };
+  await writeFile(join(dead, 'chrome-c.process.json'), JSON.stringify(record));
+
+  const exited = once(left, 'exit');
+  t.equal(await reapLeftovers(parent), 1);
+  await exited;
+  t.ok(isAlive(stranger.pid ?? 0), 'a process with another profile is not ours');
+  t.ok(isAlive(reborn.pid ?? 0), 'a process that started at another time is not ours');
+  t.same(await readdir(parent), [live.slice(parent.length + 1)], 'a living node keeps its files');
+});
+
+void test('a thread that hangs is replaced, and its job times out', async (t) => {
+  const pool = await startRenderPool({
+    concurrency: 1,
+    worker: {
+      chromePath: '',
+      directory: t.testdir(),
+      allowPrivateNetwork: false,
+      egressPorts: [],
+    },
+    logger: silent,
+    workerFile: new URL('../support/stuck-worker.ts', import.meta.url),
+  });
+  t.teardown(() => pool.close());
+  const task = { request: { html: '' }, options: OPTIONS, deadlineMs: 200, outputPath: '/nowhere' };
+  for (const conversionId of ['a', 'b']) {
+    const begun = performance.now();
+    t.match(await pool.render({ ...task, conversionId }), { kind: 'failed', code: 'timeout' });
+    t.ok(performance.now() - begun < 2_200, 'within two seconds of the limit');
+  }
+});
