@@ -1,0 +1,182 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { cliJson, runCli } from '../support/cli.ts';
+import { readLog, violations } from '../support/invariants.ts';
+import { createPlace, type Place } from '../support/place.ts';
+import { processesOf } from '../support/processes.ts';
+import { openPdf } from '../support/pdf.ts';
+import { readModelRows } from '../support/read-model.ts';
+import { startService } from '../support/service.ts';
+
+const ANN = 'ann@example.com';
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Ends with the status, says one line about it on standard error and nothing on standard output. */
+async function refuses(
+  t: Test,
+  place: Place,
+  args: readonly string[],
+  code: number,
+  line: RegExp,
+  input = '',
+): Promise<void> {
+  const result = await runCli(place, args, { input });
+  const told = `${args.join(' ')} → ${code}`;
+  t.equal(result.code, code, `${told}: ${result.stderr}`);
+  t.equal(result.stdout, '', `${told}: nothing on standard output`);
+  t.match(result.stderr, /^pressledger: [^\n]+\n$/, `${told}: one line`);
+  t.match(result.stderr, line, told);
+}
+
+void test('accounts, credits, plans and keys without a service', async (t) => {
+  const place = createPlace(t, { FREE_CREDITS: '7' });
+  t.strictSame(await cliJson(place, ['account', 'list']), []);
+
+  const opened = (await cliJson(place, ['account', 'create', '--email', ANN])) as object;
+  t.match(opened, { id: /^acct_/, email: ANN, plan: 'free', credits: 7, password: /^\w{12,}$/ });
+  t.strictSame(Object.keys(opened), ['id', 'email', 'plan', 'credits', 'password']);
+  const bobs = 'bob@example.com';
+  const create = ['account', 'create', '--email', bobs, '--plan', 'starter', '--credits', '0'];
+  const bob = (await cliJson(place, [...create, '--password-stdin'], {
+    input: 'correct horse battery\n',
+  })) as object;
+  t.strictSame(
+    Object.keys(bob),
+    ['id', 'email', 'plan', 'credits'],
+    'a given password is not told',
+  );
+  t.match(bob, { plan: 'starter', credits: 0 });
+
+  t.strictSame(await cliJson(place, ['credits', 'grant', ANN, '5']), { email: ANN, credits: 12 });
+  t.strictSame(await cliJson(place, ['plan', 'set', ANN, 'pro']), { email: ANN, plan: 'pro' });
+  const shown = await cliJson(place, ['account', 'show', 'ANN@Example.com']);
+  t.match(shown, { email: ANN, plan: 'pro', credits: 12, created_at: ISO });
+  t.strictSame(Object.keys(shown as object), ['id', 'email', 'plan', 'credits', 'created_at']);
+  const list = (await cliJson(place, ['account', 'list'])) as { email: string }[];
+  t.strictSame(
+    list.map(({ email }) => email),
+    [ANN, bobs],
+  );
+
+  const key = (await cliJson(place, ['key', 'create', ANN, '--name', ' build  server '])) as {
+    id: string;
+    key: string;
+  };
+  t.match(key, {
+    id: /^key_[0-9a-z]{26}$/,
+    name: 'build  server',
+    key: /^pk_live_[0-9A-Za-z]{24}$/,
+    created_at: ISO,
+  });
+  t.strictSame(Object.keys(key), ['id', 'name', 'key', 'created_at']);
+  const [listed] = (await cliJson(place, ['key', 'list', ANN])) as object[];
+  t.match(listed, { id: key.id, prefix: key.key.slice(0, 12), last_used_at: null });
+  await cliJson(place, ['key', 'revoke', key.id]);
+  t.strictSame(await cliJson(place, ['key', 'list', ANN]), []);
+  await refuses(t, place, ['key', 'revoke', key.id], 1, /no such API key/);
+
+  const log = JSON.stringify(readLog(place.dataDir));
+  for (const personal of ['ann@', 'bob@', 'correct horse', 'build  server', key.key]) {
+    t.notOk(log.includes(personal), `${personal} is not in the log as it is`);
+  }
+  t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);
+});
+
+void test('for people: the same without --json', async (t) => {
+  const place = createPlace(t);
+  const created = await runCli(place, ['account', 'create', '--email', ANN]);
+  t.equal(created.code, 0);
+  t.match(created.stdout, /^Opened acct_\w+ for ann@example\.com: plan free, 100 credits\.$/m);
+  t.match(created.stdout, /^Password \(shown only now\): \w+$/m);
+  t.match((await runCli(place, ['--help'])).stdout, /account create .*\n[^]*projections rebuild/);
+  t.match(
+    (await runCli(place, ['credits', 'grant', '--help'])).stdout,
+    /^Usage: pressledger credits/,
+  );
+});
+
+void test('refusals end with 1, wrong usage with 2', async (t) => {
+  const place = createPlace(t);
+  await cliJson(place, ['account', 'create', '--email', ANN]);
+  const create = ['account', 'create', '--email'];
+  const refused: readonly (readonly [args: readonly string[], line: RegExp, input?: string])[] = [
+    [[...create, 'Ann@Example.com'], /already/],
+    [[...create, 'nonsense'], /not an email address/],
+    [[...create, 'c@example.com', '--password-stdin'], /at least 12 characters/, 'short\n'],
+    [['account', 'show', 'nobody@example.com'], /no account for nobody@example\.com/],
+    [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
+    [['key', 'create', ANN, '--name', '  '], /1 to 100 characters/],
+    [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],
+    [['convert', '/nonexistent.html', '-o', '/dev/null'], /nonexistent\.html cannot be read/],
+  ];
+  const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+    [[], /No command/],
+    [['account', 'show'], /Usage: pressledger account show E/],
+    [['credits', 'grant', ANN, '0'], /whole number from 1/],
+  ];
+  await Promise.all([
+    ...refused.map(([args, line, input]) => refuses(t, place, args, 1, line, input)),
+    ...wrong.map(([args, line]) => refuses(t, place, args, 2, line)),
+  ]);
+});
+
+void test('convert without a service renders here', async (t) => {
+  const place = createPlace(t);
+  await cliJson(place, ['account', 'create', '--email', ANN, '--credits', '2']);
+  const source = join(place.dataDir, 'letter.html');
+  writeFileSync(source, '<h1>A letter</h1>');
+  const target = join(place.dataDir, 'letter.pdf');
+  const convert = ['convert', source, '-o', target];
+  const record = await cliJson(place, [...convert, '--landscape', '--page-size', 'A5']);
+  t.match(record, { id: /^conv_/, status: 'completed', created_at: ISO, completed_at: ISO });
+  t.match((await openPdf(readFileSync(target))).text, /A letter/);
+
+  await refuses(t, place, [...convert, '--scale', '9'], 1, /scale/);
+  const failed = await runCli(place, [...convert, '--page-ranges', '5', '--json']);
+  t.equal(failed.code, 1);
+  t.match(JSON.parse(failed.stdout), { status: 'failed', error_message: /./ });
+  t.match(await cliJson(place, ['account', 'show', ANN]), { credits: 1 }, 'refunded');
+  await cliJson(place, convert);
+  await refuses(t, place, convert, 1, /no credits/);
+  t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);
+  t.strictSame(processesOf(place.tmpDir), [], 'no Chrome is left');
+});
+
+void test('beside a running service each sees at once what the other wrote', async (t) => {
+  const service = await startService(t);
+  const { place } = service;
+  const admin = service.firstStart.email;
+  const made = (await cliJson(place, ['key', 'create', admin, '--name', 'cli'])) as {
+    id: string;
+    key: string;
+  };
+  const client = service.client(made.key);
+  const { id } = await client.create({ html: '<h1>With the new key</h1>' });
+  t.match(await cliJson(place, ['account', 'show', admin]), { credits: 99 }, 'its debit is seen');
+  t.equal((await client.wait(id)).status, 'completed');
+  const [key] = (await cliJson(place, ['key', 'list', admin])) as { last_used_at: unknown }[];
+  t.match(key?.last_used_at, ISO, 'its use is seen');
+
+  const source = join(place.dataDir, 'page.html');
+  writeFileSync(source, '<h1>By the service</h1>');
+  const target = join(place.dataDir, 'page.pdf');
+  const here = (await cliJson(place, ['convert', source, '-o', target])) as { id: string };
+  t.match((await openPdf(readFileSync(target))).text, /By the service/);
+  t.equal((await client.get(here.id)).status, 'completed', 'the service knows it');
+  const there = ['--server', service.url, '--api-key', made.key];
+  const record = await cliJson(place, ['convert', source, '-o', target, ...there]);
+  t.match(record, { status: 'completed', file_url: /^http/ });
+
+  const before = readModelRows(place.dataDir);
+  const rebuilt = await runCli(place, ['projections', 'rebuild', '--json']);
+  t.equal(rebuilt.code, 0, rebuilt.stderr);
+  t.match(JSON.parse(rebuilt.stdout), { events: readLog(place.dataDir).length });
+  t.match(rebuilt.stderr, /\d+ of \d+ events/, 'with progress');
+  t.strictSame(readModelRows(place.dataDir), before);
+  t.equal((await client.get(id)).status, 'completed', 'the service goes on with the new one');
+
+  await cliJson(place, ['key', 'revoke', made.id]);
+  await t.rejects(client.get(id), { code: 'unauthorized' }, 'revoked on the very next request');
+  await refuses(t, place, ['convert', source, '-o', target, ...there], 1, /credential/);
+});
