@@ -219,7 +219,6 @@ export async function startRendering(core: Core): Promise<Running> {
 export async function startService(config: Config, logger: Logger): Promise<RunningService> {
   const core = await openCore(config, logger);
   try {
-    const firstAccount = await openFirstAccount(core, config);
     const rendering = new Rendering(core);
     const server = await listen({ host: config.host, port: config.port });
     const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
@@ -240,8 +239,11 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
     );
     return {
       publicUrl,
-      firstAccount,
-      ready: core.caughtUp().then(() => rendering.start()),
+      ready: core
+        .caughtUp()
+        .then(() => rendering.start())
+        // Last of all: a start that fails must not open an account whose secrets nobody has seen.
+        .then(() => openFirstAccount(core, config)),
       stop: async () => {
         await server.close();
         await rendering.stop();

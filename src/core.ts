@@ -45,7 +45,9 @@ export interface FirstAccount {
 export interface RunningService extends Running {
   /** Where clients reach it: an origin such as `https://pdf.example.com`. */
   readonly publicUrl: string;
-  readonly firstAccount: FirstAccount | undefined;
-  /** Resolves when it can accept and render, rejects when it never will. */
-  readonly ready: Promise<void>;
+  /**
+   * Resolves when it can accept and render, with the account that the first start has opened; rejects
+   * when it never will.
+   */
+  readonly ready: Promise<FirstAccount | undefined>;
 }

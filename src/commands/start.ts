@@ -30,10 +30,10 @@ export const start: Command = {
     const service = await startService();
     try {
       // Whoever stops the service before it is ready need not wait for Chrome.
-      const ready = service.ready.then(() => {
+      const ready = service.ready.then((firstAccount) => {
         output.line(`Pressledger is ready at ${service.publicUrl}`);
-        if (service.firstAccount) {
-          for (const line of welcome(service.publicUrl, service.firstAccount)) output.line(line);
+        if (firstAccount) {
+          for (const line of welcome(service.publicUrl, firstAccount)) output.line(line);
         }
         return stopAsked;
       });
