@@ -98,7 +98,7 @@ module.exports = {
     only(
       'renderer-chrome-stands-alone',
       '^src/renderer/chrome/',
-      ['^src/renderer/chrome/', '^src/domain/(events|request-document)\\.ts$'],
+      ['^src/renderer/chrome/', '^src/domain/(events|page|request-document)\\.ts$'],
       'What drives Chrome knows nothing of the service.',
     ),
     only(
@@ -112,7 +112,7 @@ module.exports = {
       '^src/renderer/',
       [
         '^src/renderer/',
-        '^src/domain/(events|request-document)\\.ts$',
+        '^src/domain/',
         '^src/render-queue/(port|messages)\\.ts$',
         '^src/blob-store/port\\.ts$',
         '^src/(clock|ids|log)\\.ts$',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
+import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import type { BlobRef, ConversionFailureCode } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
@@ -11,9 +12,6 @@ import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { within } from './chrome/deadline.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
-
-/** As the domain has it: a document that ends its renderer this often is given up. */
-const MAX_ATTEMPTS = 3;
 
 export interface JobContext {
   readonly queue: RenderQueue;
@@ -101,7 +99,12 @@ class JobRun {
   /** @returns what went wrong; nothing when the PDF is stored and reported */
   async #renderAndReport(started: Promise<void>): Promise<Problem | undefined> {
     const { logger } = this.#context;
-    const { conversionId, options } = this.#job;
+    const { conversionId, options, attempt } = this.#job;
+    if (attempt > MAX_ATTEMPTS) {
+      // Each of its renderers went down with it before it could say anything.
+      const message = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
+      return { retry: false, code: 'renderer_failed', message };
+    }
     const request = await this.#readRequest();
     if ('code' in request) return request;
     const result = await this.#context.pool.render({

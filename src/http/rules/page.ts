@@ -1,45 +1,23 @@
 import type { PrintOptions } from '../../domain/events.ts';
+import { lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
 import type { Issues } from '../schemas/issues.ts';
 
-const MM_PER_INCH = 25.4;
-
-/** Portrait, in millimetres. */
-const PAGE_MM: Readonly<
-  Record<PrintOptions['page_size'], readonly [width: number, height: number]>
-> = {
-  A3: [297, 420],
-  A4: [210, 297],
-  A5: [148, 210],
-  Letter: [8.5 * MM_PER_INCH, 11 * MM_PER_INCH],
-  Legal: [8.5 * MM_PER_INCH, 14 * MM_PER_INCH],
-};
-
-const MM_PER_UNIT: Readonly<Record<string, number>> = {
-  px: MM_PER_INCH / 96,
-  cm: 10,
-  in: MM_PER_INCH,
-  mm: 1,
-};
-
 /** Less than a point of room is none. */
-const LEAST_ROOM_MM = MM_PER_INCH / 72;
-
-/** @param margin of the form that the schema demands */
-function millimetres(margin: string): number {
-  return Number.parseFloat(margin) * (MM_PER_UNIT[margin.slice(-2)] ?? 1);
-}
+const LEAST_ROOM_MM = 25.4 / 72;
 
 /** Margins must leave room on the page; a page whose size its style sheet chooses is not known yet. */
 export function checkMargins(issues: Issues, options: PrintOptions): void {
   if (options.prefer_css_page_size) return;
-  const [short, long] = PAGE_MM[options.page_size];
-  const [width, height] = options.landscape ? [long, short] : [short, long];
+  const [width, height] = sheetMillimetres(options);
   const sides = [
     ['margin_left', 'margin_right', 'wide', width],
     ['margin_top', 'margin_bottom', 'high', height],
   ] as const;
   for (const [first, second, extent, size] of sides) {
-    if (size - millimetres(options[first]) - millimetres(options[second]) >= LEAST_ROOM_MM)
+    if (
+      size - lengthMillimetres(options[first]) - lengthMillimetres(options[second]) >=
+      LEAST_ROOM_MM
+    )
       continue;
     const page = `${options.page_size}${options.landscape ? ' landscape' : ''}`;
     const message = `${first} and ${second} leave no room on the page: ${page} is ${+size.toFixed(1)} mm ${extent}.`;

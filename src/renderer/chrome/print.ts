@@ -1,27 +1,10 @@
 /** From the options of a conversion to Chrome's print command. */
 import type { PrintOptions } from '../../domain/events.ts';
+import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type Params } from './connection.ts';
 import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
-
-/** Width and height of an upright sheet, in inches. */
-const PAGE_SIZES: Record<PrintOptions['page_size'], readonly [number, number]> = {
-  A3: [11.7, 16.54],
-  A4: [8.27, 11.69],
-  A5: [5.83, 8.27],
-  Letter: [8.5, 11],
-  Legal: [8.5, 14],
-};
-
-const PER_INCH = { px: 96, cm: 2.54, in: 1, mm: 25.4 };
-
-/** A CSS length in inches. The request was validated; what cannot be read here is a defect. */
-export function inches(length: string): number {
-  const [, number, unit] = /^(\d*\.?\d+)(px|cm|in|mm)$/.exec(length) ?? [];
-  if (number === undefined || unit === undefined) throw new Error(`not a length: ${length}`);
-  return Number(number) / PER_INCH[unit as keyof typeof PER_INCH];
-}
 
 // Chrome prints templates of its own where one is missing; this one prints nothing.
 const EMPTY_TEMPLATE = '<span></span>';
@@ -30,17 +13,17 @@ export function printParams(
   options: PrintOptions,
   request: RequestDocument,
 ): Params<'Page.printToPDF'> {
-  const [paperWidth, paperHeight] = PAGE_SIZES[options.page_size];
+  const [width, height] = sheetMillimetres(options);
+  const margin = (length: string): number => inches(lengthMillimetres(length));
   const { header_html, footer_html } = request;
   const framed = header_html !== undefined || footer_html !== undefined;
   return {
-    paperWidth,
-    paperHeight,
-    landscape: options.landscape,
-    marginTop: inches(options.margin_top),
-    marginRight: inches(options.margin_right),
-    marginBottom: inches(options.margin_bottom),
-    marginLeft: inches(options.margin_left),
+    paperWidth: inches(width),
+    paperHeight: inches(height),
+    marginTop: margin(options.margin_top),
+    marginRight: margin(options.margin_right),
+    marginBottom: margin(options.margin_bottom),
+    marginLeft: margin(options.margin_left),
     printBackground: options.print_background,
     scale: options.scale,
     pageRanges: options.page_ranges ?? '',
