@@ -65,10 +65,9 @@ void test('SIGKILL at any moment loses nothing and doubles nothing', async (t) =
   for (let round = 0; round < KILLS; round += 1) {
     all.push(...wanted(round));
     const after = random.integer(0, LONGEST_ROUND_MS);
-    const submitted = submit(service, all);
-    await pause(after);
-    t.match(await service.kill(), { signal: 'SIGKILL' }, `killed after ${after} ms`);
-    await submitted;
+    const killed = pause(after).then(() => service.kill());
+    await submit(service, all);
+    t.match(await killed, { signal: 'SIGKILL' }, `killed after ${after} ms`);
     t.strictSame(violations(readLog(dataDir), { settled: false }), [], 'the log is whole');
     await service.start();
   }
