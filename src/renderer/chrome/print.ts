@@ -9,21 +9,22 @@ import type { Tab } from './tab.ts';
 // Chrome prints templates of its own where one is missing; this one prints nothing.
 const EMPTY_TEMPLATE = '<span></span>';
 
+const marginInches = (length: string): number => inches(lengthMillimetres(length));
+
 export function printParams(
   options: PrintOptions,
   request: RequestDocument,
 ): Params<'Page.printToPDF'> {
   const [width, height] = sheetMillimetres(options);
-  const margin = (length: string): number => inches(lengthMillimetres(length));
   const { header_html, footer_html } = request;
   const framed = header_html !== undefined || footer_html !== undefined;
   return {
     paperWidth: inches(width),
     paperHeight: inches(height),
-    marginTop: margin(options.margin_top),
-    marginRight: margin(options.margin_right),
-    marginBottom: margin(options.margin_bottom),
-    marginLeft: margin(options.margin_left),
+    marginTop: marginInches(options.margin_top),
+    marginRight: marginInches(options.margin_right),
+    marginBottom: marginInches(options.margin_bottom),
+    marginLeft: marginInches(options.margin_left),
     printBackground: options.print_background,
     scale: options.scale,
     pageRanges: options.page_ranges ?? '',
