@@ -40,6 +40,14 @@ import {
   sessionSnapshot,
   sessionStream,
 } from '../domain/session.ts';
+import {
+  type SignInCommand,
+  type SignInEvent,
+  type SignInState,
+  signInSnapshot,
+  signInStream,
+  signIns,
+} from '../domain/sign-ins.ts';
 
 export const accountActor: ActorKind<AccountState, AccountCommand, AccountEvent> = {
   name: 'account',
@@ -74,4 +82,11 @@ export const emailActor: ActorKind<EmailState, EmailCommand, EmailEvent> = {
   stream: emailStream,
   decider: email,
   snapshot: emailSnapshot,
+};
+
+export const signInActor: ActorKind<SignInState, SignInCommand, SignInEvent> = {
+  name: 'signins',
+  stream: signInStream,
+  decider: signIns,
+  snapshot: signInSnapshot,
 };

@@ -167,6 +167,18 @@ export const EVENT_SCHEMAS = {
   SessionOpened: Type.Object({ accountId: AccountId, sessionId: SessionId, expiresAt: Time }),
   SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
 
+  /** A wrong password for an account; the client's address is in the metadata, sealed. */
+  SignInRefused: Type.Object({ accountId: AccountId, refusedAt: Time }),
+  /** A sign-in with an address that is no account's: nothing to seal with, so HMACs, hex. */
+  UnknownSignInRefused: Type.Object({ address: Sha256, client: Sha256, refusedAt: Time }),
+  /** At least `count` more were refused since the hour began than are recorded one by one. */
+  SignInsLeftOut: Type.Object({
+    accountId: Type.Optional(AccountId),
+    count: Type.Integer({ minimum: 1 }),
+    since: Time,
+    notedAt: Time,
+  }),
+
   EmailReserved: Type.Object({ accountId: AccountId }),
 } as const;
 
@@ -194,7 +206,8 @@ export const UPCASTERS: Partial<
 export type Actor =
   | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
   | { readonly kind: 'renderer'; readonly id: string }
-  | { readonly kind: 'operator' | 'service' };
+  /** `anonymous`: somebody who has not proved to be anyone. */
+  | { readonly kind: 'operator' | 'service' | 'anonymous' };
 
 /** What is known about every event beside its data. */
 export interface EventMetadata {

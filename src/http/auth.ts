@@ -2,6 +2,7 @@
 import type { ActorSystem } from '../actors/system.ts';
 import { accepted } from '../application/accepted.ts';
 import { accountActor, sessionActor } from '../application/kinds.ts';
+import { createSignInAudit } from '../application/sign-in-audit.ts';
 import { ServiceError } from '../errors.ts';
 import { newSessionId } from '../ids.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
@@ -18,7 +19,7 @@ import {
   type Tokens,
 } from './tokens.ts';
 
-export interface AuthDependencies extends SignInDependencies {
+export interface AuthDependencies extends Omit<SignInDependencies, 'signInAudit'> {
   readonly actors: ActorSystem;
   readonly tokens: Tokens;
   readonly config: { readonly maxBodyBytes: number };
@@ -56,8 +57,9 @@ async function sessionOf(
 }
 
 export function createTokenPair(deps: AuthDependencies): HttpMiddleware {
+  const signInDeps = { ...deps, signInAudit: createSignInAudit(deps) };
   return async (ctx) => {
-    const accountId = await signIn(ctx, deps, await readValid(ctx, deps, checkSignIn));
+    const accountId = await signIn(ctx, signInDeps, await readValid(ctx, deps, checkSignIn));
     const actor = { kind: 'account', id: accountId } as const;
     const context = await commandContext(ctx, deps, { accountId, actor });
     const { time } = context.metadata;

@@ -1,6 +1,7 @@
 /** Judging an address and its password, slowly for those who guess. */
 import { type AccountDependencies, addressHmac, findAccount } from '../application/accounts.ts';
 import { hashPassword, verifyPassword } from '../application/passwords.ts';
+import type { SignInAudit } from '../application/sign-in-audit.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Rate, RateLimiter } from '../rate-limiter/port.ts';
@@ -10,6 +11,7 @@ import { addressKey, demandAllowed } from './middleware/rate-limit.ts';
 export interface SignInDependencies extends AccountDependencies {
   readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
+  readonly signInAudit: SignInAudit;
 }
 
 const WINDOW_MS = 15 * 60 * 1000;
@@ -23,7 +25,7 @@ async function accountWith(
   deps: SignInDependencies,
   email: string,
   password: string,
-): Promise<string | undefined> {
+): Promise<{ readonly accountId: string | undefined; readonly right: boolean }> {
   const account = await findAccount(deps, email);
   nobodysHash ??= hashPassword('the password of nobody');
   const hash =
@@ -31,7 +33,20 @@ async function accountWith(
       ? await nobodysHash
       : await deps.vault.unseal(account.id, account.state.passwordHash);
   const right = await verifyPassword(hash, password);
-  return right ? account?.id : undefined;
+  return { accountId: account?.id, right: right && account !== undefined };
+}
+
+/** Not waited for: how long recording takes would tell a known address from an unknown one. */
+function leaveTrail(
+  ctx: HttpContext,
+  { signInAudit, clock }: SignInDependencies,
+  attempt: { readonly accountId: string | undefined; readonly email: string },
+): void {
+  const { clientAddress, requestId, log } = ctx.state;
+  log.warn({ client: clientAddress }, 'A sign-in was refused.');
+  signInAudit
+    .refused({ ...attempt, clientAddress, requestId, time: clock.now() })
+    .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
 }
 
 /**
@@ -50,9 +65,9 @@ export async function signIn(
     [`sign-in:${addressHmac(deps, email)}`, WRONG_PER_ACCOUNT],
   ] as const;
   for (const [key, rate] of tries) demandAllowed(await rateLimiter.take(key, rate), clock);
-  const accountId = await accountWith(deps, email, password);
-  if (accountId === undefined) {
-    ctx.state.log.warn({ client: ctx.state.clientAddress }, 'A sign-in was refused.');
+  const { accountId, right } = await accountWith(deps, email, password);
+  if (accountId === undefined || !right) {
+    leaveTrail(ctx, deps, { accountId, email });
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
   await Promise.all(tries.map(([key, rate]) => rateLimiter.giveBack(key, rate)));

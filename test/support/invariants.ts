@@ -133,7 +133,7 @@ function brokenConversion(
   if (ends.length > 1) broken.push(`${id} ended ${ends.length} times`);
   if (settled && ends.length === 0) broken.push(`${id} has not ended`);
   const [end] = ends;
-  const stray = life.find((event) => event.data.accountId !== accountId);
+  const stray = life.find(({ data }) => 'accountId' in data && data.accountId !== accountId);
   if (stray) broken.push(`${id}: ${stray.type} names another account`);
   const late = life.find(
     (event) => end && event.type === 'ConversionStarted' && event.position > end.position,

@@ -17,6 +17,7 @@ import {
 import type { Decider, SnapshotCodec } from '../../../src/domain/decider.ts';
 import { type EmailEvent, email, emailSnapshot } from '../../../src/domain/email.ts';
 import { type SessionEvent, session, sessionSnapshot } from '../../../src/domain/session.ts';
+import { type SignInEvent, signIns, signInSnapshot } from '../../../src/domain/sign-ins.ts';
 import { fold } from '../../support/given.ts';
 import {
   accountId,
@@ -161,6 +162,16 @@ const sessionEvents = fc.constantFrom<SessionEvent>(
   { type: 'SessionRevoked', data: session1 },
 );
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
+const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
+  fc.constantFrom<SignInEvent>(
+    { type: 'SignInRefused', data: { ...owner, refusedAt: at } },
+    {
+      type: 'UnknownSignInRefused',
+      data: { address: sha256(1), client: sha256(2), refusedAt: at },
+    },
+    { type: 'SignInsLeftOut', data: { ...owner, count: 1, since: at, notedAt: at } },
+  ),
+);
 
 void test('a snapshot and the events after it give the state that all events give', (t) => {
   t.doesNotThrow(() => survives(account, accountSnapshot, accountEvents, accountView), 'account');
@@ -168,5 +179,6 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(apiKey, apiKeySnapshot, keyEvents), 'api key');
   t.doesNotThrow(() => survives(session, sessionSnapshot, sessionEvents), 'session');
   t.doesNotThrow(() => survives(email, emailSnapshot, emailEvents), 'email');
+  t.doesNotThrow(() => survives(signIns, signInSnapshot, signInEvents), 'sign-ins');
   t.end();
 });
