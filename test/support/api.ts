@@ -188,7 +188,7 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
     await actors.send(conversionActor, conversionId, command, context());
   }
 
-  return { ...deps, clock, store, logged, origin, context, newAccount, call, complete, fail };
+  return { ...deps, root, clock, store, logged, origin, context, newAccount, call, complete, fail };
 }
 
 /** A refusal as the interface shapes it: exact status and code, and the fields that it names. */
