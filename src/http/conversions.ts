@@ -11,14 +11,13 @@ import { conversionRecord, type RecordDependencies } from './conversion-record.t
 import { freshQuery, type ReadDependencies } from './fresh-query.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { preferredWait } from './prefer.ts';
+import { CONVERSION_STATUSES } from './schemas/conversion-answers.ts';
 import { Issues } from './schemas/issues.ts';
 
 export interface ConversionDependencies extends ReadDependencies, RecordDependencies {
   /** Aborted when the server closes: nothing is waited for any longer. */
   readonly closing: AbortSignal;
 }
-
-const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
 const hasEnded = ({ status }: ConversionRow): boolean =>
   status === 'completed' || status === 'failed';
@@ -76,9 +75,9 @@ export function listConversions(deps: ConversionDependencies): HttpMiddleware {
     const { accountId } = callerOf(ctx);
     const issues = new Issues();
     const page = pageOf(ctx, issues, ['status']);
-    const status = STATUSES.find((each) => each === ctx.query['status']);
+    const status = CONVERSION_STATUSES.find((each) => each === ctx.query['status']);
     if (status === undefined && ctx.query['status'] !== undefined) {
-      issues.add('status', `Must be one of ${STATUSES.join(', ')}.`);
+      issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
     }
     issues.throwAny();
     const queries = await freshQuery(deps, conversionQueries);

@@ -13,9 +13,11 @@ export const healthz: HttpMiddleware = (ctx) => {
   ctx.body = { status: 'ok' };
 };
 
-export function readyz(readiness: () => Readiness | Promise<Readiness>): HttpMiddleware {
+export function readyz(deps: {
+  readonly readiness: () => Readiness | Promise<Readiness>;
+}): HttpMiddleware {
   return async (ctx) => {
-    const { ready, missing } = await readiness();
+    const { ready, missing } = await deps.readiness();
     if (!ready) {
       throw new ServiceError('service_unavailable', `Not ready: ${missing.join('; ')}.`, {
         details: { missing },

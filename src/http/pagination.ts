@@ -1,10 +1,10 @@
 import type { HttpContext } from './context.ts';
 import type { Issues } from './schemas/issues.ts';
 
-const DEFAULT_PAGE_SIZE = 20;
-const MAX_PAGE_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
 /** Keeps `offset` within what the database counts exactly. */
-const MAX_PAGE = 1_000_000_000;
+export const MAX_PAGE = 1_000_000_000;
 
 export interface Page {
   readonly page: number;

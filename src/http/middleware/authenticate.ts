@@ -1,12 +1,15 @@
 import { ServiceError } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import { type CredentialDependencies, findCaller } from './credential.ts';
-import { countRequest, type RateLimitDependencies } from './rate-limit.ts';
+import { countRequest, type RateLimitDependencies, showStanding } from './rate-limit.ts';
 
 /** Lets through who has a good credential and requests left, in this order. */
 export function authenticate(deps: CredentialDependencies & RateLimitDependencies): HttpMiddleware {
   return async (ctx, next) => {
-    const caller = await findCaller(ctx, deps);
+    const caller = await findCaller(ctx, deps).catch(async (error: unknown) => {
+      await showStanding(deps, ctx);
+      throw error;
+    });
     if (caller !== undefined) ctx.state.caller = caller;
     await countRequest(deps, ctx);
     if (caller === undefined) throw new ServiceError('unauthorized');

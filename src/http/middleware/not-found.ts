@@ -7,18 +7,14 @@ interface Routes {
   match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
 }
 
-/** Behind the routers: what comes here has no route, or none for its method. Counts no request. */
+/** Behind the router: what comes here has no route, or none for its method. Counts no request. */
 export function notFound(
   deps: CredentialDependencies & RateLimitDependencies,
-  routers: readonly Routes[],
+  routes: Routes,
 ): HttpMiddleware {
   return async (ctx) => {
     const methodsAt = (path: string) => [
-      ...new Set(
-        routers
-          .flatMap((routes) => routes.match(path, ctx.method).path)
-          .flatMap((at) => at.methods),
-      ),
+      ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
     ];
     const caller = await findCaller(ctx, deps);
     if (caller !== undefined) ctx.state.caller = caller;

@@ -50,14 +50,25 @@ export const ConversionRequest = Type.Object(
         description: 'The address of the page to print, http or https.',
       }),
     ),
-    page_size: Type.Optional(Type.Enum([...PAGE_SIZES], { default: 'A4' })),
-    landscape: Type.Optional(Type.Boolean({ default: false })),
+    page_size: Type.Optional(
+      Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The sheet.' }),
+    ),
+    landscape: Type.Optional(Type.Boolean({ default: false, description: 'The long side lies.' })),
     margin_top: Margin('top'),
     margin_right: Margin('right'),
     margin_bottom: Margin('bottom'),
     margin_left: Margin('left'),
-    print_background: Type.Optional(Type.Boolean({ default: false })),
-    scale: Type.Optional(Type.Number({ minimum: 0.1, maximum: 2, default: 1 })),
+    print_background: Type.Optional(
+      Type.Boolean({ default: false, description: 'Print background colours and images.' }),
+    ),
+    scale: Type.Optional(
+      Type.Number({
+        minimum: 0.1,
+        maximum: 2,
+        default: 1,
+        description: 'The size of the content.',
+      }),
+    ),
     page_ranges: Type.Optional(
       Type.String({
         minLength: 1,
@@ -67,20 +78,43 @@ export const ConversionRequest = Type.Object(
     ),
     header_html: Template('top'),
     footer_html: Template('bottom'),
-    prefer_css_page_size: Type.Optional(Type.Boolean({ default: false })),
-    media: Type.Optional(Type.Enum(['print', 'screen'], { default: 'print' })),
+    prefer_css_page_size: Type.Optional(
+      Type.Boolean({ default: false, description: 'The document’s own @page size wins.' }),
+    ),
+    media: Type.Optional(
+      Type.Enum(['print', 'screen'], {
+        default: 'print',
+        description: 'The media type that style sheets see.',
+      }),
+    ),
     wait_for: Type.Optional(
       Type.Object(
         {
-          selector: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-          delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
-          network_idle: Type.Optional(Type.Boolean()),
+          selector: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 1024,
+              description: 'Until an element matches. If none ever does, the conversion fails.',
+            }),
+          ),
+          delay_ms: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 10_000,
+              description: 'That long, in milliseconds.',
+            }),
+          ),
+          network_idle: Type.Optional(
+            Type.Boolean({ description: 'Until the network is quiet, or a while has passed.' }),
+          ),
         },
-        closed,
+        { ...closed, description: 'What to wait for beside the load itself; all of it.' },
       ),
     ),
-    tagged: Type.Optional(Type.Boolean({ default: true })),
-    outline: Type.Optional(Type.Boolean({ default: false })),
+    tagged: Type.Optional(Type.Boolean({ default: true, description: 'An accessible PDF.' })),
+    outline: Type.Optional(
+      Type.Boolean({ default: false, description: 'Bookmarks made of the headings.' }),
+    ),
     metadata: Type.Optional(
       Type.Object(
         {
@@ -91,17 +125,24 @@ export const ConversionRequest = Type.Object(
             Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 50 }),
           ),
         },
-        closed,
+        { ...closed, description: 'What the PDF says of itself.' },
       ),
     ),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
         maxProperties: 20,
-        description: 'Headers sent with the request for url.',
+        description: 'Headers sent with the request for url. With url only.',
       }),
     ),
-    cookies: Type.Optional(Type.Array(Cookie, { maxItems: 50 })),
-    javascript: Type.Optional(Type.Boolean({ default: true })),
+    cookies: Type.Optional(
+      Type.Array(Cookie, {
+        maxItems: 50,
+        description: 'Cookies set before url is opened. With url only.',
+      }),
+    ),
+    javascript: Type.Optional(
+      Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
+    ),
   },
   closed,
 );

@@ -1,0 +1,36 @@
+import type { ActorSystem } from '../actors/system.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { EventStore } from '../event-store/port.ts';
+import type { Vault } from '../keyring/vault.ts';
+import type { Logger } from '../log.ts';
+import type { RateLimiter } from '../rate-limiter/port.ts';
+import type { ReadModel } from '../read-model/read-model.ts';
+import type { ProjectionRunner } from '../read-model/runner.ts';
+import type { FileTokens } from './file-tokens.ts';
+import type { Readiness } from './health.ts';
+import type { Tokens } from './tokens.ts';
+
+/** What the HTTP API is made of; `compose.ts` chooses. */
+export interface HttpDependencies {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly actors: ActorSystem;
+  readonly store: Pick<EventStore, 'head'>;
+  readonly readModel: ReadModel;
+  readonly runner: ProjectionRunner;
+  readonly blobs: BlobStore;
+  readonly vault: Vault;
+  readonly rateLimiter: RateLimiter;
+  readonly fileTokens: FileTokens;
+  readonly tokens: Tokens;
+  /** Keys the hash under which a sign-in address is found. */
+  readonly addressKey: Buffer;
+  /** Keys the hashes of idempotency keys: `deriveKey(master, 'idempotency keys', 32)`. */
+  readonly idempotencySecret: Buffer;
+  /** The origin under which clients reach the service. */
+  readonly publicUrl: string;
+  readonly readiness: () => Readiness | Promise<Readiness>;
+}

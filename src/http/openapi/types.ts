@@ -1,0 +1,94 @@
+/** As much of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1) as the document makes use of. */
+
+export interface SchemaObject {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly items?: SchemaObject;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaObject>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaObject>>;
+  readonly additionalProperties?: boolean | SchemaObject;
+  readonly allOf?: readonly SchemaObject[];
+  readonly anyOf?: readonly SchemaObject[];
+  readonly oneOf?: readonly SchemaObject[];
+}
+
+export interface Reference {
+  readonly $ref: string;
+}
+
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: SchemaObject;
+}
+
+export interface HeaderObject {
+  readonly description: string;
+  /** Whether each of the answers that name it carries it. */
+  readonly required: boolean;
+  readonly schema: SchemaObject;
+}
+
+export interface MediaTypeObject {
+  readonly schema?: SchemaObject;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly content?: Readonly<Record<string, MediaTypeObject>>;
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: Readonly<Record<string, MediaTypeObject>>;
+  };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+  /** https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples */
+  readonly 'x-codeSamples': readonly { lang: string; label: string; source: string }[];
+}
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly schemas: Readonly<Record<string, SchemaObject>>;
+    readonly headers: Readonly<Record<string, HeaderObject>>;
+  };
+  /** What any request may be answered with before an operation is found for it. */
+  readonly 'x-common-responses': Readonly<Record<string, ResponseObject>>;
+}
