@@ -11,9 +11,9 @@ import { systemClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Core, Running, RunningService } from './core.ts';
 import { openEmbeddedDatabase } from './embedded/database.ts';
-import { type Lease, tryAcquireLease } from './embedded/lease.ts';
+import { tryAcquireLease } from './embedded/lease.ts';
 import { SqliteEventStore } from './event-store/sqlite.ts';
-import { createApp } from './http/app.ts';
+import { createApp, type HttpDependencies } from './http/app.ts';
 import { createFileTokens } from './http/file-tokens.ts';
 import { listen } from './http/server.ts';
 import { createTokens } from './http/tokens.ts';
@@ -32,9 +32,10 @@ import { ProjectionRunner } from './read-model/runner.ts';
 import { MemoryRateLimiter } from './rate-limiter/memory.ts';
 import { InProcessRenderQueue } from './render-queue/in-process.ts';
 import { startRendererNode } from './renderer/node.ts';
+import { Rendering, type RenderingParts } from './rendering.ts';
 
-/** How often a process that does not render looks whether the one that did has gone. */
-const LEASE_RETRY_MS = 500;
+/** How long a stop waits, after the last rendering must have ended, for what it found to be recorded. */
+const LAST_REPORTS_MS = 5000;
 
 /** What of a setting is for a later release is said at the start, not ignored. */
 function refuseUnsupported(config: Config): void {
@@ -132,8 +133,14 @@ async function startEmbeddedRendering(core: Core): Promise<RenderingParts> {
       ready: () => node.ready(),
       stop: async () => {
         await dispatch.stop();
+        // A store that takes no more must not hold up the end: the log knows what is unfinished.
+        const giveUp = setTimeout(
+          () => void queue.close(),
+          config.renderTimeoutMs + LAST_REPORTS_MS,
+        );
         // The renderer first: what it still finishes is reported to managers that run.
         await node.stop();
+        clearTimeout(giveUp);
         await stopManagers();
       },
     };
@@ -143,109 +150,66 @@ async function startEmbeddedRendering(core: Core): Promise<RenderingParts> {
   }
 }
 
-interface RenderingParts extends Running {
-  ready(): { readonly ready: boolean; readonly reason?: string };
-}
-
-/**
- * Renders in this process, or stands by while another process on the same data directory does, and
- * takes over when that one has gone.
- */
-class Rendering implements Running {
-  readonly #core: Core;
-  readonly #leasePath: string;
-  #lease: Lease | undefined;
-  #parts: RenderingParts | undefined;
-  #retry: NodeJS.Timeout | undefined;
-  #stopped = false;
-
-  constructor(core: Core) {
-    this.#core = core;
-    this.#leasePath = join(core.config.dataDir, 'render.lock');
-  }
-
-  /** Resolves when this process renders or stands by. @throws {Error} Chrome does not start */
-  async start(): Promise<void> {
-    this.#lease = tryAcquireLease(this.#leasePath);
-    if (!this.#lease) {
-      this.#core.logger.info('another process renders for this data directory: standing by');
-      this.#retry = setInterval(() => this.#takeOver(), LEASE_RETRY_MS);
-      return;
-    }
-    await this.#begin();
-  }
-
-  missing(): string | undefined {
-    if (this.#retry) return undefined;
-    const state = this.#parts?.ready();
-    if (state?.ready) return undefined;
-    return state?.reason ?? 'the renderer is starting';
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearInterval(this.#retry);
-    await this.#parts?.stop();
-    this.#lease?.release();
-  }
-
-  async #begin(): Promise<void> {
-    const parts = await startEmbeddedRendering(this.#core);
-    if (this.#stopped) await parts.stop();
-    else this.#parts = parts;
-  }
-
-  #takeOver(): void {
-    if (this.#stopped || this.#lease) return;
-    this.#lease = tryAcquireLease(this.#leasePath);
-    if (!this.#lease) return;
-    clearInterval(this.#retry);
-    this.#retry = undefined;
-    this.#core.logger.info('the process that rendered has gone: taking over');
-    this.#begin().catch((error: unknown) => {
-      this.#core.logger.error({ err: error }, 'the renderer does not start');
-    });
-  }
+function createRendering(core: Core): Rendering {
+  return new Rendering({
+    acquire: () => tryAcquireLease(join(core.config.dataDir, 'render.lock')),
+    begin: () => startEmbeddedRendering(core),
+    logger: core.logger,
+  });
 }
 
 /** Renders what is unfinished in this process, unless a service on the same store does so. */
 export async function startRendering(core: Core): Promise<Running> {
-  const rendering = new Rendering(core);
+  const rendering = createRendering(core);
   await rendering.start();
   return rendering;
+}
+
+/** Serves the HTTP API of what `core` holds. */
+export async function startApi(
+  core: Core,
+  readiness: HttpDependencies['readiness'],
+): Promise<RunningApi> {
+  const { config, clock, masterKey } = core;
+  const server = await listen({ host: config.host, port: config.port });
+  const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+  server.serve(
+    createApp({
+      ...core,
+      publicUrl,
+      rateLimiter: new MemoryRateLimiter(clock),
+      tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), clock),
+      fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), clock),
+      idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
+      readiness,
+    }),
+  );
+  return { publicUrl, port: server.port, stop: () => server.close() };
+}
+
+interface RunningApi extends Running {
+  readonly publicUrl: string;
+  readonly port: number;
 }
 
 /** The whole service in one process, on embedded parts. */
 export async function startService(config: Config, logger: Logger): Promise<RunningService> {
   const core = await openCore(config, logger);
   try {
-    const rendering = new Rendering(core);
-    const server = await listen({ host: config.host, port: config.port });
-    const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
-    const readiness = () => {
+    const rendering = createRendering(core);
+    const api = await startApi(core, () => {
       const missing = rendering.missing();
       return { ready: missing === undefined, missing: missing === undefined ? [] : [missing] };
-    };
-    server.serve(
-      createApp({
-        ...core,
-        publicUrl,
-        rateLimiter: new MemoryRateLimiter(core.clock),
-        tokens: createTokens(deriveKey(core.masterKey, 'access tokens', 32), core.clock),
-        fileTokens: createFileTokens(deriveKey(core.masterKey, 'file links', 32), core.clock),
-        idempotencySecret: deriveKey(core.masterKey, 'idempotency keys', 32),
-        readiness,
-      }),
-    );
+    });
     return {
-      publicUrl,
+      publicUrl: api.publicUrl,
       ready: core
         .caughtUp()
         .then(() => rendering.start())
         // Last of all: a start that fails must not open an account whose secrets nobody has seen.
         .then(() => openFirstAccount(core, config)),
       stop: async () => {
-        await server.close();
+        await api.stop();
         await rendering.stop();
         await core.close();
       },

@@ -8,9 +8,21 @@ export interface Lease {
 /**
  * Takes the lease if nobody holds it. It is a lock of the operating system on the file (by way of
  * SQLite), so it ends with its process however that ends: no stale lock, no process id to guess at.
+ * @throws {Error} one line that names the file and the remedy
  */
 export function tryAcquireLease(path: string): Lease | undefined {
-  const db = new Database(path, { timeout: 0 });
+  try {
+    return lock(new Database(path, { timeout: 0 }));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `${path} cannot be locked (${reason}); let this user write it, or delete it if it is damaged.`,
+      { cause: error },
+    );
+  }
+}
+
+function lock(db: Database.Database): Lease | undefined {
   try {
     db.exec('BEGIN EXCLUSIVE');
     return { release: () => db.close() };
