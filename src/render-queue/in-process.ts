@@ -1,4 +1,5 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
+import { setImmediate } from 'node:timers/promises';
 import type { RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
@@ -21,7 +22,7 @@ export class InProcessRenderQueue implements RenderQueue {
   readonly #pumps = new Set<Pump>();
   #waitingCount = 0;
   #onReport: ReportHandler | undefined;
-  #wakeReports: (() => void)[] = [];
+  readonly #reportsWaiting = new Set<() => void>();
   #closed = false;
 
   offer(job: RenderJob): Promise<void> {
@@ -48,14 +49,14 @@ export class InProcessRenderQueue implements RenderQueue {
     while (!this.#closed) {
       const handle = this.#onReport;
       if (!handle) {
-        await new Promise<void>((wake) => this.#wakeReports.push(wake));
+        await this.#nextTry();
         continue;
       }
       try {
         return await handle(report);
       } catch {
         // The handler has logged why; what the renderer found out must not be lost for it.
-        await new Promise((retry) => setTimeout(retry, REPORT_RETRY_MS));
+        await this.#nextTry(REPORT_RETRY_MS);
       }
     }
     throw new Error('The render queue is closed: the report was not recorded.');
@@ -63,10 +64,10 @@ export class InProcessRenderQueue implements RenderQueue {
 
   reports(handle: ReportHandler): Consumer {
     this.#onReport = handle;
-    this.#wake();
+    this.#wakeReports();
     return {
       stop: () => {
-        this.#onReport = undefined;
+        if (this.#onReport === handle) this.#onReport = undefined;
         return Promise.resolve();
       },
     };
@@ -79,14 +80,26 @@ export class InProcessRenderQueue implements RenderQueue {
   close(): Promise<void> {
     this.#closed = true;
     this.#pumps.clear();
-    this.#wake();
+    this.#wakeReports();
     return Promise.resolve();
   }
 
-  #wake(): void {
-    const wakes = this.#wakeReports;
-    this.#wakeReports = [];
-    for (const wake of wakes) wake();
+  /** Resolves when reports are followed anew, when the queue is closed, or after that time. */
+  async #nextTry(afterMs?: number): Promise<void> {
+    if (this.#closed) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#reportsWaiting.delete(wake);
+        resolve();
+      };
+      const timer = afterMs === undefined ? undefined : setTimeout(wake, afterMs);
+      this.#reportsWaiting.add(wake);
+    });
+  }
+
+  #wakeReports(): void {
+    for (const wake of this.#reportsWaiting) wake();
   }
 
   #enqueue(job: RenderJob): void {
@@ -137,7 +150,9 @@ export class InProcessRenderQueue implements RenderQueue {
         giveBack,
       });
     } catch {
-      // The renderer logs its own faults; here it only matters that the job is not lost.
+      // The renderer logs its own faults; here it only matters that the job is not lost, and that
+      // one which fails at once, every time, leaves the event loop to others.
+      await setImmediate();
     } finally {
       // A handler that neither finished nor gave back has failed: nothing may stay in its hands.
       await giveBack();

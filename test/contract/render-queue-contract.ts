@@ -1,0 +1,279 @@
+/** What every render queue must do. Each adapter has a test file that runs it. */
+import { type Test, test } from 'tap';
+import type { RenderReport } from '../../src/render-queue/messages.ts';
+import type { RenderQueue } from '../../src/render-queue/port.ts';
+import { eventually } from '../support/deadline.ts';
+import { completedReport, drain, hold, idsOf, renderJob } from '../support/render-queue.ts';
+import { conversionId } from '../support/samples.ts';
+
+export interface RenderQueueAdapter {
+  readonly name: string;
+  /** An empty queue. */
+  readonly open: (t: Test) => Promise<RenderQueue>;
+}
+
+const WITHIN_MS = 10_000;
+/** Jobs of the account that would have the queue to itself. */
+const MANY = 1000;
+/** How many of them may pass while a queue that looks ahead turns to a newcomer. */
+const SOON = 50;
+
+const soon = (what: string, look: () => boolean): Promise<true> =>
+  eventually(what, () => look() || undefined, WITHIN_MS);
+
+export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void {
+  const contract = (title: string, run: (t: Test, queue: RenderQueue) => Promise<void>): void => {
+    void test(`${name}: ${title}`, async (t) => {
+      const queue = await open(t);
+      try {
+        await run(t, queue);
+      } finally {
+        await queue.close();
+      }
+    });
+  };
+  const offer = async (queue: RenderQueue, from: number, to: number, account = 1) => {
+    for (let n = from; n <= to; n += 1) await queue.offer(renderJob(n, account));
+  };
+
+  contract('hands over what was offered, as it was and in order', async (t, queue) => {
+    await queue.offer({ ...renderJob(1), attempt: 3 });
+    await offer(queue, 2, 20);
+    const jobs = await drain(queue, 20);
+    t.strictSame(jobs[0], { ...renderJob(1), attempt: 3 });
+    t.strictSame(
+      idsOf(jobs),
+      Array.from({ length: 20 }, (_, n) => conversionId(n + 1)),
+    );
+  });
+
+  contract('counts what waits', async (t, queue) => {
+    t.equal(queue.waiting(), 0);
+    await offer(queue, 1, 3);
+    await soon('three to wait', () => queue.waiting() === 3);
+    const renderer = hold(queue, 1);
+    const first = await renderer.delivery(0);
+    await soon('two to wait', () => queue.waiting() === 2);
+    await first.giveBack();
+    await renderer.delivery(1);
+    await soon('two to wait again', () => queue.waiting() === 2);
+    t.pass();
+  });
+
+  contract('does not queue twice what waits or is in hand', async (t, queue) => {
+    await queue.offer(renderJob(1));
+    await queue.offer({ ...renderJob(1), attempt: 2 });
+    await queue.offer(renderJob(2));
+    const renderer = hold(queue, 3);
+    const first = await renderer.delivery(0);
+    await renderer.delivery(1);
+    await queue.offer({ ...renderJob(1), attempt: 2 });
+    await queue.offer(renderJob(3));
+    const third = await renderer.delivery(2);
+    await first.giveBack();
+    await queue.offer(renderJob(1));
+    await third.done();
+    const again = await renderer.delivery(3);
+    t.strictSame(idsOf(renderer.jobs), [1, 2, 3, 1].map(conversionId));
+    await again.done();
+    await queue.offer(renderJob(4));
+    await renderer.delivery(4);
+    t.strictSame(idsOf(renderer.jobs), [1, 2, 3, 1, 4].map(conversionId));
+  });
+
+  contract('forgets a job that is done, so that it may be offered anew', async (t, queue) => {
+    await queue.offer(renderJob(1));
+    await drain(queue, 1);
+    await queue.offer({ ...renderJob(1), attempt: 2 });
+    t.strictSame(await drain(queue, 1), [{ ...renderJob(1), attempt: 2 }]);
+  });
+
+  contract('fills the slots and never more', async (t, queue) => {
+    await offer(queue, 1, 20);
+    const renderer = hold(queue, 3);
+    for (let n = 0; n < 20; n += 1) {
+      await renderer.delivery(Math.min(n + 2, 19));
+      await (await renderer.delivery(n)).done();
+    }
+    t.equal(renderer.most, 3);
+    t.equal(new Set(idsOf(renderer.jobs)).size, 20);
+    t.equal(renderer.jobs.length, 20);
+  });
+
+  contract('hands each job to one of several renderers', async (t, queue) => {
+    const renderers = [hold(queue, 2), hold(queue, 2)];
+    await offer(queue, 1, 4);
+    for (const renderer of renderers) await renderer.delivery(1);
+    t.strictSame(
+      renderers.flatMap(({ jobs }) => idsOf(jobs)).toSorted(),
+      [1, 2, 3, 4].map(conversionId),
+    );
+  });
+
+  contract('hands over again what is given back, as the next attempt', async (t, queue) => {
+    await queue.offer(renderJob(1));
+    const [one, other] = [hold(queue, 1), hold(queue, 1)];
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      await soon('the job', () => one.jobs.length + other.jobs.length === attempt);
+      const taker = [one, other].find(({ jobs }) => jobs.at(-1)?.attempt === attempt);
+      t.ok(taker, `attempt ${attempt}`);
+      await (await taker?.delivery(taker.jobs.length - 1))?.giveBack();
+    }
+  });
+
+  contract('ends a delivery once, by whichever came first', async (t, queue) => {
+    await queue.offer(renderJob(1));
+    await queue.offer(renderJob(2));
+    const consumer = queue.consume(1, async (delivery) => {
+      await delivery.done();
+      await delivery.giveBack();
+      await delivery.done();
+    });
+    await soon('an empty queue', () => queue.waiting() === 0);
+    await queue.offer(renderJob(3));
+    await soon('an empty queue', () => queue.waiting() === 0);
+    await consumer.stop();
+    await queue.offer(renderJob(4));
+    t.strictSame(await drain(queue, 1), [renderJob(4)]);
+  });
+
+  contract('loses no job of a handler that rejects or forgets', async (t, queue) => {
+    await offer(queue, 1, 3);
+    const attempts = new Map<string, number>();
+    const ended = new Set<string>();
+    queue.consume(1, async (delivery) => {
+      const { conversionId: id } = delivery.job;
+      const attempt = (attempts.get(id) ?? 0) + 1;
+      attempts.set(id, attempt);
+      if (attempt === 1) return;
+      if (attempt === 2) throw new Error('the handler failed');
+      await delivery.done();
+      ended.add(id);
+    });
+    await soon('every job', () => ended.size === 3);
+    t.strictSame([...attempts.values()], [3, 3, 3]);
+  });
+
+  contract('lets nobody starve beside a handler that always fails', async (t, queue) => {
+    await queue.offer(renderJob(1, 1));
+    const seen = new Set<string>();
+    queue.consume(1, async (delivery) => {
+      const { conversionId: id } = delivery.job;
+      if (id === conversionId(1)) throw new Error('the handler failed');
+      seen.add(id);
+      await delivery.done();
+    });
+    await offer(queue, 2, 4, 2);
+    await soon('the others', () => seen.size === 3);
+    t.pass();
+  });
+
+  contract('lets accounts take turns', async (t, queue) => {
+    await offer(queue, 1, MANY, 1);
+    await queue.offer(renderJob(MANY + 1, 2));
+    await offer(queue, MANY + 2, MANY + 3, 3);
+    const places = idsOf(await drain(queue, MANY + 3));
+    for (const n of [1, 2, 3]) {
+      const place = places.indexOf(conversionId(MANY + n));
+      t.ok(place >= 0 && place < SOON, `at place ${place} of ${places.length}`);
+    }
+  });
+
+  contract('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
+    await offer(queue, 1, 3);
+    const stopped = hold(queue, 1);
+    const begun = await stopped.delivery(0);
+    await stopped.stop();
+    await begun.done();
+    const next = hold(queue, 2);
+    const second = await next.delivery(0);
+    await next.delivery(1);
+    t.strictSame(idsOf(next.jobs), [2, 3].map(conversionId));
+    await next.stop();
+    await second.giveBack();
+    t.strictSame(await drain(queue, 1), [{ ...renderJob(2), attempt: 2 }]);
+    t.equal(stopped.jobs.length, 1);
+    t.equal(next.jobs.length, 2);
+  });
+
+  contract('resolves a report when it is recorded', async (t, queue) => {
+    const { promise: recording, resolve: record } = Promise.withResolvers<void>();
+    const seen: RenderReport[] = [];
+    queue.reports(async (report) => {
+      seen.push(report);
+      await recording;
+    });
+    let recorded = false;
+    const reported = queue.report(completedReport(1)).then(() => {
+      recorded = true;
+    });
+    await soon('the report', () => seen.length === 1);
+    t.strictSame(seen, [completedReport(1)]);
+    t.notOk(recorded, 'the handler has not ended');
+    record();
+    await reported;
+    await queue.report({ ...completedReport(2), kind: 'started' });
+    t.equal(seen.length, 2);
+  });
+
+  contract('hands a report over again when its handler rejects', async (t, queue) => {
+    const seen: string[] = [];
+    let faults = 2;
+    queue.reports(async (report) => {
+      seen.push(report.conversionId);
+      if (report.conversionId === conversionId(1) && faults > 0) {
+        faults -= 1;
+        throw new Error('not recorded');
+      }
+    });
+    await Promise.all([queue.report(completedReport(1)), queue.report(completedReport(2))]);
+    t.strictSame(seen.toSorted(), [1, 1, 1, 2].map(conversionId), 'until it is recorded');
+  });
+
+  contract('keeps a report until somebody follows', async (t, queue) => {
+    const waiting = queue.report(completedReport(1));
+    const seen: string[] = [];
+    const follow = () =>
+      queue.reports(async ({ conversionId: id }) => {
+        seen.push(id);
+      });
+    const first = follow();
+    await waiting;
+    await first.stop();
+    const later = queue.report(completedReport(2));
+    const second = follow();
+    await first.stop();
+    await later;
+    await queue.report(completedReport(3));
+    t.strictSame(seen, [1, 2, 3].map(conversionId), 'an earlier stop is no stop of the later one');
+    await second.stop();
+  });
+
+  contract('rejects a report that waits when it is closed', async (t, queue) => {
+    const unheard = t.rejects(queue.report(completedReport(1)), 'nobody follows');
+    await queue.close();
+    await unheard;
+    await t.rejects(queue.report(completedReport(2)), 'after the close');
+  });
+
+  contract('rejects a report that cannot be recorded when it is closed', async (t, queue) => {
+    let tries = 0;
+    queue.reports(async () => {
+      tries += 1;
+      throw new Error('not recorded');
+    });
+    const refused = t.rejects(queue.report(completedReport(1)));
+    await soon('a try', () => tries > 0);
+    await queue.close();
+    await refused;
+  });
+
+  contract('begins nothing after the close', async (t, queue) => {
+    await offer(queue, 1, 2);
+    const renderer = hold(queue, 1);
+    const first = await renderer.delivery(0);
+    await queue.close();
+    await first.done().catch(() => {});
+    t.equal(renderer.jobs.length, 1);
+  });
+}
