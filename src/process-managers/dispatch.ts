@@ -15,17 +15,31 @@ const SWEEP_MS = 30_000;
 
 export interface DispatchDependencies {
   readonly logger: Logger;
-  readonly queue: RenderQueue;
+  readonly queue: Pick<RenderQueue, 'offer' | 'waiting'>;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly store: EventStore;
 }
 
-export function startDispatch(deps: DispatchDependencies): { stop(): Promise<void> } {
+export interface Dispatch {
+  /** Offers everything unfinished again; what the queue still has is not queued twice. */
+  sweep(): void;
+  stop(): Promise<void>;
+}
+
+export function startDispatch(deps: DispatchDependencies): Dispatch {
   const { logger, queue, readModel, runner, store } = deps;
   let cursor = 0n;
+  // The first round too: a read model that is being built anew still shows what has long ended.
+  let sweepDue = true;
 
   const step = async (): Promise<void> => {
+    if (sweepDue) {
+      // Rows of conversions that have ended must be gone before the rest is offered.
+      await runner.waitFor(await store.head());
+      sweepDue = false;
+      cursor = 0n;
+    }
     while (queue.waiting() < MAX_WAITING) {
       const rows = readModel.query(unfinishedQueries).after(cursor, PAGE);
       for (const row of rows) {
@@ -39,16 +53,13 @@ export function startDispatch(deps: DispatchDependencies): { stop(): Promise<voi
 
   const loop = startWakefulLoop('dispatch', step, logger);
   const unsubscribe = runner.onCommit(() => loop.wake());
-  const sweep = async (): Promise<void> => {
-    // Rows of conversions that have just ended must be gone before the rest is offered again.
-    await runner.waitFor(await store.head());
-    cursor = 0n;
+  const sweep = (): void => {
+    sweepDue = true;
     loop.wake();
   };
-  const timer = setInterval(() => {
-    sweep().catch((error: unknown) => logger.warn({ err: error }, 'the sweep was put off'));
-  }, SWEEP_MS);
+  const timer = setInterval(sweep, SWEEP_MS);
   return {
+    sweep,
     stop: async () => {
       unsubscribe();
       clearInterval(timer);

@@ -1,0 +1,174 @@
+import { test } from 'tap';
+import { startDispatch } from '../../../src/process-managers/dispatch.ts';
+import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
+import {
+  completed,
+  conversionsOf,
+  failed,
+  openManagedPlace,
+  started,
+} from '../../support/process-managers.ts';
+import { drain, hold, idsOf } from '../../support/render-queue.ts';
+import { accountId, blobRef, OPTIONS } from '../../support/samples.ts';
+
+const DOCUMENT = blobRef('document');
+
+void test('what is accepted is offered, with all that a renderer needs', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  node.run(startDispatch(node));
+  const conversionId = await node.request();
+  const [job] = await drain(node.queue, 1);
+  t.match(job, { conversionId, accountId: accountId(), options: OPTIONS, attempt: 1 });
+  const document = await node.blobs.read(job?.request ?? DOCUMENT);
+  t.strictSame(JSON.parse(document.toString()), { html: '<p>one</p>' });
+});
+
+void test('a restart offers everything unfinished, in order, from the log alone', async (t) => {
+  const place = openManagedPlace(t);
+  const before = await place.node();
+  await before.openAccount(1, 2000);
+  before.run(startOutcomes(before));
+  // More than dispatch reads at a time.
+  await Promise.all(Array.from({ length: 1203 }, () => before.request()));
+  const ids = conversionsOf(place.log('ConversionRequested'));
+  const [done = '', broken = '', begun = '', twice = ''] = ids;
+  const { queue } = before;
+  await queue.report(started({ conversionId: done, attempt: 1 }));
+  await queue.report(completed({ conversionId: done, attempt: 1 }, DOCUMENT));
+  await queue.report(failed({ conversionId: broken, attempt: 1 }));
+  await queue.report(started({ conversionId: begun, attempt: 1 }));
+  for (const attempt of [1, 2]) await queue.report(started({ conversionId: twice, attempt }));
+  await before.close();
+  place.forgetReadModel();
+
+  const after = await place.node();
+  after.run(startDispatch(after));
+  const jobs = await drain(after.queue, ids.length - 2);
+  t.strictSame(idsOf(jobs), ids.slice(2));
+  t.strictSame(
+    jobs.slice(0, 3).map(({ attempt }) => attempt),
+    [2, 3, 1],
+    'attempts are counted from what was started',
+  );
+  t.equal(after.queue.waiting(), 0);
+});
+
+void test('what another process accepts is offered too', async (t) => {
+  const place = openManagedPlace(t);
+  const [api, renderer] = [await place.node('api'), await place.node('renderer')];
+  await api.openAccount();
+  renderer.run(startDispatch(renderer));
+  const id = await api.request();
+  t.strictSame(idsOf(await drain(renderer.queue, 1)), [id]);
+});
+
+void test('a sweep offers again what the queue lost, and nothing else', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const dispatch = node.run(startDispatch(node));
+  node.run(startOutcomes(node));
+  const [lost, ended, inHand] = [await node.request(), await node.request(), await node.request()];
+  const renderer = hold(node.queue, 3);
+  const first = await renderer.delivery(0);
+  const second = await renderer.delivery(1);
+  const third = await renderer.delivery(2);
+  // The queue forgets a job of which nothing but its start was ever reported.
+  await node.queue.report(started(first.job));
+  await first.done();
+  await node.queue.report(completed(second.job, DOCUMENT));
+  await second.done();
+  await node.queue.report(started(third.job));
+
+  dispatch.sweep();
+  const again = await renderer.delivery(3);
+  t.match(again.job, { conversionId: lost, attempt: 2 });
+  await node.queue.report(completed(again.job, DOCUMENT));
+  await again.done();
+  await node.queue.report(completed(third.job, DOCUMENT));
+  await third.done();
+
+  dispatch.sweep();
+  const last = await node.request();
+  await renderer.delivery(4);
+  t.strictSame(idsOf(renderer.jobs), [lost, ended, inHand, lost, last]);
+});
+
+void test('a sweep during a sweep begins once more', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const ids = [await node.request(), await node.request()];
+  await node.caughtUp();
+  const offers: string[] = [];
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const all = Promise.withResolvers<void>();
+  const queue = {
+    waiting: () => 0,
+    offer: async ({ conversionId }: { conversionId: string }) => {
+      offers.push(conversionId);
+      begun.resolve();
+      if (offers.length === 1) await held.promise;
+      if (offers.length === 4) all.resolve();
+    },
+  };
+  const dispatch = node.run(startDispatch({ ...node, queue }));
+  await begun.promise;
+  dispatch.sweep();
+  held.resolve();
+  await all.promise;
+  t.strictSame(offers, [...ids, ...ids], 'the first round ends, and the second misses nothing');
+});
+
+void test('a full queue is filled up as it empties', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  let waiting = 20_000;
+  const offers: string[] = [];
+  const offered = Promise.withResolvers<void>();
+  const queue = {
+    waiting: () => waiting,
+    offer: async ({ conversionId }: { conversionId: string }) => {
+      offers.push(conversionId);
+      offered.resolve();
+    },
+  };
+  const dispatch = node.run(startDispatch({ ...node, queue }));
+  const id = await node.request();
+  await node.caughtUp();
+  dispatch.sweep();
+  await node.caughtUp();
+  t.strictSame(offers, []);
+  waiting = 19_999;
+  dispatch.sweep();
+  await offered.promise;
+  t.strictSame(offers, [id]);
+});
+
+void test('a queue that refuses an offer gets it again', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const offers: string[] = [];
+  const both = Promise.withResolvers<void>();
+  let faults = 1;
+  const queue = {
+    waiting: () => 0,
+    offer: async ({ conversionId }: { conversionId: string }) => {
+      if (faults > 0) {
+        faults -= 1;
+        throw new Error('The queue is away.');
+      }
+      offers.push(conversionId);
+      if (offers.length === 2) both.resolve();
+    },
+  };
+  node.run(startDispatch({ ...node, queue }));
+  const ids = [await node.request(), await node.request()];
+  await both.promise;
+  t.strictSame(offers, ids);
+});

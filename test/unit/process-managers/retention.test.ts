@@ -1,0 +1,155 @@
+import { test } from 'tap';
+import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
+import { BlobNotFound } from '../../../src/blob-store/port.ts';
+import type { BlobRef } from '../../../src/domain/events.ts';
+import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
+import { startRetention } from '../../../src/process-managers/retention.ts';
+import { refusal, startApi } from '../../support/api.ts';
+import { violations } from '../../support/invariants.ts';
+import {
+  completed,
+  conversionsOf,
+  failed,
+  type ManagedNode,
+  openManagedPlace,
+} from '../../support/process-managers.ts';
+import { DAY_MS, NOW } from '../../support/samples.ts';
+
+const retentionSeconds = (7 * DAY_MS) / 1000;
+
+interface Ended {
+  readonly conversionId: string;
+  readonly blobs: readonly BlobRef[];
+}
+
+/** A conversion that ended at that time, and all that is stored of it. */
+async function end(node: ManagedNode, how: 'completed' | 'failed', at = NOW): Promise<Ended> {
+  const conversionId = await node.request();
+  await node.caughtUp();
+  const request = node.readModel.query(unfinishedQueries).byId(conversionId)?.request;
+  if (!request) throw new Error(`${conversionId} has no request.`);
+  const outcomes = startOutcomes(node);
+  const job = { conversionId, attempt: 1 };
+  const blobs = [request];
+  if (how === 'completed') {
+    const document = await node.storeDocument(conversionId);
+    blobs.push(document);
+    await node.queue.report({ ...completed(job, document), at });
+  } else await node.queue.report({ ...failed(job), at });
+  await outcomes.stop();
+  await node.caughtUp();
+  return { conversionId, blobs };
+}
+
+async function isKept(node: ManagedNode, { blobs }: Ended): Promise<boolean> {
+  const found = await Promise.all(
+    blobs.map((ref) =>
+      node.blobs.read(ref).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof BlobNotFound) return false;
+          throw error;
+        },
+      ),
+    ),
+  );
+  if (new Set(found).size > 1) throw new Error('A part of it is kept.');
+  return found[0] === true;
+}
+
+void test('what ended a retention ago is deleted, and nothing younger', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const good = await end(node, 'completed');
+  const bad = await end(node, 'failed', NOW + 1);
+  const young = await end(node, 'completed', NOW + 1000);
+  const open = await node.request();
+  await node.caughtUp();
+  place.clock.time = NOW + 7 * DAY_MS + 2;
+  const retention = node.run(startRetention({ ...node, retentionSeconds }));
+
+  const expired = await place.logged('ConversionExpired', 2);
+  t.strictSame(conversionsOf(expired), [good.conversionId, bad.conversionId], 'oldest first');
+  t.match(JSON.parse(expired[0]?.data ?? ''), { expiredAt: NOW + 7 * DAY_MS + 2 });
+  const cause = place.log('ConversionCompleted')[0]?.id;
+  t.match(JSON.parse(expired[0]?.metadata ?? ''), { causationId: cause });
+  t.notOk(await isKept(node, good), 'document and request');
+  t.notOk(await isKept(node, bad), 'the request of a failed one');
+  t.ok(await isKept(node, young));
+
+  place.clock.time = NOW + 7 * DAY_MS + 1001;
+  retention.wake();
+  await place.logged('ConversionExpired', 3);
+  t.notOk(await isKept(node, young));
+  place.clock.time = NOW + 700 * DAY_MS;
+  retention.wake();
+  await retention.stop();
+  t.notOk(conversionsOf(place.log('ConversionExpired')).includes(open), 'not before its end');
+  t.strictSame(violations(place.log(), { settled: false }), []);
+});
+
+void test('more than are read at a time are deleted', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const outcomes = startOutcomes(node);
+  const ids = await Promise.all(Array.from({ length: 230 }, () => node.request()));
+  await Promise.all(
+    ids.map((conversionId) => node.queue.report(failed({ conversionId, attempt: 1 }))),
+  );
+  await outcomes.stop();
+  await node.caughtUp();
+  place.clock.time = NOW + 8 * DAY_MS;
+  node.run(startRetention({ ...node, retentionSeconds }));
+  const expired = conversionsOf(await place.logged('ConversionExpired', ids.length));
+  t.strictSame(expired.toSorted(), ids.toSorted());
+});
+
+void test('a crash between the deletion and its event only deletes once more', async (t) => {
+  const place = openManagedPlace(t);
+  const before = await place.node();
+  await before.openAccount();
+  const ended = await end(before, 'completed');
+  place.clock.time = NOW + 8 * DAY_MS;
+  const broken = Promise.withResolvers<void>();
+  before.store.beforeAppend = () => {
+    broken.resolve();
+    return Promise.reject(new Error('The process ended here.'));
+  };
+  const retention = startRetention({ ...before, retentionSeconds });
+  await broken.promise;
+  await retention.stop();
+  t.notOk(await isKept(before, ended), 'deleted');
+  t.strictSame(place.log('ConversionExpired'), [], 'and not recorded');
+  await before.close();
+
+  const nodes = [await place.node(), await place.node('other')] as const;
+  for (const node of nodes) await node.caughtUp();
+  for (const node of nodes) node.run(startRetention({ ...node, retentionSeconds }));
+  await place.logged('ConversionExpired', 1);
+  for (const node of nodes) await node.close();
+  t.equal(place.log('ConversionExpired').length, 1, 'once, with two nodes at once');
+  t.strictSame(violations(place.log(), { settled: true }), []);
+});
+
+void test('a file past its retention is gone for whoever has a link', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const body = { html: '<p>one</p>' };
+  const { id } = (await api.call('POST', '/api/v1/pdf/', { key, body })).body;
+  await api.complete(accountId, String(id), Buffer.from('%PDF-1.7'));
+  const link = async (): Promise<string> =>
+    String((await api.call('GET', `/api/v1/conversions/${String(id)}/`, { key })).body['file_url']);
+  t.equal((await api.call('GET', await link())).status, 200);
+
+  api.clock.time += 8 * DAY_MS;
+  await api.runner.waitFor(await api.store.head());
+  const retention = startRetention({ ...api, retentionSeconds });
+  await retention.stop();
+  api.clock.time -= 8 * DAY_MS;
+  // By the clock it would still be kept: what says that it is gone is the event.
+  t.strictSame(refusal(await api.call('GET', await link())), { status: 410, error: 'gone' });
+  const [last] = (await api.store.readAll()).slice(-1);
+  t.match(last, { type: 'ConversionExpired', data: { conversionId: id } });
+});
