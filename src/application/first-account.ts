@@ -16,11 +16,18 @@ export async function openFirstAccount(
   if (email === '') return undefined;
   await deps.caughtUp();
   if (deps.readModel.query(accountQueries).first()) return undefined;
-  const { id, password = '' } = await openAccount(
+  const opened = await openAccount(
     deps,
     { email, plan: 'pro', credits },
     operatorContext(deps.clock),
-  );
+  ).catch(async (error: unknown) => {
+    // Another process that starts on the same empty store may have been first.
+    await deps.caughtUp();
+    if (deps.readModel.query(accountQueries).first()) return undefined;
+    throw error;
+  });
+  if (!opened) return undefined;
+  const { id, password = '' } = opened;
   const { key } = await createApiKey(deps, id, 'first key', operatorContext(deps.clock));
   return { email, password, apiKey: key };
 }
