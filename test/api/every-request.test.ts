@@ -1,8 +1,8 @@
-import { createConnection } from 'node:net';
 import { test } from 'tap';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { revokeApiKey } from '../../src/application/api-keys.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
+import { rawHttp } from '../support/raw-http.ts';
 
 const shown = (answer: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
@@ -170,27 +170,14 @@ void test('failures inside say nothing of the inside', async (t) => {
   t.notMatch(away.text, /SQLITE/);
 });
 
-/** Sends bytes as they are and reads until the server closes. */
-function raw(port: string, bytes: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let answer = '';
-  const socket = createConnection(Number(port), '127.0.0.1', () => socket.write(bytes));
-  socket.on('data', (chunk) => {
-    answer += chunk.toString();
-  });
-  socket.on('close', () => resolve(answer));
-  socket.on('error', reject);
-  return promise;
-}
-
 void test('what is not HTTP is answered in the same shape', async (t) => {
   const api = await startApi(t);
-  const { port } = new URL(api.origin);
-  const garbage = await raw(port, 'nonsense\r\n\r\n');
+  const port = Number(new URL(api.origin).port);
+  const garbage = await rawHttp(port, 'nonsense\r\n\r\n');
   t.match(garbage, /^HTTP\/1\.1 400 [\s\S]*\r\n\r\n\{"error":"validation_error"/);
-  const huge = await raw(port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+  const huge = await rawHttp(port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
   t.match(huge, /^HTTP\/1\.1 400 [\s\S]*headers are larger/);
-  const smuggled = await raw(
+  const smuggled = await rawHttp(
     port,
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   );

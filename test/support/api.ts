@@ -28,6 +28,8 @@ import { createVault } from '../../src/keyring/vault.ts';
 import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
 import { openReadModel } from '../../src/read-model/read-model.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
+import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
+import { documentCheck, type Seen } from './documented.ts';
 import { TIMINGS } from './samples.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
@@ -111,6 +113,13 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
     rmSync(root, { recursive: true, force: true });
   });
 
+  const served = await fetch(`${origin}/openapi.json`);
+  const document = (await served.json()) as OpenApiDocument;
+  const checkDocumented = documentCheck(document);
+  /** Which of the document's answers were given so far. */
+  const seen = new Set<string>();
+  const observe = (answer: Seen): void => void seen.add(checkDocumented(answer));
+
   let accounts = 0;
   const context = (): CommandContext => operatorContext(clock);
 
@@ -143,10 +152,12 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
         : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     });
     const text = await response.text();
+    const { status, headers: answered, url } = response;
+    observe({ method, path: new URL(url).pathname, status, headers: answered, text });
     const json = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     return {
-      status: response.status,
-      headers: response.headers,
+      status,
+      headers: answered,
       text,
       body: json && text !== '' ? (JSON.parse(text) as Answer['body']) : {},
     };
@@ -188,7 +199,22 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
     await actors.send(conversionActor, conversionId, command, context());
   }
 
-  return { ...deps, root, clock, store, logged, origin, context, newAccount, call, complete, fail };
+  return {
+    ...deps,
+    root,
+    clock,
+    store,
+    logged,
+    origin,
+    document,
+    seen,
+    observe,
+    context,
+    newAccount,
+    call,
+    complete,
+    fail,
+  };
 }
 
 /** A refusal as the interface shapes it: exact status and code, and the fields that it names. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { test } from 'tap';
 import { type ErrorCode, ERRORS, ServiceError } from '../../src/errors.ts';
 
@@ -47,5 +48,17 @@ void test('an error carries what the client may see beside what only the log may
   t.equal(plain.message, ERRORS.gone.message);
   t.equal(plain.details, undefined);
   t.equal(plain.retryAfter, undefined);
+  t.end();
+});
+
+void test('docs/errors.md has exactly these codes with these statuses', (t) => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \| \S.*\.? \| \S.* \|$/gm)];
+  t.strictSame(
+    rows.map(([, code, status]) => [code, Number(status)]),
+    Object.entries(STATUS),
+  );
+  const lines = page.split('\n').filter((line) => line.startsWith('| `'));
+  t.equal(lines.length, rows.length, 'every row has all its cells');
   t.end();
 });

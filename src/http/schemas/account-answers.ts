@@ -20,7 +20,7 @@ export const Account = Type.Object(
 export const LedgerEntry = Type.Object(
   {
     id: Type.String({ examples: ['entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11'] }),
-    type: Type.Enum(['grant', 'debit', 'refund']),
+    type: Type.Enum(['grant', 'debit', 'refund'], { examples: ['debit'] }),
     amount: Type.Integer({ description: 'Signed: a debit is negative.', examples: [-1] }),
     balance: Type.Integer({ minimum: 0, description: 'The credits after it.', examples: [99] }),
     conversion_id: Type.Optional(

@@ -1,0 +1,236 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { test, type Test } from 'tap';
+import { Compile } from 'typebox/compile';
+import { type ErrorCode, ERRORS } from '../../src/errors.ts';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
+import type { ActorSystem } from '../../src/actors/system.ts';
+import { exampleOf } from '../../src/http/openapi/example.ts';
+import type { OpenApiDocument, OperationObject } from '../../src/http/openapi/types.ts';
+import { listen } from '../../src/http/server.ts';
+import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
+import { documentedAnswers } from '../support/documented.ts';
+import { partsOf, rawHttp } from '../support/raw-http.ts';
+
+const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
+
+interface Drive {
+  readonly method: string;
+  readonly path: string;
+  readonly template: string;
+  readonly operation: OperationObject;
+  readonly secured: boolean;
+  /** As the document gives an example of it. */
+  readonly body: object | undefined;
+}
+
+/** Each operation as a request that the document's own examples make. */
+function drives({ paths, components }: OpenApiDocument): readonly Drive[] {
+  return Object.entries(paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const example = (name: string) => {
+        const parameter = operation.parameters?.find((each) => each.name === name);
+        return String(exampleOf(parameter?.schema ?? {}, components.schemas));
+      };
+      const examples = operation.requestBody?.content['application/json']?.examples ?? {};
+      return {
+        method: method.toUpperCase(),
+        template,
+        path: template.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
+        operation,
+        secured: operation.security.length > 0,
+        body: Object.values(examples)[0]?.value as object | undefined,
+      };
+    }),
+  );
+}
+
+const optional = <K extends string, V>(name: K, value: V | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
+
+/** What a request lacks or has too much of: 400, 401, 404, 413, 415. */
+async function driveRefusals(t: Test, seen: Set<string>) {
+  const api = await startApi(t, { env: { MAX_BODY_BYTES: '2048' } });
+  const { key } = await api.newAccount();
+  for (const { method, path, operation, secured, body } of drives(api.document)) {
+    const credential = secured ? { key } : {};
+    const { responses } = operation;
+    if (responses[400]) {
+      const wrong = body ? { ...credential, body: { unknown: 1 } } : credential;
+      await api.call(method, body ? path : `${path}?page=0`, wrong);
+    }
+    if (responses[401]) await api.call(method, path, optional('body', body));
+    if (responses[403]) await api.call(method, `${path}?token=x`);
+    if (responses[404]) {
+      const id = /conv_\w+/.exec(path)?.[0] ?? '';
+      const token = await api.fileTokens.mint(id, 60);
+      await api.call(method, `${path}?token=${token}`, credential);
+    }
+    if (body) {
+      const large = { ...credential, body: { x: 'x'.repeat(3000) } };
+      await api.call(method, path, large);
+      const headers = { 'Content-Type': 'text/plain' };
+      await api.call(method, path, { ...credential, headers, body });
+    }
+  }
+  const poor = await api.newAccount({ credits: 0 });
+  await api.call('POST', `${BASE}/pdf/`, { key: poor.key, body: { html: '<p>x</p>' } });
+  await api.call('GET', '/nowhere');
+  await api.call('PUT', '/healthz');
+  for (const each of api.seen) seen.add(each);
+}
+
+async function driveSuccesses(t: Test, seen: Set<string>) {
+  const api = await startApi(t, { env: { RETENTION_SECONDS: '60' } });
+  const { id: accountId, email, key } = await api.newAccount();
+  const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const id = String(created.body['id']);
+  await api.call('GET', `${BASE}/conversions/${id}/`, { key, headers: { Prefer: 'wait=0' } });
+  await api.complete(accountId, id, PDF);
+  const record = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
+  const file = String(record.body['file_url']);
+  const whole = await api.call('GET', file);
+  await api.call('HEAD', file);
+  await api.call('GET', file, { headers: { Range: 'bytes=0-9' } });
+  await api.call('GET', file, { headers: { Range: 'bytes=9999-' } });
+  await api.call('GET', file, { headers: { 'If-None-Match': whole.headers.get('etag') ?? '' } });
+  api.clock.time += 61_000;
+  await api.call('GET', file);
+  const failing = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  await api.fail(accountId, String(failing.body['id']), 'The page took too long.');
+  for (const path of ['/conversions/', '/account/', '/account/ledger/', '/api-keys/']) {
+    await api.call('GET', BASE + path, { key });
+  }
+  const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });
+  await api.call('DELETE', `${BASE}/api-keys/${String(made.body['id'])}/`, { key });
+  const auth = (what: string, body: object) =>
+    api.call('POST', `${BASE}/auth/jwt/${what}/`, { body });
+  const pair = await auth('create', { email, password: PASSWORD });
+  const { refresh } = pair.body;
+  await auth('refresh', { refresh });
+  await auth('revoke', { refresh });
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs']) await api.call('GET', path);
+  for (const each of api.seen) seen.add(each);
+}
+
+/** More requests than a minute allows. */
+async function driveLimits(t: Test, seen: Set<string>) {
+  const api = await startApi(t, { env: { RATE_LIMIT_FREE: '1', RATE_LIMIT_ANONYMOUS: '1' } });
+  const { key } = await api.newAccount({ plan: 'free' });
+  await api.call('GET', `${BASE}/account/`, { key });
+  await api.call('GET', `${BASE}/account/`);
+  for (const { method, path, operation, secured, body } of drives(api.document)) {
+    if (operation.responses[429]) {
+      await api.call(method, path, { ...optional('body', body), ...(secured ? { key } : {}) });
+    }
+  }
+  for (const each of api.seen) if (each.includes(' 429 ')) seen.add(each);
+}
+
+/** Parts that fail: 500 and 503. */
+async function driveFailures(t: Test, seen: Set<string>) {
+  let failure: Error = new TypeError('a mistake');
+  const failing = () => Promise.reject(failure);
+  const api = await startApi(t, {
+    replace: ({ actors }) => ({
+      actors: Object.assign(Object.create(actors) as ActorSystem, { read: failing }),
+      store: { head: failing },
+      readiness: failing,
+      tokens: {
+        issue: failing,
+        verify: () => Promise.resolve({ accountId: 'acct_x', sessionId: 'sess_x' }),
+      },
+    }),
+  });
+  const { key } = await api.newAccount();
+  for (const next of [failure, new EventStoreUnavailable('away')]) {
+    failure = next;
+    for (const { method, path, operation, secured, body } of drives(api.document)) {
+      if (!operation.responses[500]) continue;
+      const token = await api.fileTokens.mint(/conv_\w+/.exec(path)?.[0] ?? '', 60);
+      const credential = secured ? { key } : {};
+      await api.call(method, `${path}?token=${token}`, {
+        ...credential,
+        ...optional('body', body),
+      });
+    }
+    await api.call('GET', '/nowhere', { key });
+  }
+  for (const each of api.seen) seen.add(each);
+}
+
+/** What never reaches the application. A slow request is given 10 seconds. */
+async function driveTheWire(t: Test, api: Api, seen: Set<string>) {
+  const port = Number(new URL(api.origin).port);
+  const starting = await listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => starting.close());
+  const early = await fetch(`http://127.0.0.1:${starting.port}/not-routed`);
+  const { status, headers } = early;
+  const answers = [
+    { status, headers, text: await early.text() },
+    partsOf(await rawHttp(port, 'nonsense\r\n\r\n')),
+    partsOf(await rawHttp(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')),
+  ];
+  for (const answer of answers) api.observe({ method: 'GET', path: '/not-routed', ...answer });
+  for (const each of api.seen) seen.add(each);
+}
+
+void test('the document and the answers are the same', async (t) => {
+  const seen = new Set<string>();
+  const api = await startApi(t);
+  await Promise.all([
+    driveTheWire(t, api, seen),
+    (async () => {
+      await driveRefusals(t, seen);
+      await driveSuccesses(t, seen);
+      await driveLimits(t, seen);
+      await driveFailures(t, seen);
+    })(),
+  ]);
+  const documented = documentedAnswers(api.document);
+  t.strictSame([...seen].toSorted(), documented.toSorted());
+  t.equal(new Set(documented).size, documented.length);
+  const codes = new Set(documented.map((each) => each.split(' ').at(-1)));
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) t.ok(codes.has(code), code);
+});
+
+void test('the document is OpenAPI 3.1, and its examples are what it says', async (t) => {
+  const { document } = await startApi(t);
+  const result = await new Validator().validate({ ...document });
+  t.ok(result.valid, JSON.stringify(result.errors));
+  const { components } = document;
+  let examples = 0;
+  for (const { template, method, operation } of drives(document)) {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses)];
+    for (const { schema, examples: all = {} } of bodies.flatMap((body) =>
+      Object.values(body?.content ?? {}),
+    )) {
+      if (!schema) continue;
+      const validator = Compile({ components, ...schema });
+      for (const { value } of Object.values(all)) {
+        examples += 1;
+        const told = `${method} ${template}: ${JSON.stringify(value)}`;
+        t.ok(validator.Check(value), `${told} ${JSON.stringify(validator.Errors(value))}`);
+      }
+    }
+  }
+  t.ok(examples > 90, `${examples} examples`);
+});
+
+void test('the reference page stands alone', async (t) => {
+  const api = await startApi(t);
+  const page = await api.call('GET', '/docs');
+  t.equal(page.status, 200);
+  t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  const policy = page.headers.get('content-security-policy') ?? '';
+  t.match(policy, /^default-src 'none'; style-src 'sha256-[\w+/=]+'; /);
+  t.notMatch(page.text, /<(?:script|link|img|iframe)|<[a-z][^>]*\s(?:on\w+|style)=|url\(|@import/i);
+  const links = [...page.text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
+  for (const href of links) {
+    const known = href.startsWith('#') ? page.text.includes(`id="${href.slice(1)}"`) : href;
+    t.ok(known === true || known === '/openapi.json', href);
+  }
+  for (const { template, operation } of drives(api.document)) {
+    t.match(page.text, `<code>${template}</code>`);
+    t.match(page.text, `href="#${operation.operationId}"`);
+  }
+});

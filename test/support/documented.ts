@@ -1,0 +1,92 @@
+/** Holds each answer of the API against the OpenAPI document that the service itself serves. */
+import { Compile } from 'typebox/compile';
+import type {
+  OpenApiDocument,
+  ResponseObject,
+  SchemaObject,
+} from '../../src/http/openapi/types.ts';
+
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Nothing of an operation: no path or method of the document. */
+export const COMMON = 'any request';
+
+/** `GET /conversions/{id}/ 404 not_found` for everything that a document names. */
+export function documentedAnswers(document: OpenApiDocument): readonly string[] {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { responses }]) => [`${method.toUpperCase()} ${path}`, responses] as const,
+    ),
+  );
+  return [...operations, [COMMON, document['x-common-responses']] as const].flatMap(
+    ([name, responses]) =>
+      Object.entries(responses).map(([status, response]) =>
+        [name, status, codeOf(response)].filter((part) => part !== undefined).join(' '),
+      ),
+  );
+}
+
+function codeOf({ content }: ResponseObject): string | undefined {
+  const code = content?.['application/json']?.schema?.properties?.['error']?.const;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function templateOf(document: OpenApiDocument, path: string): string | undefined {
+  return Object.keys(document.paths).find((template) => {
+    const pattern = template
+      .split(/\{\w+\}/)
+      .map((part) => part.replaceAll('.', '[.]'))
+      .join('[^/]+');
+    return new RegExp(`^${pattern}$`).test(path);
+  });
+}
+
+export type DocumentCheck = ReturnType<typeof documentCheck>;
+
+/** A check that says which documented answer it was. @throws {Error} it is not documented so */
+export function documentCheck(document: OpenApiDocument) {
+  const validators = new Map<SchemaObject, ReturnType<typeof Compile>>();
+  const { components } = document;
+
+  function bodyOf(response: ResponseObject, { text, headers, status }: Seen): string | undefined {
+    const [media] = (headers.get('content-type') ?? '').split(';');
+    const expected = Object.keys(response.content ?? {});
+    if (expected.length === 0) return text === '' ? undefined : 'a body where none is documented';
+    if (media === undefined || !expected.includes(media)) return `the media type ${media}`;
+    const schema = response.content?.[media]?.schema;
+    if (media !== 'application/json' || schema === undefined) return undefined;
+    const validator = validators.get(schema) ?? Compile({ components, ...schema });
+    validators.set(schema, validator);
+    const body: unknown = JSON.parse(text);
+    if (validator.Check(body)) return undefined;
+    return `a body of another shape (${status}): ${JSON.stringify(validator.Errors(body))}`;
+  }
+
+  function problemWith(response: ResponseObject, seen: Seen, bodiless: boolean) {
+    const missing = Object.keys(response.headers ?? {}).filter(
+      (name) => components.headers[name]?.required && !seen.headers.has(name),
+    );
+    if (missing.length > 0) return `without the headers ${missing.join(', ')}`;
+    return bodiless ? undefined : bodyOf(response, seen);
+  }
+
+  return (seen: Seen): string => {
+    const asked = seen.method === 'HEAD' ? 'GET' : seen.method;
+    const template = templateOf(document, seen.path);
+    const operation = template && document.paths[template]?.[asked.toLowerCase()];
+    const name = operation ? `${asked} ${template}` : COMMON;
+    const responses = operation ? operation.responses : document['x-common-responses'];
+    const response = responses[seen.status];
+    const told = `${seen.method} ${seen.path} answered ${seen.status} ${seen.text.slice(0, 300)}`;
+    if (response === undefined) throw new Error(`Not documented: ${told}`);
+    const problem = problemWith(response, seen, seen.method === 'HEAD');
+    if (problem !== undefined) throw new Error(`Documented otherwise (${problem}): ${told}`);
+    return [name, seen.status, codeOf(response)].filter((part) => part !== undefined).join(' ');
+  };
+}
