@@ -55,6 +55,12 @@ module.exports = {
       'An adapter knows its port and its driver.',
     ),
     only(
+      'rate-limiter',
+      '^src/rate-limiter/',
+      ['^src/rate-limiter/', '^src/clock\\.ts$'],
+      'An adapter knows its port and its driver.',
+    ),
+    only(
       'keyring',
       '^src/keyring/',
       ['^src/keyring/'],
@@ -136,6 +142,12 @@ module.exports = {
       ],
       'HTTP speaks to ports; compose.ts chooses the adapters.',
     ),
+    only(
+      'client-stands-alone',
+      '^src/client/',
+      ['^src/client/'],
+      'The client is packed for others: it carries nothing of the service.',
+    ),
     {
       name: 'compose-is-for-main',
       comment: 'The only file that names concrete adapters is used by the entry point alone.',
@@ -149,10 +161,13 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/compose\\.ts$', '^src/(event-store|blob-store|keyring|render-queue)/'],
+        pathNot: [
+          '^src/compose\\.ts$',
+          '^src/(event-store|blob-store|keyring|rate-limiter|render-queue)/',
+        ],
       },
       to: {
-        path: '^src/(event-store|blob-store|keyring|render-queue)/',
+        path: '^src/(event-store|blob-store|keyring|rate-limiter|render-queue)/',
         pathNot: '/(port|codec|messages|vault)\\.ts$',
       },
     },

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'tap';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CONFIG = join(ROOT, '.dependency-cruiser.cjs');
+
+interface Example {
+  readonly from: string;
+  readonly to: string;
+  /** How the import is written; default: `import '…';`. */
+  readonly form?: (path: string) => string;
+}
+
+const imports = (from: string, to: string, form?: Example['form']): Example => ({
+  from,
+  to,
+  ...(form && { form }),
+});
+
+const typeOnly = (path: string): string => `import type { X } from '${path}';`;
+const exported = (path: string): string => `export { x } from '${path}';`;
+const dynamic = (path: string): string => `await import('${path}');`;
+
+/** Imports that each rule must refuse. A rule without an example is a fault of this test. */
+const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  'no-cycles': [imports('src/client/a.ts', 'src/client/b.ts')],
+  'no-orphans-outside': [
+    imports('src/log.ts', 'test/support/log.ts'),
+    imports('projections/all.ts', 'bench/measure.ts'),
+    imports('src/config.ts', 'setup/chrome.mjs'),
+  ],
+  'domain-is-pure': [
+    imports('src/domain/account.ts', 'src/clock.ts'),
+    imports('src/domain/account.ts', 'src/event-store/port.ts', typeOnly),
+    imports('src/domain/account.ts', 'src/ids.ts', dynamic),
+  ],
+  'domain-has-no-io': [imports('src/domain/page.ts', 'node:crypto')],
+  'ports-know-domain-types-only': [
+    imports('src/blob-store/port.ts', 'src/blob-store/files.ts'),
+    imports('src/rate-limiter/port.ts', 'src/clock.ts', typeOnly),
+  ],
+  'event-store': [imports('src/event-store/sqlite.ts', 'src/actors/system.ts')],
+  'blob-store': [imports('src/blob-store/files.ts', 'src/event-store/sqlite.ts')],
+  'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
+  keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
+  embedded: [imports('src/embedded/database.ts', 'src/event-store/sqlite.ts')],
+  'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
+  actors: [
+    imports('src/actors/actor.ts', 'src/domain/account.ts', typeOnly),
+    imports('src/actors/actor.ts', 'src/event-store/sqlite.ts'),
+  ],
+  'read-model': [imports('src/read-model/runner.ts', 'projections/all.ts')],
+  projections: [imports('projections/all.ts', 'src/actors/system.ts')],
+  'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
+  'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
+  'renderer-holds-no-event-store': [
+    imports('src/renderer/job.ts', 'src/event-store/port.ts', typeOnly),
+    imports('src/renderer/node.ts', 'src/actors/system.ts'),
+    imports('src/renderer/node.ts', 'src/keyring/port.ts'),
+  ],
+  'http-names-no-adapter': [
+    imports('src/http/app.ts', 'src/rate-limiter/memory.ts'),
+    imports('src/http/app.ts', 'src/embedded/database.ts'),
+  ],
+  'compose-is-for-main': [
+    imports('src/commands/start.ts', 'src/compose.ts', dynamic),
+    imports('src/rendering.ts', 'src/compose.ts', typeOnly),
+  ],
+  'adapters-are-named-in-compose': [
+    imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
+    imports('src/application/accounts.ts', 'src/event-store/sqlite.ts', typeOnly),
+    imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
+    imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
+    imports('src/core.ts', 'src/keyring/file.ts', exported),
+  ],
+};
+
+/** Closes the cycle above; a cycle is told once. */
+const BACK = imports('src/client/b.ts', 'src/client/a.ts', typeOnly);
+
+/** What the design wants to be possible, in the places that the rules speak of. */
+const ALLOWED: readonly Example[] = [
+  imports('src/compose.ts', 'src/event-store/kurrentdb.ts'),
+  imports('src/main.ts', 'src/compose.ts'),
+  imports('src/http/server.ts', 'src/blob-store/port.ts'),
+  imports('src/event-store/kurrentdb.ts', 'src/event-store/port.ts', typeOnly),
+  imports('projections/accounts.ts', 'src/domain/events.ts'),
+];
+
+const cjs = createRequire(import.meta.url);
+
+void test('each import rule refuses what it is there to refuse', async (t) => {
+  const { forbidden: rules } = cjs(CONFIG) as { forbidden: { name: string }[] };
+  t.strictSame(
+    rules.map(({ name }) => name).toSorted(),
+    Object.keys(EXAMPLES).toSorted(),
+    'each rule has its examples',
+  );
+
+  const directory = t.testdir();
+  const lines = new Map<string, string[]>();
+  const linesOf = (path: string): string[] => {
+    const known = lines.get(path) ?? ['export type X = 1; export const x = 1;'];
+    lines.set(path, known);
+    return known;
+  };
+  for (const { from, to, form } of [...Object.values(EXAMPLES).flat(), BACK, ...ALLOWED]) {
+    const here = relative(dirname(from), to);
+    const path = to.startsWith('node:') ? to : here.startsWith('.') ? here : `./${here}`;
+    linesOf(from).push(form ? form(path) : `import '${path}';`);
+    if (path !== to) linesOf(to);
+  }
+  for (const [path, content] of lines) {
+    mkdirSync(join(directory, dirname(path)), { recursive: true });
+    writeFileSync(join(directory, path), `${content.join('\n')}\n`);
+  }
+
+  const cruise = spawn(
+    join(ROOT, 'node_modules/.bin/depcruise'),
+    ['src', 'projections', '--config', CONFIG, '--output-type', 'json'],
+    { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const { summary } = JSON.parse(await text(cruise.stdout)) as {
+    summary: { violations: { from: string; to: string; rule: { name: string } }[] };
+  };
+  const refused = new Set(
+    summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`),
+  );
+  for (const [rule, examples] of Object.entries(EXAMPLES)) {
+    for (const { from, to } of examples) {
+      const line = `${rule}: ${from} → ${to.replace(/^node:/, '')}`;
+      t.ok(refused.has(line), line);
+    }
+  }
+  for (const { from, to } of ALLOWED) {
+    t.notOk(
+      [...refused].some((line) => line.endsWith(`: ${from} → ${to}`)),
+      `${from} → ${to}`,
+    );
+  }
+});
