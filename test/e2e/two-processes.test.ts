@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { cliJson } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
+import { type LogEvent, readLog, violations } from '../support/invariants.ts';
+import { createService, Service, startService } from '../support/service.ts';
+
+/** Long enough for a test to come in between. */
+const SLOW = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 3000 } };
+
+/** A second process on the same directories; ended with the test. */
+function beside(t: Test, { place }: Service): Service {
+  const other = new Service(place);
+  t.teardown(() => other.kill());
+  return other;
+}
+
+const dataOf = ({ data }: LogEvent): Readonly<Record<string, unknown>> => JSON.parse(data);
+
+/** What renderers began, in order. */
+const startsOf = (dataDir: string, conversionId?: string) =>
+  readLog(dataDir)
+    .filter(({ type }) => type === 'ConversionStarted')
+    .map(dataOf)
+    .filter((data) => conversionId === undefined || data['conversionId'] === conversionId);
+
+const renderersOf = (dataDir: string): number =>
+  new Set(startsOf(dataDir).map(({ renderer }) => renderer)).size;
+
+void test('one of two processes renders, and the other takes over when it is killed', async (t) => {
+  const first = await startService(t, { RENDER_CONCURRENCY: '2' });
+  const { dataDir } = first.place;
+  const second = beside(t, first);
+  await second.start();
+  t.not(second.url, first.url);
+  t.match(second.output.stderr, /standing by/);
+  t.notMatch(second.output.stdout, /API key/, 'the first account is opened once');
+  const { apiKey } = first.firstStart;
+  const [here, there] = [first.client(), second.client(apiKey)];
+
+  const { id } = await there.create({ html: '<h1>Asked of the one that stands by</h1>' });
+  t.equal((await there.wait(id)).status, 'completed');
+  t.equal((await here.get(id)).status, 'completed');
+  t.equal(renderersOf(dataDir), 1);
+
+  const slow = await Promise.all(
+    Array.from({ length: 4 }, async (_, n) => (await (n % 2 ? here : there).create(SLOW)).id),
+  );
+  await eventually('two to be under way', () => startsOf(dataDir).length === 3 || undefined);
+  t.match(await first.kill(), { signal: 'SIGKILL' });
+  for (const each of slow) t.equal((await there.wait(each)).status, 'completed', each);
+  t.match(second.output.stderr, /taking over/);
+  t.equal(renderersOf(dataDir), 2);
+  const attempts = slow.map((each) => startsOf(dataDir, each).length);
+  t.strictSame(
+    attempts.toSorted((a, b) => a - b),
+    [1, 1, 2, 2],
+    'what was cut off is begun again',
+  );
+  t.equal((await fetch(`${second.url}/readyz`)).status, 200);
+  t.strictSame(violations(readLog(dataDir), { settled: true }), []);
+
+  // The one that was killed comes back and stands by in its turn; a stop hands over too.
+  await first.start();
+  t.match(first.output.stderr, /standing by/);
+  t.match(await second.stop(), { code: 0, signal: null });
+  const last = await first.client().create({ html: '<p>after the stop</p>' });
+  t.equal((await first.client().wait(last.id)).status, 'completed');
+  t.equal(renderersOf(dataDir), 3);
+  t.match(await first.stop(), { code: 0, signal: null });
+  t.strictSame(await first.leftovers(), []);
+  t.strictSame(await second.leftovers(), []);
+  t.strictSame(violations(readLog(dataDir), { settled: true }), []);
+});
+
+void test('two processes start at once on an empty store', async (t) => {
+  const service = createService(t);
+  const other = beside(t, service);
+  await Promise.all([service.start(), other.start()]);
+  const welcomed = [service, other].filter(({ output }) => output.stdout.includes('API key'));
+  t.equal(welcomed.length, 1, 'one of them opened the first account');
+  const [{ firstStart } = service] = welcomed;
+  for (const each of [service, other]) {
+    const client = each.client(firstStart.apiKey);
+    const { id } = await client.create({ html: '<p>one</p>' });
+    t.equal((await client.wait(id)).status, 'completed');
+  }
+  for (const each of [service, other]) t.match(await each.stop(), { code: 0, signal: null });
+  const { dataDir } = service.place;
+  t.equal(readLog(dataDir).filter(({ type }) => type === 'AccountOpened').length, 1);
+  t.equal(renderersOf(dataDir), 1);
+  t.strictSame(violations(readLog(dataDir), { settled: true }), []);
+  t.strictSame(await service.leftovers(), []);
+});
+
+void test('convert on the command line uses the renderer of the service beside it', async (t) => {
+  const service = await startService(t);
+  const { place } = service;
+  const { dataDir } = place;
+  const { id } = await service.client().create({ html: '<p>by the service</p>' });
+  await service.client().wait(id);
+  const source = join(place.tmpDir, '..', 'letter.html');
+  const target = join(place.tmpDir, '..', 'letter.pdf');
+  writeFileSync(source, '<h1>A letter</h1>');
+  t.match(await cliJson(place, ['convert', source, '-o', target]), { status: 'completed' });
+  t.ok(existsSync(target));
+  t.equal(startsOf(dataDir).length, 2);
+  t.equal(renderersOf(dataDir), 1);
+
+  // The service goes while the command waits: then the command renders it itself.
+  writeFileSync(source, SLOW.html);
+  const convert = ['convert', source, '-o', target, '--wait-for-delay-ms', '3000'];
+  const converting = cliJson(place, convert);
+  await eventually('its start', () => startsOf(dataDir).length === 3 || undefined);
+  await service.kill();
+  t.match(await converting, { status: 'completed' });
+  t.equal(renderersOf(dataDir), 2);
+  t.strictSame(violations(readLog(dataDir), { settled: true }), []);
+  t.strictSame(await service.leftovers(), []);
+});
+
+void test('files and requests go when their retention ends', async (t) => {
+  const service = await startService(t, { RETENTION_SECONDS: '2', FILE_URL_TTL_SECONDS: '3600' });
+  const { dataDir } = service.place;
+  const client = service.client();
+  const [good, large, bad] = await Promise.all([
+    client.create({ html: '<p>kept for two seconds</p>' }),
+    client.create({ html: `<p>large</p><!--${'x'.repeat(300_000)}-->` }),
+    client.create({ html: '<p>one page</p>', page_ranges: '7' }),
+  ]);
+  const record = await client.wait(good.id);
+  t.equal(record.status, 'completed');
+  const events = (): LogEvent[] => readLog(dataDir);
+  const expired = (): Set<unknown> =>
+    new Set(
+      events()
+        .filter(({ type }) => type === 'ConversionExpired')
+        .map((event) => dataOf(event)['conversionId']),
+    );
+  await eventually('three expirations', () => expired().size === 3 || undefined);
+  for (const { id } of [good, large, bad]) t.ok(expired().has(id), id);
+
+  const gone = await fetch(record.file_url ?? '');
+  t.equal(gone.status, 410);
+  t.match(await gone.json(), { error: 'gone' });
+  t.match(await client.get(good.id), { status: 'completed' }, 'its record stays');
+  await t.rejects(client.download(await client.get(good.id)), { code: 'gone' });
+  const files = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true });
+  t.strictSame(
+    files.filter((entry) => entry.isFile()).map(({ name }) => name),
+    [],
+    'no blob is left',
+  );
+  t.strictSame(violations(events(), { settled: true }), []);
+});
