@@ -66,6 +66,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/http/app.ts', 'src/rate-limiter/memory.ts'),
     imports('src/http/app.ts', 'src/embedded/database.ts'),
   ],
+  'client-stands-alone': [imports('src/client/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose.ts', dynamic),
     imports('src/rendering.ts', 'src/compose.ts', typeOnly),
