@@ -8,14 +8,21 @@ const ANSWER_HEADERS = {
   ...SECURITY_HEADERS,
   'Content-Type': 'application/json; charset=utf-8',
 };
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How often connections are looked at for having been slow. */
-const CHECK_MS = 1_000;
 /** Answers under way when the server closes are given this long. */
 const DRAIN_MS = 10_000;
+
+/** How long a client may take to send, in milliseconds from its first byte. */
+export interface Patience {
+  readonly headersMs: number;
+  /** Headers and body. */
+  readonly requestMs: number;
+  /** How often connections are looked at for having been slow. */
+  readonly checkMs: number;
+}
+
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 
 export interface HttpServer {
   readonly port: number;
@@ -75,16 +82,18 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
 export async function listen({
   host,
   port,
+  patience = PATIENCE,
 }: {
   readonly host: string;
   readonly port: number;
+  readonly patience?: Patience;
 }): Promise<HttpServer> {
   const server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    connectionsCheckingInterval: CHECK_MS,
+    connectionsCheckingInterval: patience.checkMs,
   });
   let app = STARTING;
   let closing = false;
@@ -119,9 +128,9 @@ export async function listen({
       server.close(() => resolve());
       app.endWaiting();
       for (const socket of quiet) socket.destroy();
-      const patience = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      const drained = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await promise;
-      clearTimeout(patience);
+      clearTimeout(drained);
     },
   };
 }

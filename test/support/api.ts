@@ -20,7 +20,7 @@ import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
-import { listen } from '../../src/http/server.ts';
+import { listen, type Patience } from '../../src/http/server.ts';
 import { createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
@@ -55,12 +55,14 @@ export interface ApiOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What is put in the place of a part, to make it fail. */
   readonly replace?: (deps: HttpDependencies) => Partial<HttpDependencies>;
+  /** With slow clients; the product's own unless given. */
+  readonly patience?: Patience;
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** Starts it on a temporary directory and ends both with the test. */
-export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) {
+export async function startApi(t: Test, { env = {}, replace, patience }: ApiOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'pressledger-api-'));
   const clock = {
     time: Date.now(),
@@ -82,7 +84,7 @@ export async function startApi(t: Test, { env = {}, replace }: ApiOptions = {}) 
   });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
-  const server = await listen({ host: '127.0.0.1', port: 0 });
+  const server = await listen({ host: '127.0.0.1', port: 0, ...(patience && { patience }) });
   const origin = `http://127.0.0.1:${server.port}`;
   const deps: HttpDependencies = {
     config,

@@ -1,0 +1,56 @@
+import { connect } from 'node:net';
+import { type Test, test } from 'tap';
+import { BASE, startApi } from '../support/api.ts';
+import { partsOf, rawHttp } from '../support/raw-http.ts';
+
+const PATIENCE = { headersMs: 300, requestMs: 700, checkMs: 50 };
+/** Far from what the product allows, near enough for a busy machine. */
+const MOST_MS = 8000;
+
+/** One byte at a time, so that the connection is never idle; resolves with what came back. */
+function drip(t: Test, port: number, text: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let answer = '';
+  const socket = connect(port, '127.0.0.1');
+  let at = 0;
+  const timer = setInterval(() => {
+    if (socket.writable) socket.write(text[at % text.length] ?? '');
+    at += 1;
+  }, 20);
+  t.teardown(() => clearInterval(timer));
+  socket.on('data', (chunk) => {
+    answer += chunk.toString();
+  });
+  // Bytes sent on after the answer are met with a reset.
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    clearInterval(timer);
+    resolve(answer);
+  });
+  return promise;
+}
+
+void test('who takes too long to send is cut off, and holds nobody up', async (t) => {
+  const api = await startApi(t, { patience: PATIENCE });
+  const { id, key } = await api.newAccount();
+  const port = Number(new URL(api.origin).port);
+  const head = `POST ${BASE}/pdf/ HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
+  const began = performance.now();
+  const slow = [
+    rawHttp(port, `GET ${BASE}/account/ HTTP/1.1\r\nHost: x\r\n`),
+    rawHttp(port, `${head}{"html":"<p>`),
+    drip(t, port, `GET /healthz HTTP/1.1\r\nX: ${'x'.repeat(100_000)}`),
+    drip(t, port, `${head}{"html":"<p>${'x'.repeat(100_000)}`),
+  ];
+  t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 200, 'others are served');
+  for (const answer of await Promise.all(slow)) {
+    const { status, text } = partsOf(answer);
+    t.equal(status, 408, answer.slice(0, 200));
+    t.match(JSON.parse(text), { error: 'request_timeout', message: /./ });
+  }
+  t.ok(performance.now() - began < MOST_MS);
+  const requested = (await api.store.readStream(`account-${id}`)).filter(
+    ({ type }) => type === 'ConversionRequested',
+  );
+  t.equal(requested.length, 0, 'half a request asks for nothing');
+});
