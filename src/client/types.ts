@@ -1,56 +1,102 @@
-/** What the service's clients send and read: the shapes of `docs/interface.md` as types. */
+/** What clients send and read. A test holds each type against the schema of the service. */
 
+/** Either `html` or `url` is required. */
 export interface ConversionOptions {
   html?: string;
+  /** http or https, at most 2,048 characters. */
   url?: string;
+  /** Default: A4. */
   page_size?: 'A4' | 'Letter' | 'Legal' | 'A3' | 'A5';
   landscape?: boolean;
+  /** A decimal number with its unit: `px`, `cm`, `in` or `mm`. Default: `1cm`. */
   margin_top?: string;
   margin_right?: string;
   margin_bottom?: string;
   margin_left?: string;
+  /** Default: false. */
   print_background?: boolean;
-  /** 0.1 to 2 */
+  /** 0.1 to 2. Default: 1. */
   scale?: number;
+  /** Such as `1-5, 8`. Default: all pages. */
   page_ranges?: string;
   header_html?: string;
   footer_html?: string;
+  /** The document's own `@page` size wins. Default: false. */
   prefer_css_page_size?: boolean;
+  /** Default: print. */
   media?: 'print' | 'screen';
-  wait_for?: { selector?: string; delay_ms?: number; network_idle?: boolean };
+  wait_for?: {
+    selector?: string;
+    /** Milliseconds, at most 10,000. */
+    delay_ms?: number;
+    network_idle?: boolean;
+  };
+  /** An accessible PDF. Default: true. */
   tagged?: boolean;
+  /** Bookmarks made of the headings. Default: false. */
   outline?: boolean;
   metadata?: { title?: string; author?: string; subject?: string; keywords?: string[] };
-  /** For a `url` only. */
+  /** For a `url` only; at most 20. */
   headers?: Record<string, string>;
-  /** For a `url` only. */
-  cookies?: {
-    name: string;
-    value: string;
-    domain?: string;
-    path?: string;
-    secure?: boolean;
-    http_only?: boolean;
-    same_site?: 'Strict' | 'Lax' | 'None';
-  }[];
+  /** For a `url` only; at most 50. */
+  cookies?: Cookie[];
+  /** Default: true. */
   javascript?: boolean;
 }
 
-/** Times are ISO 8601 in UTC. */
-export interface Conversion {
-  id: string;
-  status: 'pending' | 'processing' | 'completed' | 'failed';
-  created_at: string;
-  /** Only when completed. */
-  file_url?: string;
-  completed_at?: string;
-  /** Only when failed. */
-  error_message?: string;
+export interface Cookie {
+  name: string;
+  value: string;
+  domain?: string;
+  path?: string;
+  secure?: boolean;
+  http_only?: boolean;
+  same_site?: 'Strict' | 'Lax' | 'None';
 }
+
+export interface AcceptedConversion {
+  id: string;
+  status: 'pending';
+  /** Every time is ISO 8601 in UTC. */
+  created_at: string;
+}
+
+export interface UnfinishedConversion {
+  id: string;
+  status: 'pending' | 'processing';
+  created_at: string;
+  file_url?: never;
+  completed_at?: never;
+  error_message?: never;
+}
+
+export interface CompletedConversion {
+  id: string;
+  status: 'completed';
+  created_at: string;
+  completed_at: string;
+  /** Where the PDF is downloaded, for an hour unless the service is set otherwise. */
+  file_url: string;
+  error_message?: never;
+}
+
+export interface FailedConversion {
+  id: string;
+  status: 'failed';
+  created_at: string;
+  error_message: string;
+  file_url?: never;
+  completed_at?: never;
+}
+
+export type EndedConversion = CompletedConversion | FailedConversion;
+/** `status` tells the forms apart. */
+export type Conversion = UnfinishedConversion | EndedConversion;
 
 export interface ApiKey {
   id: string;
   name: string;
+  /** How the key begins. */
   prefix: string;
   created_at: string;
   last_used_at: string | null;
@@ -61,5 +107,32 @@ export interface NewApiKey {
   name: string;
   /** The full key: shown this once. */
   key: string;
+  created_at: string;
+}
+
+export interface TokenPair {
+  /** For 5 minutes. */
+  access: string;
+  /** For a day. */
+  refresh: string;
+}
+
+export interface Account {
+  id: string;
+  email: string;
+  plan: 'free' | 'starter' | 'pro';
+  credits: number;
+  created_at: string;
+}
+
+export interface LedgerEntry {
+  id: string;
+  type: 'grant' | 'debit' | 'refund';
+  /** A debit is negative. */
+  amount: number;
+  /** The credits after it. */
+  balance: number;
+  /** What was paid or refunded. */
+  conversion_id?: string;
   created_at: string;
 }

@@ -12,7 +12,13 @@ import { Issues } from '../http/schemas/issues.ts';
 import type { Toolbox } from './command.ts';
 
 export interface Converted {
-  readonly record: Conversion;
+  readonly record: {
+    readonly id: string;
+    readonly status: Conversion['status'];
+    readonly created_at: string;
+    readonly completed_at?: string;
+    readonly error_message?: string;
+  };
   /** The PDF of a completed conversion. */
   readonly open: () => Promise<Readable>;
 }

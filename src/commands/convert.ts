@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -36,7 +37,8 @@ async function convertThere(
   toolbox: Toolbox,
 ): Promise<Converted> {
   const client = new PressledgerClient({ server, apiKey });
-  const { id } = await client.create(options);
+  // With a key of its own the request may be sent again while the service is busy.
+  const { id } = await client.create(options, { idempotencyKey: randomUUID() });
   toolbox.output.progress(`${id} is accepted; waiting for the PDF`);
   const record = await client.wait(id);
   return { record, open: async () => Readable.fromWeb(await client.download(record)) };

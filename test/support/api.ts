@@ -116,8 +116,8 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   });
 
   const served = await fetch(`${origin}/openapi.json`);
-  const document = (await served.json()) as OpenApiDocument;
-  const checkDocumented = documentCheck(document);
+  const openApi = (await served.json()) as OpenApiDocument;
+  const checkDocumented = documentCheck(openApi);
   /** Which of the document's answers were given so far. */
   const seen = new Set<string>();
   const observe = (answer: Seen): void => void seen.add(checkDocumented(answer));
@@ -208,7 +208,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     store,
     logged,
     origin,
-    document,
+    document: openApi,
     seen,
     observe,
     context,

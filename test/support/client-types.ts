@@ -1,0 +1,45 @@
+/** The client's types, held against the schemas that judge requests and answers: by `tsc`, not at run time. */
+import type { Static } from 'typebox';
+import type * as client from '../../src/client/types.ts';
+import type { ErrorCode as ClientErrorCode } from '../../src/client/errors.ts';
+import type { ErrorCode } from '../../src/errors.ts';
+import type { Account, LedgerEntry } from '../../src/http/schemas/account-answers.ts';
+import type { ApiKey, CreatedApiKey } from '../../src/http/schemas/api-key-answers.ts';
+import type { TokenPair } from '../../src/http/schemas/auth-answers.ts';
+import type {
+  AcceptedConversion,
+  CompletedConversion,
+  FailedConversion,
+  UnfinishedConversion,
+} from '../../src/http/schemas/conversion-answers.ts';
+import type { ConversionRequest } from '../../src/http/schemas/conversion-request.ts';
+
+/** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */
+type Shape<T> = T extends readonly (infer Item)[]
+  ? { items: Shape<Item> }
+  : T extends object
+    ? {
+        [K in keyof T as [Exclude<T[K], undefined>] extends [never] ? never : K]-?: [
+          Partial<Record<K, never>> extends Pick<T, K> ? 'optional' : 'required',
+          Shape<Exclude<T[K], undefined>>,
+        ];
+      }
+    : T;
+
+type Same<A, B> = [Shape<A>, Shape<B>] extends [Shape<B>, Shape<A>] ? true : false;
+
+type Holds<T extends true> = T;
+
+export type Held = [
+  Holds<Same<client.ConversionOptions, ConversionRequest>>,
+  Holds<Same<client.AcceptedConversion, Static<typeof AcceptedConversion>>>,
+  Holds<Same<client.UnfinishedConversion, Static<typeof UnfinishedConversion>>>,
+  Holds<Same<client.CompletedConversion, Static<typeof CompletedConversion>>>,
+  Holds<Same<client.FailedConversion, Static<typeof FailedConversion>>>,
+  Holds<Same<client.ApiKey, Static<typeof ApiKey>>>,
+  Holds<Same<client.NewApiKey, Static<typeof CreatedApiKey>>>,
+  Holds<Same<client.TokenPair, Static<typeof TokenPair>>>,
+  Holds<Same<client.Account, Static<typeof Account>>>,
+  Holds<Same<client.LedgerEntry, Static<typeof LedgerEntry>>>,
+  Holds<Same<ClientErrorCode, ErrorCode>>,
+];
