@@ -80,7 +80,7 @@ void test('a stop waits for the run under way and lets none follow', async (t) =
   await held.begun(0);
   loop.wake();
   let stopped = false;
-  const stopping = loop.stop().then(() => {
+  const stopping = loop.stop().finally(() => {
     stopped = true;
   });
   loop.wake();

@@ -1,0 +1,55 @@
+import { test } from 'tap';
+import { workOff } from '../../../src/process-managers/work-off.ts';
+import { conversionId } from '../../support/samples.ts';
+
+const due = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, n) => ({ conversionId: conversionId(from + n) }));
+
+/** A list whose rows go when the read model has got to the position that took them off. */
+function listOf(count: number, stuck: readonly string[] = []) {
+  let rows = due(1, count);
+  const done: string[] = [];
+  const gone = new Map<string, bigint>();
+  return {
+    done,
+    next: (limit: number) => rows.slice(0, limit),
+    handle: async ({ conversionId: id }: { conversionId: string }) => {
+      done.push(id);
+      if (stuck.includes(id)) return undefined;
+      gone.set(id, BigInt(done.length));
+      return BigInt(done.length);
+    },
+    runner: {
+      waitFor: async (position: bigint) => {
+        rows = rows.filter(({ conversionId: id }) => (gone.get(id) ?? position + 1n) > position);
+      },
+    },
+  };
+}
+
+void test('all of a long list is done once, in order', async (t) => {
+  for (const count of [0, 1, 199, 200, 201, 400, 555]) {
+    const list = listOf(count);
+    await workOff(list.runner, list.next, list.handle);
+    t.strictSame(
+      list.done,
+      due(1, count).map(({ conversionId: id }) => id),
+      `${count}`,
+    );
+  }
+});
+
+void test('a row that stays does not keep it going for ever, and the others are done', async (t) => {
+  const list = listOf(500, [conversionId(7)]);
+  await t.rejects(workOff(list.runner, list.next, list.handle), {
+    message: `What is due for ${conversionId(7)} was done and is still due.`,
+  });
+  t.ok(list.done.includes(conversionId(399)));
+});
+
+const fail = () => Promise.reject(new Error('the store is away'));
+
+void test('a fault ends it', async (t) => {
+  const list = listOf(500);
+  await t.rejects(workOff(list.runner, list.next, fail), { message: 'the store is away' });
+});
