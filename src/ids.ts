@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, hash, randomBytes } from 'node:crypto';
 
 // Crockford's base 32 in lower case: sorts like the number it stands for, has no i, l, o, u.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -36,9 +36,12 @@ export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowM
  * A key's id, computed from the key itself, so that its stream is found without an index that may lag.
  * 130 bits of SHA-256 over the full key.
  */
-export function apiKeyId(key: string): string {
-  return `key_${base32(createHash('sha256').update(key, 'utf8').digest(), 26)}`;
-}
+export const apiKeyId = (key: string): string => apiKeyIdOf(apiKeyDigest(key));
+
+/** SHA-256 of the full key: all that is kept of it. */
+export const apiKeyDigest = (key: string): Buffer => hash('sha256', key, 'buffer');
+
+export const apiKeyIdOf = (digest: Uint8Array): string => `key_${base32(digest, 26)}`;
 
 // The namespace of our event ids (RFC 9562, section 5.5 asks for a fixed one).
 const EVENT_NAMESPACE = Buffer.from('6f0d2b4e1c6a4f0e9a3f5d8c7b21e640', 'hex');

@@ -28,6 +28,8 @@ export class Actor<State, Command, Event extends DomainEvent> {
   readonly #history: History<State, Command, Event>;
   readonly #snapshotFailed: (error: unknown) => void;
   #warm: Version<State> | undefined;
+  /** Up to this position of the whole log, nothing of this stream is missing in the warm version. */
+  #confirmed = -1n;
   #loading: Promise<Version<State>> | undefined;
   /** An append failed: what the stream holds after the warm version is not known. */
   #inDoubt = false;
@@ -80,11 +82,17 @@ export class Actor<State, Command, Event extends DomainEvent> {
     return promise;
   }
 
-  /** The stream as of now. It does not wait for commands, and does not see them before the log has them. */
-  async read(): Promise<Version<State>> {
+  /**
+   * The stream as of now, or as of a position of the whole log that was its head just now. It does not
+   * wait for commands, and does not see them before the log has them.
+   */
+  async read(asOf = -1n): Promise<Version<State>> {
+    if (this.#warm !== undefined && asOf >= 0n && asOf <= this.#confirmed) return this.#warm;
     this.#readers += 1;
     try {
-      return await this.#current();
+      const version = await this.#current();
+      this.#confirm(asOf);
+      return version;
     } finally {
       this.#readers -= 1;
       this.#planSnapshot();
@@ -141,6 +149,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
         const appended = await this.#append(plan);
         if (appended.revision === base.revision + plan.events.length) {
           this.#adopt({ state: plan.after, ...appended, eventId: plan.events.at(-1)?.id });
+          this.#confirm(appended.position);
           return answer(batch, plan, appended);
         }
         return answer(batch, repeated(plan, await this.#current(), appended), appended);
@@ -155,7 +164,10 @@ export class Actor<State, Command, Event extends DomainEvent> {
           return;
         }
         // A store put back to an older state: what is warm here never happened there.
-        if (error.actual < base.revision) this.#warm = undefined;
+        if (error.actual < base.revision) {
+          this.#warm = undefined;
+          this.#confirmed = -1n;
+        }
         if (attempt > PROMPT_ATTEMPTS) await delay(Math.random() * LONGEST_PAUSE_MS);
         base = await this.#current();
         confirmed = true;
@@ -193,6 +205,10 @@ export class Actor<State, Command, Event extends DomainEvent> {
   #adopt(version: Version<State>): Version<State> {
     if (this.#warm === undefined || this.#warm.revision < version.revision) this.#warm = version;
     return this.#warm;
+  }
+
+  #confirm(position: bigint): void {
+    if (position > this.#confirmed) this.#confirmed = position;
   }
 
   #planSnapshot(): void {

@@ -68,13 +68,18 @@ export class ActorSystem {
     return this.#actor(kind, id).send(command, context);
   }
 
-  /** The stream's state as of now; revision -1 where there is no stream. */
+  /**
+   * The stream's state as of now; revision -1 where there is no stream.
+   * @param asOf the log's head, read just now: a warm state that has been compared with the log up to
+   * there is not compared again, so that one look at the head serves all reads of a request
+   */
   async read<State, Command, Event extends DomainEvent>(
     kind: ActorKind<State, Command, Event>,
     id: string,
+    asOf?: bigint,
   ): Promise<{ readonly state: State; readonly revision: number }> {
     const actor = this.#actor(kind, id);
-    const { state, revision } = await actor.read();
+    const { state, revision } = await actor.read(asOf);
     // Ids that somebody guesses must not push out streams in use.
     if (revision === -1 && !actor.isBusy) this.#actors.delete(kind.stream(id));
     return { state, revision };

@@ -1,8 +1,7 @@
 /** Making and revoking API keys: only a key's hash is kept, and its id follows from it. */
-import { createHash } from 'node:crypto';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { ServiceError } from '../errors.ts';
-import { apiKeyId } from '../ids.ts';
+import { apiKeyDigest, apiKeyIdOf } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { accepted } from './accepted.ts';
 import { apiKeyActor } from './kinds.ts';
@@ -22,11 +21,6 @@ export interface CreatedKey {
   readonly createdAt: number;
 }
 
-/** SHA-256 of the full key, hex: all that is stored of it. */
-export function apiKeyHash(key: string): string {
-  return createHash('sha256').update(key, 'utf8').digest('hex');
-}
-
 /** @throws {ServiceError} `validation_error` where the name is not 1 to 100 characters after trimming */
 export async function createApiKey(
   deps: { readonly actors: ActorSystem; readonly vault: Vault },
@@ -41,7 +35,8 @@ export async function createApiKey(
     throw new ServiceError('validation_error', text, { details: { name: [text] } });
   }
   const key = KEY_PREFIX + randomAlphanumeric(RANDOM_CHARACTERS);
-  const id = apiKeyId(key);
+  const digest = apiKeyDigest(key);
+  const id = apiKeyIdOf(digest);
   const createdAt = context.metadata.time;
   await deps.actors.send(
     apiKeyActor,
@@ -50,7 +45,7 @@ export async function createApiKey(
       type: 'CreateKey',
       accountId,
       keyId: id,
-      keyHash: apiKeyHash(key),
+      keyHash: digest.toString('hex'),
       prefix: key.slice(0, SHOWN_CHARACTERS),
       name: await deps.vault.seal(accountId, name),
       now: createdAt,

@@ -16,11 +16,14 @@ export interface Caller {
 
 /** What the middleware has found out about a request. */
 export interface RequestState {
-  requestId: string;
+  readonly requestId: string;
   /** The client's address, by the socket or, behind a trusted proxy, by its last forwarder. */
   clientAddress: string;
-  log: Logger;
-  caller?: Caller;
+  /** Names the request in each line. */
+  readonly log: Logger;
+  caller: Caller | undefined;
+  /** The log's head when the caller was looked up: what is read as of here is current. */
+  asOf: bigint | undefined;
 }
 
 export type HttpContext = ParameterizedContext<RequestState>;

@@ -9,15 +9,12 @@ export interface RecordDependencies {
 }
 
 /** The Conversion resource as the interface shapes it, with a fresh link where there is a file. */
-export async function conversionRecord(
-  deps: RecordDependencies,
-  row: ConversionRow,
-): Promise<object> {
+export function conversionRecord(deps: RecordDependencies, row: ConversionRow): object {
   const { id, status, createdAt, completedAt, errorMessage } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
   if (status === 'failed') return { ...record, error_message: errorMessage };
   if (status !== 'completed' || completedAt === undefined) return record;
-  const token = await deps.fileTokens.mint(id, deps.config.fileUrlTtlSeconds);
+  const token = deps.fileTokens.mint(id, deps.config.fileUrlTtlSeconds);
   return {
     ...record,
     file_url: `${deps.publicUrl}/files/${id}.pdf?token=${token}`,

@@ -25,9 +25,10 @@ const hasEnded = ({ status }: ConversionRow): boolean =>
 async function ownConversion(
   ctx: HttpContext,
   deps: ConversionDependencies,
+  asOf?: bigint,
 ): Promise<ConversionRow> {
   const { accountId } = callerOf(ctx);
-  const queries = await freshQuery(deps, conversionQueries);
+  const queries = await freshQuery(deps, conversionQueries, asOf);
   const row = queries.byId(pathParameter(ctx, 'id'));
   if (row?.accountId !== accountId) {
     throw new ServiceError('not_found', 'There is no such conversion.');
@@ -57,7 +58,7 @@ function ending(
 
 export function getConversion(deps: ConversionDependencies): HttpMiddleware {
   return async (ctx) => {
-    let row = await ownConversion(ctx, deps);
+    let row = await ownConversion(ctx, deps, ctx.state.asOf);
     const wait = preferredWait(ctx.get('Prefer'));
     if (wait !== undefined) {
       ctx.set('Preference-Applied', `wait=${wait}`);
@@ -66,7 +67,7 @@ export function getConversion(deps: ConversionDependencies): HttpMiddleware {
         row = await ownConversion(ctx, deps);
       }
     }
-    ctx.body = await conversionRecord(deps, row);
+    ctx.body = conversionRecord(deps, row);
   };
 }
 
@@ -83,7 +84,7 @@ export function listConversions(deps: ConversionDependencies): HttpMiddleware {
     const queries = await freshQuery(deps, conversionQueries);
     const filter = status === undefined ? {} : { status };
     const { rows, total } = queries.page(accountId, { ...page, ...filter });
-    const records = await Promise.all(rows.map((row) => conversionRecord(deps, row)));
+    const records = rows.map((row) => conversionRecord(deps, row));
     answerPage(ctx, deps.publicUrl, page, total, records);
   };
 }

@@ -14,15 +14,20 @@ const CATCH_UP_MS = 10_000;
 const RETRY_SECONDS = 2;
 
 /**
- * Queries that see every event stored before this call, whichever node accepted it. Use them before
- * the next `await`.
+ * Queries that see every event stored before this call, whichever node accepted it; or, given the
+ * log's head as it was since the request came, every event up to there. Use them before the next
+ * `await`.
  * @throws {ServiceError} `service_unavailable` where the read model does not catch up
  */
 export async function freshQuery<Q>(
   { store, readModel, runner }: ReadDependencies,
   factory: (db: Database) => Q,
+  asOf?: bigint,
 ): Promise<Q> {
-  const head = await store.head();
+  const head = asOf ?? (await store.head());
+  // In this order: `query` may go over to another generation, which has not reached as far.
+  const queries = readModel.query(factory);
+  if (readModel.reached() >= head) return queries;
   if (runner.checkpoint() < head) {
     try {
       await runner.waitFor(head, AbortSignal.timeout(CATCH_UP_MS));

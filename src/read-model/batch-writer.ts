@@ -71,12 +71,23 @@ export class BatchWriter {
     return this.#lowest();
   }
 
+  /** A position that every projection is known to have reached, without a look at the database. */
+  reached(): bigint {
+    return this.#lowest();
+  }
+
   /**
    * @param after position before the batch's first event: the batch holds all that lies in between
    * @throws {ProjectionFailed} names the event and the projection; neither rows nor checkpoints changed
    */
   apply(after: bigint, events: readonly RecordedEvent[]): Outcome {
-    return this.#transaction.immediate(after, events);
+    const outcome = this.#transaction.immediate(after, events);
+    const last = events.at(-1);
+    if (outcome !== 'applied' || last === undefined) return outcome;
+    for (const slot of this.#slots) {
+      if (slot.position < last.position) slot.position = last.position;
+    }
+    return outcome;
   }
 
   #applyAll(after: bigint, events: readonly RecordedEvent[]): Outcome {

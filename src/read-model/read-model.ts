@@ -61,6 +61,11 @@ export class ReadModel implements ReadModelOptions {
     return made;
   }
 
+  /** Everything up to this position is in what `query` reads until the next `await`. */
+  reached(): bigint {
+    return this.#opened.writer.reached();
+  }
+
   /** What applies events to the generation in use now. */
   writer(): BatchWriter {
     this.refresh();

@@ -1,15 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { ActorSystem } from '../../actors/system.ts';
-import { apiKeyHash } from '../../application/api-keys.ts';
 import { accountActor, apiKeyActor, sessionActor } from '../../application/kinds.ts';
 import type { Clock } from '../../clock.ts';
 import { useIsDue } from '../../domain/api-key.ts';
-import { apiKeyId } from '../../ids.ts';
+import type { EventStore } from '../../event-store/port.ts';
+import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
 import type { Vault } from '../../keyring/vault.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
 
 export interface CredentialDependencies {
+  readonly store: Pick<EventStore, 'head'>;
   readonly actors: ActorSystem;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -20,8 +21,10 @@ type Holder = Omit<Caller, 'plan'>;
 
 const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
 
-const sameHash = (left: string, right: string): boolean =>
-  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+function isHash(hex: string, digest: Buffer): boolean {
+  const hash = Buffer.from(hex, 'hex');
+  return hash.length === digest.length && timingSafeEqual(hash, digest);
+}
 
 /** Uses being recorded: a burst of requests with one key asks for one event, not for many. */
 const recording = new Set<string>();
@@ -45,11 +48,13 @@ async function holderOfKey(
   ctx: HttpContext,
   deps: CredentialDependencies,
   key: string,
+  asOf: bigint,
 ): Promise<Holder | undefined> {
   if (!KEY.test(key)) return undefined;
-  const id = apiKeyId(key);
-  const { state } = await deps.actors.read(apiKeyActor, id);
-  if (state.status !== 'active' || !sameHash(state.keyHash, apiKeyHash(key))) return undefined;
+  const digest = apiKeyDigest(key);
+  const id = apiKeyIdOf(digest);
+  const { state } = await deps.actors.read(apiKeyActor, id, asOf);
+  if (state.status !== 'active' || !isHash(state.keyHash, digest)) return undefined;
   const holder: Holder = { accountId: state.accountId, actor: { kind: 'key', id } };
   if (useIsDue(state, deps.clock.now())) recordUse(ctx, deps, holder);
   return holder;
@@ -58,10 +63,11 @@ async function holderOfKey(
 async function holderOfToken(
   deps: CredentialDependencies,
   authorization: string,
+  asOf: bigint,
 ): Promise<Holder | undefined> {
   const token = /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1];
   const claims = token === undefined ? undefined : await deps.tokens.verify('access', token);
-  return claims && (await isOpen(deps, claims))
+  return claims && (await isOpen(deps, claims, asOf))
     ? { accountId: claims.accountId, actor: { kind: 'session', id: claims.sessionId } }
     : undefined;
 }
@@ -70,8 +76,9 @@ async function holderOfToken(
 export async function isOpen(
   { actors, clock }: Pick<CredentialDependencies, 'actors' | 'clock'>,
   { accountId, sessionId }: TokenClaims,
+  asOf?: bigint,
 ): Promise<boolean> {
-  const { state } = await actors.read(sessionActor, sessionId);
+  const { state } = await actors.read(sessionActor, sessionId, asOf);
   return state.status === 'open' && state.accountId === accountId && clock.now() < state.expiresAt;
 }
 
@@ -80,12 +87,14 @@ export async function findCaller(
   ctx: HttpContext,
   deps: CredentialDependencies,
 ): Promise<Caller | undefined> {
+  const asOf = await deps.store.head();
+  ctx.state.asOf = asOf;
   const key = ctx.get('X-API-Key');
   const holder =
     key === ''
-      ? await holderOfToken(deps, ctx.get('Authorization'))
-      : await holderOfKey(ctx, deps, key);
+      ? await holderOfToken(deps, ctx.get('Authorization'), asOf)
+      : await holderOfKey(ctx, deps, key, asOf);
   if (holder === undefined) return undefined;
-  const { state } = await deps.actors.read(accountActor, holder.accountId);
+  const { state } = await deps.actors.read(accountActor, holder.accountId, asOf);
   return state.status === 'open' ? { ...holder, plan: state.plan } : undefined;
 }

@@ -55,9 +55,9 @@ export function demandAllowed({ allowed, resetAt }: Standing, clock: Clock): voi
 }
 
 function show(ctx: HttpContext, standing: Standing): void {
-  ctx.set('X-RateLimit-Limit', String(standing.limit));
-  ctx.set('X-RateLimit-Remaining', String(standing.remaining));
-  ctx.set('X-RateLimit-Reset', String(standing.resetAt));
+  ctx.res.setHeader('X-RateLimit-Limit', String(standing.limit));
+  ctx.res.setHeader('X-RateLimit-Remaining', String(standing.remaining));
+  ctx.res.setHeader('X-RateLimit-Reset', String(standing.resetAt));
 }
 
 /**

@@ -8,7 +8,10 @@ export const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
+const HEADERS = Object.entries(SECURITY_HEADERS);
+
 export const securityHeaders: HttpMiddleware = (ctx, next) => {
-  ctx.set(SECURITY_HEADERS);
+  // Not `ctx.set`, which makes several arrays for each header.
+  for (const [name, value] of HEADERS) ctx.res.setHeader(name, value);
   return next();
 };
