@@ -3,6 +3,7 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../clock.ts';
 import { ed25519Key } from './ed25519.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
 
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
 export const REFRESH_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -27,10 +28,36 @@ export interface Tokens {
   verify(kind: keyof typeof KINDS, token: string): Promise<TokenClaims | undefined>;
 }
 
+interface DatedClaims extends TokenClaims {
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
 /** @param seed 32 bytes, the Ed25519 private key */
 export function createTokens(seed: Buffer, clock: Clock): Tokens {
   const secret = ed25519Key(seed);
   const open = createPublicKey(secret);
+  // A signature costs more to check than all the rest of a request, and its answer does not change.
+  const verified = new VerifiedTokens<DatedClaims>();
+
+  async function check(kind: keyof typeof KINDS, token: string): Promise<DatedClaims | undefined> {
+    try {
+      const { payload } = await jwtVerify<{ sid?: unknown }>(token, open, {
+        algorithms: [ALGORITHM],
+        issuer: ISSUER,
+        ...KINDS[kind],
+        currentDate: new Date(clock.now()),
+        requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp'],
+      });
+      const { sub: accountId, sid: sessionId, exp } = payload;
+      return accountId !== undefined && typeof sessionId === 'string' && exp !== undefined
+        ? { accountId, sessionId, expiresAt: exp * 1000 }
+        : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   return {
     issue: (kind, { accountId, sessionId }, expiresAt) =>
       new SignJWT({ sid: sessionId })
@@ -42,22 +69,9 @@ export function createTokens(seed: Buffer, clock: Clock): Tokens {
         .setIssuedAt(new Date(clock.now()))
         .setExpirationTime(new Date(expiresAt))
         .sign(secret),
-    async verify(kind, token) {
-      try {
-        const { payload } = await jwtVerify<{ sid?: unknown }>(token, open, {
-          algorithms: [ALGORITHM],
-          issuer: ISSUER,
-          ...KINDS[kind],
-          currentDate: new Date(clock.now()),
-          requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp'],
-        });
-        const { sub: accountId, sid: sessionId } = payload;
-        return accountId !== undefined && typeof sessionId === 'string'
-          ? { accountId, sessionId }
-          : undefined;
-      } catch {
-        return undefined;
-      }
-    },
+    verify: (kind, token) =>
+      kind === 'access'
+        ? verified.verify(token, clock.now(), () => check(kind, token))
+        : check(kind, token),
   };
 }
