@@ -26,6 +26,10 @@ interface Moved extends OpenedRateLimiter {
   readonly clock: { time: number };
 }
 
+async function take(limiter: RateLimiter, times: number, key = 'a', rate = TEN): Promise<void> {
+  for (let n = 0; n < times; n += 1) await limiter.take(key, rate);
+}
+
 export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void {
   const contract = (title: string, run: (t: Test, opened: Moved) => Promise<void>): void => {
     void test(`${name}: ${title}`, async (t) => {
@@ -37,9 +41,6 @@ export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void
         await opened.close();
       }
     });
-  };
-  const take = async (limiter: RateLimiter, times: number, key = 'a', rate = TEN) => {
-    for (let n = 0; n < times; n += 1) await limiter.take(key, rate);
   };
 
   contract('lets as many pass as the limit says, and says how things stand', async (t, opened) => {

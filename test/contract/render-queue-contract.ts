@@ -21,6 +21,10 @@ const SOON = 50;
 const soon = (what: string, look: () => boolean): Promise<true> =>
   eventually(what, () => look() || undefined, WITHIN_MS);
 
+async function offer(queue: RenderQueue, from: number, to: number, account = 1): Promise<void> {
+  for (let n = from; n <= to; n += 1) await queue.offer(renderJob(n, account));
+}
+
 export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void {
   const contract = (title: string, run: (t: Test, queue: RenderQueue) => Promise<void>): void => {
     void test(`${name}: ${title}`, async (t) => {
@@ -31,9 +35,6 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
         await queue.close();
       }
     });
-  };
-  const offer = async (queue: RenderQueue, from: number, to: number, account = 1) => {
-    for (let n = from; n <= to; n += 1) await queue.offer(renderJob(n, account));
   };
 
   contract('hands over what was offered, as it was and in order', async (t, queue) => {
@@ -204,7 +205,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
       await recording;
     });
     let recorded = false;
-    const reported = queue.report(completedReport(1)).then(() => {
+    const reported = queue.report(completedReport(1)).finally(() => {
       recorded = true;
     });
     await soon('the report', () => seen.length === 1);
