@@ -90,10 +90,8 @@ function within(field: SchemaObject, schemas: Schemas, path: string): readonly H
   return rowsOf(field, schemas, `${path}.`);
 }
 
-const table = (rows: readonly Html[]): Html =>
+export const rowsTable = (rows: readonly Html[]): Html =>
   html`<table class="fields"><tbody>${rows}</tbody></table>`;
-
-export const rowsTable = table;
 
 /** The fields of a body; of each of its forms, where it has several. */
 export function fieldsOf(schema: SchemaObject, schemas: Schemas): Html {
@@ -106,7 +104,7 @@ export function fieldsOf(schema: SchemaObject, schemas: Schemas): Html {
       (form) => html`<h6>${resolve(form, schemas).name}</h6>${fieldsOf(form, schemas)}`,
     )}`;
   }
-  return html`${table(rowsOf(found, schemas, ''))}${
+  return html`${rowsTable(rowsOf(found, schemas, ''))}${
     name === 'ConversionRequest'
       ? html`<p>Either <code>html</code> or <code>url</code> is required.</p>`
       : undefined

@@ -1,6 +1,7 @@
 /** The reference page: HTML made once of the OpenAPI document. It runs no script and fetches nothing. */
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from '../types.ts';
+import { row, rowsTable } from './fields.ts';
 import { html, Html, prose } from './html.ts';
 import { operation, response } from './operation.ts';
 import { STYLE } from './style.ts';
@@ -35,6 +36,7 @@ function navigation(document: OpenApiDocument): Html {
     return html`<p><a href="#${slug(name)}">${name}</a></p><ul>${links}</ul>`;
   });
   return html`<nav aria-label="Contents">${groups}<p><a href="#any-request">Any request</a></p>
+<p><a href="#headers">Headers of answers</a></p>
 <p><a href="/openapi.json">openapi.json</a></p></nav>`;
 }
 
@@ -69,6 +71,13 @@ ${tags.map(({ name, description }) => section(document, name, description))}
 <section><h2 id="any-request">Any request</h2>
 <p class="dim">What may be answered before an operation is found for the request.</p>
 <div class="any">${common.map(([status, answer]) => response(status, answer, document))}</div>
+</section>
+<section><h2 id="headers">Headers of answers</h2>
+${rowsTable(
+  Object.entries(document.components.headers).map(([name, { description, schema }]) =>
+    row(name, schema, { required: false, description }),
+  ),
+)}
 </section>
 </main>
 </div>
