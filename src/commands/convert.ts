@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { accountQueries } from '../../projections/accounts.ts';
 import { PressledgerClient } from '../client/client.ts';
 import type { ConversionOptions } from '../client/types.ts';
@@ -19,6 +17,7 @@ import {
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
 import { type Converted, convertHere } from './convert-here.ts';
+import { checkOutputFile, writeOutputFile } from './output-file.ts';
 
 /** A file that is not there is told before anything is asked for. */
 async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
@@ -57,16 +56,6 @@ async function accountFor(core: Core, email: string | undefined): Promise<string
   return first.id;
 }
 
-/** Writes the whole file or leaves none behind. */
-async function save(open: () => Promise<Readable>, path: string): Promise<void> {
-  try {
-    await pipeline(await open(), createWriteStream(path));
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
-}
-
 async function finish(
   { record, open }: Converted,
   path: string,
@@ -76,7 +65,7 @@ async function finish(
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
-  await save(open, path);
+  await writeOutputFile(open, path);
   output.json(record);
   output.line(`${record.id} is in ${path}.`);
 }
@@ -101,6 +90,7 @@ export const convert: Command = {
     if ((server === undefined) !== (apiKey === undefined)) {
       throw new UsageError('--server and --api-key go together.');
     }
+    await checkOutputFile(path);
     const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
     if (server !== undefined && apiKey !== undefined) {
       await finish(await convertThere(server, apiKey, options, toolbox), path, toolbox);
