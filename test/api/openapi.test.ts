@@ -62,7 +62,7 @@ async function driveRefusals(t: Test, seen: Set<string>) {
     if (responses[403]) await api.call(method, `${path}?token=x`);
     if (responses[404]) {
       const id = /conv_\w+/.exec(path)?.[0] ?? '';
-      const token = await api.fileTokens.mint(id, 60);
+      const token = api.fileTokens.mint(id, 60);
       await api.call(method, `${path}?token=${token}`, credential);
     }
     if (body) {
@@ -146,7 +146,7 @@ async function driveFailures(t: Test, seen: Set<string>) {
     failure = next;
     for (const { method, path, operation, secured, body } of drives(api.document)) {
       if (!operation.responses[500]) continue;
-      const token = await api.fileTokens.mint(/conv_\w+/.exec(path)?.[0] ?? '', 60);
+      const token = api.fileTokens.mint(/conv_\w+/.exec(path)?.[0] ?? '', 60);
       const credential = secured ? { key } : {};
       await api.call(method, `${path}?token=${token}`, {
         ...credential,

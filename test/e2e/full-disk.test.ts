@@ -62,7 +62,7 @@ void test('a full disk stops acceptance and nothing else', { skip: noOwnMounts }
   t.ok(await eventually('acceptance with room on the disk', again));
   for (const id of accepted) {
     const { status } = await client.wait(id);
-    if (status !== 'completed' && status !== 'failed') t.fail(`${id} is ${status}`);
+    t.match(status, /^(?:completed|failed)$/, id);
   }
   const settled = () => violations(log(), { settled: true }).length === 0 || undefined;
   await eventually('everything to settle', settled).catch(() => {});
