@@ -13,20 +13,18 @@ void test('a file is written whole, over what was there', async (t) => {
   t.strictSame(readdirSync(dir), ['report.pdf']);
 });
 
+const gone = () => Promise.reject(new Error('gone'));
+
+function* half() {
+  yield 'half';
+  throw new Error('cut off');
+}
+const cut = () => Promise.resolve(Readable.from(half()));
+
 void test('a download that fails leaves what was there, and nothing beside it', async (t) => {
   const dir = t.testdir({ 'report.pdf': 'old' });
   const path = join(dir, 'report.pdf');
-  const gone = () => Promise.reject(new Error('gone'));
   await t.rejects(writeOutputFile(gone, path), { message: 'gone' });
-  const cut = () =>
-    Promise.resolve(
-      Readable.from(
-        (function* () {
-          yield 'half';
-          throw new Error('cut off');
-        })(),
-      ),
-    );
   await t.rejects(writeOutputFile(cut, path), { message: 'cut off' });
   t.equal(readFileSync(path, 'utf8'), 'old');
   t.strictSame(readdirSync(dir), ['report.pdf']);
