@@ -16,7 +16,7 @@ import {
   UsageError,
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
-import { type Converted, convertHere } from './convert-here.ts';
+import type { Converted } from './convert-here.ts';
 import { checkOutputFile, writeOutputFile } from './output-file.ts';
 
 /** A file that is not there is told before anything is asked for. */
@@ -98,6 +98,7 @@ export const convert: Command = {
     }
     await toolbox.withCore(async (core) => {
       const accountId = await accountFor(core, textOption(invocation, 'account'));
+      const { convertHere } = await import('./convert-here.ts');
       await finish(await convertHere(core, accountId, options, toolbox), path, toolbox);
     });
   },

@@ -2,7 +2,7 @@
  * Domain event ↔ stored event: validates what is written, lifts what is read to today's version.
  * Personal fields are already sealed when they come here and stay so.
  */
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { TSchema } from 'typebox';
 import {
   type DomainEvent,
@@ -26,7 +26,8 @@ export function encodeEvent(
 ): NewEvent {
   const validator = validators.get(event.type);
   if (!validator?.Check(event.data)) {
-    const [first] = validator?.Errors(event.data) ?? [];
+    const [, errors] = validator?.Errors(event.data) ?? [false, []];
+    const [first] = errors;
     throw new TypeError(
       `${event.type} is not of its shape: ${first?.instancePath ?? ''} ${first?.message ?? 'unknown type'}`,
     );
