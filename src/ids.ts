@@ -38,8 +38,8 @@ export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowM
  */
 export const apiKeyId = (key: string): string => apiKeyIdOf(apiKeyDigest(key));
 
-/** SHA-256 of the full key: all that is kept of it. */
-export const apiKeyDigest = (key: string): Buffer => hash('sha256', key, 'buffer');
+/** SHA-256 of the full key: all that is kept of it. (By way of hex: twice as fast as to a buffer.) */
+export const apiKeyDigest = (key: string): Buffer => Buffer.from(hash('sha256', key, 'hex'), 'hex');
 
 export const apiKeyIdOf = (digest: Uint8Array): string => `key_${base32(digest, 26)}`;
 

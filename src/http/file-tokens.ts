@@ -44,15 +44,24 @@ export function createFileTokens(seed: Buffer, clock: Clock): FileTokens {
   const key = ed25519Key(seed);
   const point = createPublicKey(key).export({ format: 'jwk' }).x ?? '';
   const open = v4.ImportPublicKey(`k4.public.${point}`);
+  // Ed25519 is deterministic: within one second the same file's link comes out the same.
+  const minted = new Map<string, string>();
+  let mintedIn = '';
+
+  function mintNew(fileId: string, iat: string, exp: string): string {
+    const token = signed(key, { sub: fileId, purpose: PURPOSE, iat, exp });
+    minted.set(`${fileId} ${exp}`, token);
+    return token;
+  }
+
   return {
     mint(fileId, ttlSeconds) {
       const now = clock.now();
-      return signed(key, {
-        sub: fileId,
-        purpose: PURPOSE,
-        iat: wholeSeconds(now),
-        exp: wholeSeconds(now + ttlSeconds * 1000),
-      });
+      const iat = wholeSeconds(now);
+      const exp = wholeSeconds(now + ttlSeconds * 1000);
+      if (iat !== mintedIn) minted.clear();
+      mintedIn = iat;
+      return minted.get(`${fileId} ${exp}`) ?? mintNew(fileId, iat, exp);
     },
     async verify(token, fileId) {
       const options = { now: new Date(clock.now()), subject: fileId };

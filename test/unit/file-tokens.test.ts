@@ -19,7 +19,11 @@ void test('a link is the token that the PASETO library makes, byte for byte', as
   for (const late of [0, 1, 999, 59_123]) {
     const seed = randomBytes(32);
     const now = NOW + late;
-    const own = createFileTokens(seed, { now: () => now }).mint(conversionId(), 3600);
+    const tokens = createFileTokens(seed, { now: () => now });
+    const own = tokens.mint(conversionId(), 3600);
+    t.equal(tokens.mint(conversionId(), 3600), own, 'the same within a second');
+    t.not(tokens.mint(conversionId(), 3601), own);
+    t.not(tokens.mint(conversionId(2), 3600), own);
     const claims = { sub: conversionId(), purpose: 'download' };
     t.equal(own, await librarysToken(seed, claims, new Date(now)));
   }
