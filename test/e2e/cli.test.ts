@@ -100,6 +100,7 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
   const place = createPlace(t);
   await cliJson(place, ['account', 'create', '--email', ANN]);
   const create = ['account', 'create', '--email'];
+  const target = join(place.tmpDir, 'never.pdf');
   const refused: readonly (readonly [args: readonly string[], line: RegExp, input?: string])[] = [
     [[...create, 'Ann@Example.com'], /already/],
     [[...create, 'nonsense'], /not an email address/],
@@ -108,7 +109,7 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
     [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
     [['key', 'create', ANN, '--name', '  '], /1 to 100 characters/],
     [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],
-    [['convert', '/nonexistent.html', '-o', '/dev/null'], /nonexistent\.html cannot be read/],
+    [['convert', '/nonexistent.html', '-o', target], /nonexistent\.html cannot be read/],
   ];
   const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /No command/],
