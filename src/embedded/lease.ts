@@ -1,6 +1,9 @@
 import Database from 'better-sqlite3';
 
-/** Held by at most one process of a data directory at a time. */
+/**
+ * Held by at most one process of a data directory at a time, for as long as that keeps this object: the
+ * garbage collector closes the file of one that nobody refers to.
+ */
 export interface Lease {
   release(): void;
 }

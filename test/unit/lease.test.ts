@@ -25,7 +25,8 @@ void test('it ends with its process, however that ends', async (t) => {
   const path = join(t.testdir(), 'render.lock');
   const script = `
     import { tryAcquireLease } from ${JSON.stringify(LEASE)};
-    process.stdout.write(tryAcquireLease(${JSON.stringify(path)}) ? 'held' : 'busy');
+    globalThis.lease = tryAcquireLease(${JSON.stringify(path)});
+    process.stdout.write(globalThis.lease ? 'held' : 'busy');
     setInterval(() => {}, 1000);`;
   const start = () =>
     spawn(process.execPath, ['--input-type=module', '--eval', script], {
