@@ -1,4 +1,4 @@
-/** A to-do list: conversions that failed and whose credit has not been given back. */
+/** A to-do list: conversions that failed and whose credit is to be given back to an open account. */
 import type { Database } from 'better-sqlite3';
 import type { Projection } from '../src/read-model/projection.ts';
 import { typedHandlers } from '../src/read-model/typed-handlers.ts';
@@ -9,25 +9,35 @@ CREATE TABLE refunds_due (
   conversion_id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
   failed_event_id TEXT NOT NULL
-) STRICT;`;
+) STRICT;
+CREATE TABLE refunds_erased_accounts (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`;
 
 export const refundsDue: Projection = {
   name: 'refunds-due',
-  version: 1,
-  tables: ['refunds_due'],
+  version: 2,
+  tables: ['refunds_due', 'refunds_erased_accounts'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO refunds_due (position, conversion_id, account_id, failed_event_id)
-       VALUES (?, ?, ?, ?)`,
+       SELECT @position, @conversionId, @accountId, @failedEventId
+       WHERE NOT EXISTS (SELECT 1 FROM refunds_erased_accounts WHERE id = @accountId)`,
     );
     const remove = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
+    const removeAll = db.prepare('DELETE FROM refunds_due WHERE account_id = ?');
+    const erase = db.prepare('INSERT OR IGNORE INTO refunds_erased_accounts (id) VALUES (?)');
     return typedHandlers({
       ConversionFailed({ accountId, conversionId }, event) {
-        insert.run(event.position, conversionId, accountId, event.id);
+        const { position, id: failedEventId } = event;
+        insert.run({ position, conversionId, accountId, failedEventId });
       },
       CreditRefunded({ conversionId }) {
         remove.run(conversionId);
+      },
+      // Nobody is left to give a credit to, also for what fails later.
+      AccountErased({ accountId }) {
+        erase.run(accountId);
+        removeAll.run(accountId);
       },
     });
   },

@@ -33,7 +33,7 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
   // The first round too: a read model that is being built anew still shows what has long ended.
   let sweepDue = true;
 
-  const step = async (): Promise<void> => {
+  const step = async (stopping: AbortSignal): Promise<void> => {
     if (sweepDue) {
       // Rows of conversions that have ended must be gone before the rest is offered.
       await runner.waitFor(await store.head());
@@ -43,6 +43,7 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
     while (queue.waiting() < MAX_WAITING) {
       const rows = readModel.query(unfinishedQueries).after(cursor, PAGE);
       for (const row of rows) {
+        if (stopping.aborted) return;
         const { conversionId, accountId, request, options, attempts } = row;
         await queue.offer({ conversionId, accountId, request, options, attempt: attempts + 1 });
         cursor = row.position;

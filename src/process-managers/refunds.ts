@@ -38,7 +38,11 @@ export function startRefunds(deps: {
   // Oldest failure first: the account refuses a refund older than one it has already given.
   const oldest = (limit: number) => readModel.query(refundsDueQueries).next(limit);
 
-  const loop = startWakefulLoop('refunds', () => workOff(runner, oldest, refund), logger);
+  const loop = startWakefulLoop(
+    'refunds',
+    (stopping) => workOff(runner, oldest, refund, stopping),
+    logger,
+  );
   const unsubscribe = runner.onCommit(() => loop.wake());
   return {
     stop: async () => {

@@ -47,7 +47,11 @@ export function startRetention(deps: {
   const oldest = (limit: number) =>
     readModel.query(expirationsDueQueries).next(clock.now() - retentionMs, limit);
 
-  const loop = startWakefulLoop('retention', () => workOff(runner, oldest, expire), logger);
+  const loop = startWakefulLoop(
+    'retention',
+    (stopping) => workOff(runner, oldest, expire, stopping),
+    logger,
+  );
   const timer = setInterval(() => loop.wake(), Math.min(retentionMs, LONGEST_PAUSE_MS));
   return {
     wake: () => loop.wake(),

@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts';
 export interface WakefulLoop {
   /** Asks for another run: at once, or after the one under way. */
   wake(): void;
-  /** Resolves when the run under way has ended; none follows. */
+  /** Asks the run under way to leave the rest, and resolves when it has ended; none follows. */
   stop(): Promise<void>;
 }
 
@@ -12,15 +12,16 @@ const RETRY_MS = 1000;
 /**
  * Runs `step` whenever woken, never twice at a time. A step that fails is logged and tried again
  * after a second: what it works from is in the log, so nothing is lost by waiting.
+ * @param step looks at the signal between one thing and the next: a stop must not wait for a backlog
  */
 export function startWakefulLoop(
   name: string,
-  step: () => Promise<void>,
+  step: (stopping: AbortSignal) => Promise<void>,
   logger: Logger,
 ): WakefulLoop {
   let woken = false;
   let running = false;
-  let stopped = false;
+  const stopping = new AbortController();
   let current = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
 
@@ -29,10 +30,10 @@ export function startWakefulLoop(
     try {
       while (woken) {
         woken = false;
-        await step();
+        await step(stopping.signal);
       }
     } catch (error) {
-      if (stopped) return;
+      if (stopping.signal.aborted) return;
       logger.error({ err: error, processManager: name }, 'a step failed and will be tried again');
       retry = setTimeout(wake, RETRY_MS);
     } finally {
@@ -40,7 +41,7 @@ export function startWakefulLoop(
     }
   };
   function wake(): void {
-    if (stopped) return;
+    if (stopping.signal.aborted) return;
     woken = true;
     if (running) return;
     clearTimeout(retry);
@@ -51,7 +52,7 @@ export function startWakefulLoop(
   return {
     wake,
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       woken = false;
       clearTimeout(retry);
       await current;

@@ -8,7 +8,7 @@ interface Due {
 }
 
 /**
- * Works off a to-do list of the read model, page by page, until it is empty.
+ * Works off a to-do list of the read model, page by page, until it is empty or a stop is asked for.
  * @param next the first rows of the list, as they are now
  * @param handle resolves with the position of the event that takes the row off the list
  * @throws {Error} a row stays on the list: going on would be going round in circles
@@ -17,6 +17,7 @@ export async function workOff<Row extends Due>(
   runner: Pick<ProjectionRunner, 'waitFor'>,
   next: (limit: number) => readonly Row[],
   handle: (row: Row) => Promise<bigint | undefined>,
+  stopping: AbortSignal,
 ): Promise<void> {
   let before: string | undefined;
   for (;;) {
@@ -27,6 +28,7 @@ export async function workOff<Row extends Due>(
     }
     let handled = 0n;
     for (const row of rows) {
+      if (stopping.aborted) return;
       const position = (await handle(row)) ?? 0n;
       if (position > handled) handled = position;
     }

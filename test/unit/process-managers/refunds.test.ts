@@ -106,3 +106,19 @@ void test('a store that fails is asked again', async (t) => {
   t.equal(state.credits, 2);
   t.strictSame(violations(place.log(), { settled: true }), []);
 });
+
+void test('a stop does not wait for the backlog, and the next start does the rest', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await fail(node, 100);
+  await node.caughtUp();
+  const first = Promise.withResolvers<void>();
+  node.store.beforeAppend = async () => first.resolve();
+  const refunds = startRefunds(node);
+  await first.promise;
+  await refunds.stop();
+  t.equal(place.log('CreditRefunded').length, 1);
+  node.run(startRefunds(node));
+  await place.logged('CreditRefunded', 100);
+  t.strictSame(violations(place.log(), { settled: true }), []);
+});

@@ -105,3 +105,12 @@ void test('a stop after a failure lets nothing follow', async (t) => {
   t.equal(held.runs(), 1);
   t.strictSame(lines, [], 'what a stop breaks off is no fault');
 });
+
+void test('a stop is told to the run under way', async (t) => {
+  const loop = startWakefulLoop(
+    'test',
+    (stopping) => new Promise((resolve) => stopping.addEventListener('abort', () => resolve())),
+    silent,
+  );
+  await t.resolves(loop.stop());
+});

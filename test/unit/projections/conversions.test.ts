@@ -153,3 +153,21 @@ void test('expirations due, by the time of the end', async (t) => {
   await runner.waitFor(await write(log, [expiry(1, 1)]));
   t.strictSame(due(NOW + 904), [row(2), row(3)]);
 });
+
+void test('no refund is due to an erased account, for what failed before it or fails after', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  await write(log, [opening(1, 5), opening(2, 5), request(1, 1), request(2, 1), request(3, 2)]);
+  await runner.waitFor(await write(log, [failure(1, 1), failure(3, 2)]));
+  const due = () =>
+    readModel
+      .query(refundsDueQueries)
+      .next(10)
+      .map(({ conversionId: id }) => id);
+  t.strictSame(due(), [conversionId(1), conversionId(3)]);
+  await log.append(`account-${accountId(1)}`, {
+    type: 'AccountErased',
+    data: { accountId: accountId(1) },
+  });
+  await runner.waitFor(await write(log, [failure(2, 1)]));
+  t.strictSame(due(), [conversionId(3)]);
+});
