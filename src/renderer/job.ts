@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { BlobStore } from '../blob-store/port.ts';
+import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import type { BlobRef, ConversionFailureCode } from '../domain/events.ts';
@@ -136,7 +136,8 @@ class JobRun {
       return JSON.parse(content.toString('utf8')) as RequestDocument;
     } catch (error) {
       this.#context.logger.error({ err: error, conversionId: this.#job.conversionId }, message);
-      return { retry: false, code: 'renderer_failed', message };
+      const retry = error instanceof BlobStoreUnavailable;
+      return { retry, code: 'renderer_failed', message };
     }
   }
 

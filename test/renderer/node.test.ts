@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { openPdf } from '../support/pdf.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
@@ -34,7 +35,7 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
     options: OPTIONS,
     attempt: 1,
   });
-  t.match(await ended(missing), { kind: 'failed', code: 'renderer_failed' });
+  t.match(await ended(missing), { kind: 'failed', code: 'renderer_failed', attempt: 1 });
 
   // Private addresses, by default.
   const urls = ['http://127.0.0.1/', 'https://169.254.169.254/', 'http://localhost/'];
@@ -56,6 +57,24 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   t.match(node.ready(), { ready: false });
   t.same(await readdir(tempDir), []);
   t.ok(chrome && !isAlive(chrome.pid), 'its Chrome has ended');
+});
+
+void test('a blob store that does not answer gives the job another try', async (t) => {
+  const { blobs, queue, ended } = await startNode(t);
+  const conversionId = newConversionId(Date.now());
+  const content = Buffer.from('{"html":"<p>late</p>"}');
+  const staged = blobs.stage(conversionId, 'request', content);
+  const job = { conversionId, accountId: accountId(), request: staged.ref, options: OPTIONS };
+  const read = blobs.read.bind(blobs);
+  let away = 2;
+  blobs.read = async (ref) => {
+    away -= 1;
+    if (away === 0) await staged.store();
+    if (away >= 0) throw new BlobStoreUnavailable('It is away.');
+    return await read(ref);
+  };
+  await queue.offer({ ...job, attempt: 1 });
+  t.match(await ended(conversionId), { kind: 'completed', attempt: 3 });
 });
 
 void test('a Chrome that is missing or will not start is one clear error', async (t) => {
