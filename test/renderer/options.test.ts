@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
 import type { PrintOptions } from '../../src/domain/events.ts';
-import type { PdfPage } from '../support/pdf.ts';
+import { openPdf, type PdfPage } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
 const renderer = await startTestRenderer();
@@ -160,6 +161,30 @@ void test('metadata of every kind of text reaches the PDF', async (t) => {
     Producer: /Skia/,
   });
   t.equal(opened.length, 1);
+});
+
+void test('a title of the page that looks like PDF, or is very long, leaves the file whole', async (t) => {
+  const titles = [
+    'endobj',
+    'endobj\\',
+    'a) >> endobj (b',
+    '((( endobj % <<',
+    '/Author &lt;4142> /Author (b)',
+    'stream endobj',
+    `${'long '.repeat(40_000)}endobj`,
+    `${'łong '.repeat(40_000)}endobj`,
+  ];
+  for (const title of titles) {
+    const metadata = { author: 'me' };
+    const result = await renderer.render({ html: `<title>${title}</title><p>a`, metadata });
+    if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+    const { info } = await openPdf(result.path);
+    const whole = title.replace('&lt;', '<');
+    t.ok(info['Author'] === 'me' && info['Title'] === whole, whole.slice(-40));
+    t.match(info['Producer'], /Skia/);
+    const appended = (await readFile(result.path, 'latin1')).split('%%EOF\n')[1] ?? '';
+    t.match(appended, /^\n\d+ 0 obj\n<<[^]*>>\s*endobj\nxref\n/, 'the object ends once');
+  }
 });
 
 void test('links to files, scripts and shares are dropped, wherever they come from', async (t) => {

@@ -29,7 +29,9 @@ export async function appendInfo(pdf: PdfReader, metadata: Metadata): Promise<Bu
   const number = reference(pdf.trailer, 'Info');
   let info = (await pdf.object(number)).trim();
   for (const [key, text] of entries) {
-    info = info.replace(new RegExp(`/${key}\\s*${STRING}`), '');
+    // Other strings are matched too, whole, so that nothing within one is taken for the entry.
+    const strings = new RegExp(`(/${key}\\s*)?${STRING}`, 'g');
+    info = info.replace(strings, (found, own?: string) => (own === undefined ? found : ''));
     info = info.replace(/^<</, () => `<</${key} ${textString(text)}\n`);
   }
   const object = `\n${number} 0 obj\n${info}\nendobj\n`;

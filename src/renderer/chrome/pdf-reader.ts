@@ -1,9 +1,10 @@
 /** Reads single objects of a PDF by its cross-reference table, without reading the rest. */
 import type { FileHandle } from 'node:fs/promises';
+import { objectEnd } from './pdf-object.ts';
 
 const TAIL_BYTES = 1_024;
-/** More than any dictionary that is looked at here, up to the part that is looked for. */
-const OBJECT_BYTES = 64 * 1_024;
+/** More than most dictionaries; a title may be as long as its document. */
+const OBJECT_BYTES = 4 * 1_024;
 const ENTRY_BYTES = 20;
 
 export class PdfReader {
@@ -34,7 +35,7 @@ export class PdfReader {
     return this.#size;
   }
 
-  /** The start of an object's text, after its `n 0 obj`. */
+  /** An object's text, between its `n 0 obj` and its `endobj`. */
   async object(number: number): Promise<string> {
     const table = await read(this.#file, this.startXref, 64);
     const [header, first, count] = /^xref\s+(\d+)\s+(\d+)\s+/.exec(table) ?? [];
@@ -43,10 +44,15 @@ export class PdfReader {
     }
     const entryAt = this.startXref + header.length + (number - Number(first)) * ENTRY_BYTES;
     const offset = Number((await read(this.#file, entryAt, 10)).trim());
-    const text = await read(this.#file, offset, OBJECT_BYTES);
-    const [, body] = /^\s*\d+ \d+ obj\s*([\s\S]*)/.exec(text) ?? [];
-    if (body === undefined) throw new Error(`the PDF has no object ${number} at its place`);
-    return body.split('endobj', 1)[0] ?? '';
+    for (let length = OBJECT_BYTES; ; length *= 4) {
+      const text = await read(this.#file, offset, length);
+      const [start] = /^\s*\d+ \d+ obj\s*/.exec(text) ?? [];
+      if (start === undefined) throw new Error(`the PDF has no object ${number} at its place`);
+      const body = text.slice(start.length);
+      const end = objectEnd(body);
+      if (end !== undefined) return body.slice(0, end);
+      if (offset + length >= this.#size) throw new Error(`object ${number} of the PDF has no end`);
+    }
   }
 }
 
