@@ -84,9 +84,7 @@ void test('a Chrome that is missing or will not start is one clear error', async
 
   const path = join(directory, 'chrome');
   await chmod(path, 0o755);
-  const begun = performance.now();
   const broken = startNode(t, { chromePath: path }, directory);
   await t.rejects(broken, { message: /did not start.*status 3.*cannot open display/ });
-  t.ok(performance.now() - begun < 5_000, 'without waiting for what cannot come');
   t.same(await readdir(join(directory, 'tmp')), [], 'nothing is left behind');
 });
