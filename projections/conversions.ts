@@ -87,7 +87,7 @@ export interface ConversionRow {
   readonly createdAt: number;
   /** Only when completed. */
   readonly completedAt?: number;
-  /** Only when failed. */
+  /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
   /** The PDF; only when completed. It is gone from the blob store once `expired`. */
   readonly document?: BlobRef;

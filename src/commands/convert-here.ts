@@ -61,13 +61,16 @@ export async function convertHere(
   const rendering = await startRendering(core);
   try {
     const row = await settled(core, conversionId);
+    const { errorMessage } = row;
     return {
       record: {
         id: row.id,
         status: row.status,
         created_at: isoTime(row.createdAt),
         ...(row.completedAt === undefined ? {} : { completed_at: isoTime(row.completedAt) }),
-        ...(row.errorMessage === undefined ? {} : { error_message: row.errorMessage }),
+        ...(errorMessage === undefined
+          ? {}
+          : { error_message: await core.vault.unseal(accountId, errorMessage) }),
       },
       open: () => {
         if (!row.document) throw new Error(`${row.id} has no file.`);

@@ -55,6 +55,7 @@ export type ConversionCommand =
   | ({
       readonly type: 'FailConversion';
       readonly code: ConversionFailureCode;
+      /** Sealed. */
       readonly message: string;
     } & OutcomeOf)
   | {

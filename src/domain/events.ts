@@ -132,7 +132,8 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     code: Type.Enum([...FAILURE_CODES]),
-    message: Type.String(),
+    /** What the client reads; it may quote the request: a selector, a host. */
+    message: Sealed,
     /** The node that reported it, or `service` where the service itself gave up. */
     renderer: Type.String(),
     attempt: Type.Integer({ minimum: 1 }),

@@ -67,7 +67,7 @@ export function getConversion(deps: ConversionDependencies): HttpMiddleware {
         row = await ownConversion(ctx, deps);
       }
     }
-    ctx.body = conversionRecord(deps, row);
+    ctx.body = await conversionRecord(deps, row);
   };
 }
 
@@ -84,7 +84,7 @@ export function listConversions(deps: ConversionDependencies): HttpMiddleware {
     const queries = await freshQuery(deps, conversionQueries);
     const filter = status === undefined ? {} : { status };
     const { rows, total } = queries.page(accountId, { ...page, ...filter });
-    const records = rows.map((row) => conversionRecord(deps, row));
+    const records = await Promise.all(rows.map((row) => conversionRecord(deps, row)));
     answerPage(ctx, deps.publicUrl, page, total, records);
   };
 }

@@ -195,7 +195,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     const command = {
       type: 'FailConversion',
       code: 'timeout',
-      message,
+      message: await vault.seal(accountId, message),
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionActor, conversionId, command, context());

@@ -118,7 +118,7 @@ export function failure(n: number, account: number): Step {
         data: {
           ...outcomeOf(n, account),
           code: 'timeout',
-          message: 'The page was not ready in time.',
+          message: 'sealed reason',
           failedAt: NOW + n + 900,
         },
       },

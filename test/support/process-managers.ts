@@ -18,6 +18,8 @@ import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { FileKeyring } from '../../src/keyring/file.ts';
+import { createVault } from '../../src/keyring/vault.ts';
 import { openReadModel } from '../../src/read-model/read-model.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
@@ -91,6 +93,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
+  const vault = createVault(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = openReadModel({
     directory: join(dataDir, name),
@@ -117,6 +120,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     logger: silent,
     store,
     blobs,
+    vault,
     actors,
     readModel,
     runner,

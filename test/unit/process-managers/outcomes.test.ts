@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { test } from 'tap';
+import { FileKeyring } from '../../../src/keyring/file.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import type { RenderReport } from '../../../src/render-queue/messages.ts';
 import { violations } from '../../support/invariants.ts';
@@ -9,7 +11,7 @@ import {
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
-import { NOW } from '../../support/samples.ts';
+import { accountId, NOW } from '../../support/samples.ts';
 
 async function accepted(node: ManagedNode) {
   await node.openAccount();
@@ -114,3 +116,22 @@ for (const fault of ['unavailable', 'acknowledgement lost'] as const) {
     );
   });
 }
+
+void test('why a conversion failed is sealed, also when its account is erased by then', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, conversionId } = await accepted(node);
+  const second = await node.request();
+  node.run(startOutcomes(node));
+  const message = 'Nothing on the page matches #secret.';
+  await node.queue.report({ ...failed(job), message });
+  await new FileKeyring(join(place.dataDir, 'keyring'), Buffer.alloc(32, 7)).erase(accountId(2));
+  await node.queue.report({
+    ...failed({ conversionId: second, attempt: 1, accountId: accountId(2) }),
+    message,
+  });
+  const failures = place.log('ConversionFailed').map(({ data }) => JSON.parse(data));
+  t.match(failures, [{ conversionId }, { conversionId: second }]);
+  t.equal(await node.vault.unseal(accountId(), failures[0].message), message);
+  t.notMatch(JSON.stringify(place.log()), 'secret');
+});

@@ -45,7 +45,7 @@ void test('a conversion through each of its states', async (t) => {
     accountId: accountId(1),
     createdAt: NOW + 2,
     status: 'failed',
-    errorMessage: 'The page was not ready in time.',
+    errorMessage: 'sealed reason',
     expired: false,
   });
 });
