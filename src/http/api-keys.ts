@@ -6,11 +6,11 @@ import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from './context.ts';
 import { freshQuery, type ReadDependencies } from './fresh-query.ts';
-import { readJsonObject } from './middleware/body.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { ApiKeyRequest } from './schemas/api-key-request.ts';
 import { Issues } from './schemas/issues.ts';
 import { compile } from './schemas/validate.ts';
+import { readSmallBody } from './valid-body.ts';
 
 export interface ApiKeyDependencies extends ReadDependencies {
   readonly config: { readonly maxBodyBytes: number };
@@ -46,13 +46,9 @@ export function listApiKeys(deps: ApiKeyDependencies): HttpMiddleware {
 export function postApiKey(deps: ApiKeyDependencies): HttpMiddleware {
   return async (ctx) => {
     const caller = callerOf(ctx);
-    const body = await readJsonObject(ctx, deps.config.maxBodyBytes);
-    const issues = new Issues();
-    const valid = check(body, issues);
-    issues.throwAny();
-    if (!valid) throw new ServiceError('validation_error');
+    const { name: asked } = await readSmallBody(ctx, deps, check);
     const context = await commandContext(ctx, deps, caller);
-    const created = await createApiKey(deps, caller.accountId, body.name, context);
+    const created = await createApiKey(deps, caller.accountId, asked, context);
     const { id, name, key, createdAt } = created;
     ctx.status = 201;
     ctx.body = { id, name, key, created_at: isoTime(createdAt) };

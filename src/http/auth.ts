@@ -6,10 +6,8 @@ import { createSignInAudit } from '../application/sign-in-audit.ts';
 import { ServiceError } from '../errors.ts';
 import { newSessionId } from '../ids.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
-import { readJsonObject } from './middleware/body.ts';
 import { isOpen } from './middleware/credential.ts';
 import { RefreshRequest, SignInRequest } from './schemas/auth-requests.ts';
-import { Issues } from './schemas/issues.ts';
 import { compile } from './schemas/validate.ts';
 import { type SignInDependencies, signIn } from './sign-in.ts';
 import {
@@ -18,6 +16,7 @@ import {
   type TokenClaims,
   type Tokens,
 } from './tokens.ts';
+import { readSmallBody } from './valid-body.ts';
 
 export interface AuthDependencies extends Omit<SignInDependencies, 'signInAudit'> {
   readonly actors: ActorSystem;
@@ -28,25 +27,12 @@ export interface AuthDependencies extends Omit<SignInDependencies, 'signInAudit'
 const checkSignIn = compile(SignInRequest);
 const checkRefresh = compile(RefreshRequest);
 
-async function readValid<T extends object>(
-  ctx: HttpContext,
-  deps: AuthDependencies,
-  check: (body: object, issues: Issues) => body is T,
-): Promise<T> {
-  const body = await readJsonObject(ctx, deps.config.maxBodyBytes);
-  const issues = new Issues();
-  const valid = check(body, issues);
-  issues.throwAny();
-  if (!valid) throw new ServiceError('validation_error');
-  return body;
-}
-
 /** @throws {ServiceError} `unauthorized` unless the body carries a refresh token that still holds */
 async function sessionOf(
   ctx: HttpContext,
   deps: AuthDependencies,
 ): Promise<TokenClaims & { readonly refresh: string }> {
-  const { refresh } = await readValid(ctx, deps, checkRefresh);
+  const { refresh } = await readSmallBody(ctx, deps, checkRefresh);
   const claims = await deps.tokens.verify('refresh', refresh);
   const holds = claims !== undefined && (await isOpen(deps, claims));
   const account = holds ? await deps.actors.read(accountActor, claims.accountId) : undefined;
@@ -59,7 +45,7 @@ async function sessionOf(
 export function createTokenPair(deps: AuthDependencies): HttpMiddleware {
   const signInDeps = { ...deps, signInAudit: createSignInAudit(deps) };
   return async (ctx) => {
-    const accountId = await signIn(ctx, signInDeps, await readValid(ctx, deps, checkSignIn));
+    const accountId = await signIn(ctx, signInDeps, await readSmallBody(ctx, deps, checkSignIn));
     const actor = { kind: 'account', id: accountId } as const;
     const context = await commandContext(ctx, deps, { accountId, actor });
     const { time } = context.metadata;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import type { HttpContext } from '../context.ts';
+import { refusalOfShape } from './json-shape.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
@@ -47,6 +48,8 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
 }
 
 function parse(bytes: Buffer): unknown {
+  const refusal = refusalOfShape(bytes);
+  if (refusal !== undefined) throw new ServiceError('validation_error', refusal);
   let text: string;
   try {
     text = utf8.decode(bytes);

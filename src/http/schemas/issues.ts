@@ -1,14 +1,24 @@
 import { type ErrorDetails, ServiceError } from '../../errors.ts';
 
-/** Fields named in one answer: a body of a million unknown fields is not sent back to its sender. */
-const MAX_FIELDS = 100;
+/** Fields named in one answer: a body of a million faults is not sent back to its sender. */
+const MAX_FIELDS = 200;
+/** Fewer, so that they never crowd out what is wrong with fields that are known. */
+const MAX_UNKNOWN = 100;
 const MAX_NAME_CHARACTERS = 100;
 
 /** What is wrong with a request, gathered field by field so that one answer says all of it. */
 export class Issues {
   readonly #fields = new Map<string, string[]>();
+  /** The first step of each field's name, also of fields that the answer has no room for. */
+  readonly #concerned = new Set<string>();
+  #unknown = 0;
+
+  get any(): boolean {
+    return this.#concerned.size > 0;
+  }
 
   add(field: string, message: string): void {
+    this.#concern(field);
     const name =
       field.length > MAX_NAME_CHARACTERS ? `${field.slice(0, MAX_NAME_CHARACTERS)}…` : field;
     const known = this.#fields.get(name);
@@ -17,10 +27,15 @@ export class Issues {
     } else if (this.#fields.size < MAX_FIELDS) this.#fields.set(name, [message]);
   }
 
-  /** Whether anything is wrong with the field or within it. */
+  addUnknown(field: string): void {
+    this.#unknown += 1;
+    if (this.#unknown <= MAX_UNKNOWN) this.add(field, 'Is not a known field.');
+    else this.#concern(field);
+  }
+
+  /** Whether anything is wrong with the field of the body or within it. */
   concern(field: string): boolean {
-    const within = `${field}.`;
-    return [...this.#fields.keys()].some((name) => name === field || name.startsWith(within));
+    return this.#concerned.has(field);
   }
 
   /** @throws {ServiceError} `validation_error`, where anything was added */
@@ -33,5 +48,9 @@ export class Issues {
     throw new ServiceError('validation_error', `${field}: ${message}${rest}`, {
       details: Object.fromEntries(this.#fields) satisfies ErrorDetails,
     });
+  }
+
+  #concern(field: string): void {
+    this.#concerned.add(field.split('.', 1)[0] ?? field);
   }
 }

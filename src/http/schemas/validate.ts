@@ -1,8 +1,10 @@
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
+import { ServiceError } from '../../errors.ts';
 import type { Issues } from './issues.ts';
+import { knownPart } from './known-part.ts';
 
 // The default of 8 would hide the ninth mistake of a request.
 Settings.Set({ maxErrors: 200 });
@@ -45,15 +47,9 @@ function fieldName(pointer: string, ...more: string[]): string {
 }
 
 function addError(issues: Issues, error: TValidationError): void {
-  // The same is said by `additionalProperties`, with every name.
-  if (error.keyword === 'boolean') return;
   if (error.keyword === 'required') {
     for (const name of error.params.requiredProperties) {
       issues.add(fieldName(error.instancePath, name), 'Is required.');
-    }
-  } else if (error.keyword === 'additionalProperties') {
-    for (const name of error.params.additionalProperties) {
-      issues.add(fieldName(error.instancePath, name), 'Is not a known field.');
     }
   } else issues.add(fieldName(error.instancePath), messageOf(error));
 }
@@ -69,26 +65,29 @@ function checkText(issues: Issues, value: unknown, path: readonly string[]): voi
   }
 }
 
-export type Check<S extends TSchema> = (body: object, issues: Issues) => body is Static<S> & object;
+export type Check<S extends TObject> = (body: object, issues: Issues) => body is Static<S> & object;
 
 /**
- * Compiles a schema once; the check adds to `issues` all that is wrong at the same time.
+ * Compiles a schema of closed objects once; the check adds to `issues` all that is wrong at the same
+ * time, and its work is bounded by the schema, whatever the body holds.
  * @param forms field name (`*` for any item) → what its pattern demands, in words
  */
-export function compile<const S extends TSchema>(
+export function compile<const S extends TObject>(
   schema: S,
   forms: Readonly<Record<string, string>> = {},
 ): Check<S> {
   const validator = Compile(schema);
   return (body, issues): body is Static<S> & object => {
-    checkText(issues, body, []);
-    if (validator.Check(body)) return true;
-    for (const error of validator.Errors(body)) {
+    const known = knownPart(schema, body, issues);
+    checkText(issues, known, []);
+    if (validator.Check(known)) return !issues.any;
+    for (const error of validator.Errors(known)) {
       const field = fieldName(error.instancePath);
       const form = forms[field.replaceAll(/\.\d+(?=\.|$)/g, '.*')];
       if (error.keyword === 'pattern' && form !== undefined) issues.add(field, form);
       else addError(issues, error);
     }
+    if (!issues.any) throw new ServiceError('validation_error');
     return false;
   };
 }
