@@ -1,6 +1,6 @@
 /** Judging an address and its password, slowly for those who guess. */
 import { type AccountDependencies, addressHmac, findAccount } from '../application/accounts.ts';
-import { hashPassword, verifyPassword } from '../application/passwords.ts';
+import { NOBODYS_HASH, verifyPassword } from '../application/passwords.ts';
 import type { SignInAudit } from '../application/sign-in-audit.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
@@ -18,19 +18,16 @@ const WINDOW_MS = 15 * 60 * 1000;
 const WRONG_PER_ACCOUNT: Rate = { limit: 10, windowMs: WINDOW_MS };
 const WRONG_PER_ADDRESS: Rate = { limit: 30, windowMs: WINDOW_MS };
 
-/** Checked where there is no account, so that its absence takes as long. */
-let nobodysHash: Promise<string> | undefined;
-
 async function accountWith(
   deps: SignInDependencies,
   email: string,
   password: string,
 ): Promise<{ readonly accountId: string | undefined; readonly right: boolean }> {
   const account = await findAccount(deps, email);
-  nobodysHash ??= hashPassword('the password of nobody');
+  // Checked all the same, so that an account's absence takes as long.
   const hash =
     account === undefined
-      ? await nobodysHash
+      ? NOBODYS_HASH
       : await deps.vault.unseal(account.id, account.state.passwordHash);
   const right = await verifyPassword(hash, password);
   return { accountId: account?.id, right: right && account !== undefined };
@@ -60,16 +57,18 @@ export async function signIn(
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<string> {
   const { rateLimiter, clock } = deps;
-  const tries = [
-    [`sign-in:${addressKey(ctx.state.clientAddress)}`, WRONG_PER_ADDRESS],
-    [`sign-in:${addressHmac(deps, email)}`, WRONG_PER_ACCOUNT],
-  ] as const;
-  for (const [key, rate] of tries) demandAllowed(await rateLimiter.take(key, rate), clock);
+  const byAddress = [`sign-in:${addressKey(ctx.state.clientAddress)}`, WRONG_PER_ADDRESS] as const;
+  const byAccount = [`sign-in:${addressHmac(deps, email)}`, WRONG_PER_ACCOUNT] as const;
+  demandAllowed(await rateLimiter.take(...byAddress), clock);
+  const ofAccount = await rateLimiter.take(...byAccount);
+  // A pair that is not judged was not wrong.
+  if (!ofAccount.allowed) await rateLimiter.giveBack(...byAddress);
+  demandAllowed(ofAccount, clock);
   const { accountId, right } = await accountWith(deps, email, password);
   if (accountId === undefined || !right) {
     leaveTrail(ctx, deps, { accountId, email });
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
-  await Promise.all(tries.map(([key, rate]) => rateLimiter.giveBack(key, rate)));
+  await Promise.all([byAddress, byAccount].map((each) => rateLimiter.giveBack(...each)));
   return accountId;
 }
