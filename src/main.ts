@@ -1,5 +1,5 @@
 /** Picks the role or command that the command line names, and turns failures into exit statuses. */
-import { accountCreate, accountList, accountShow } from './commands/account.ts';
+import { accountCreate, accountList, accountPassword, accountShow } from './commands/account.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { convert } from './commands/convert.ts';
 import { creditsGrant } from './commands/credits.ts';
@@ -18,6 +18,7 @@ const COMMANDS: readonly Command[] = [
   accountCreate,
   accountList,
   accountShow,
+  accountPassword,
   creditsGrant,
   planSet,
   keyCreate,

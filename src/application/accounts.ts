@@ -6,6 +6,7 @@ import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { newAccountId } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
+import { accepted } from './accepted.ts';
 import { accountActor, emailActor } from './kinds.ts';
 import { hashPassword } from './passwords.ts';
 import { randomAlphanumeric } from './random-text.ts';
@@ -88,6 +89,24 @@ export async function openAccount(
     credits,
     ...(request.password === undefined ? { password } : {}),
   };
+}
+
+/**
+ * Sets another password; the sessions that are open stay open.
+ * @returns the password that was made where none was given
+ * @throws {ServiceError} `validation_error`, `not_found`
+ */
+export async function changePassword(
+  deps: Pick<AccountDependencies, 'actors' | 'vault'>,
+  accountId: string,
+  given: string | undefined,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
+  const passwordHash = await deps.vault.seal(accountId, await hashPassword(given ?? made ?? ''));
+  const command = { type: 'ChangePassword', accountId, passwordHash } as const;
+  accepted(await deps.actors.send(accountActor, accountId, command, context));
+  return made;
 }
 
 /** The open account that signs in with the address. */

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
-import { findAccount, openAccount } from '../application/accounts.ts';
+import { changePassword, findAccount, openAccount } from '../application/accounts.ts';
 import { operatorContext } from '../application/operator.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
@@ -66,6 +66,26 @@ export const accountCreate: Command = {
       if (opened.password !== undefined) {
         output.line(`Password (shown only now): ${opened.password}`);
       }
+    });
+  },
+};
+
+export const accountPassword: Command = {
+  name: 'account password',
+  usage: 'E [--password-stdin]',
+  summary: 'Set another password; one is made and shown once where none is given.',
+  positionals: ['E'],
+  options: {
+    'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+  },
+  run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
+    const given = values['password-stdin'] === true ? await passwordFromInput() : undefined;
+    await withCore(async (core) => {
+      const { id } = await accountByEmail(core, email);
+      const made = await changePassword(core, id, given, operatorContext(core.clock));
+      output.json({ id, email, ...(made === undefined ? {} : { password: made }) });
+      output.line(`${email} has another password.`);
+      if (made !== undefined) output.line(`Password (shown only now): ${made}`);
     });
   },
 };

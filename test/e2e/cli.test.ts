@@ -76,6 +76,12 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   t.strictSame(await cliJson(place, ['key', 'list', ANN]), []);
   await refuses(t, place, ['key', 'revoke', key.id], 1, /no such API key/);
 
+  const changed = await cliJson(place, ['account', 'password', ANN]);
+  t.match(changed, { email: ANN, password: /^\w{24}$/ });
+  const input = 'another long password\n';
+  const given = await cliJson(place, ['account', 'password', bobs, '--password-stdin'], { input });
+  t.strictSame(Object.keys(given as object), ['id', 'email'], 'a given password is not told');
+
   const log = JSON.stringify(readLog(place.dataDir));
   for (const personal of ['ann@', 'bob@', 'correct horse', 'build  server', key.key]) {
     t.notOk(log.includes(personal), `${personal} is not in the log as it is`);
@@ -106,6 +112,8 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
     [[...create, 'nonsense'], /not an email address/],
     [[...create, 'c@example.com', '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['account', 'show', 'nobody@example.com'], /no account for nobody@example\.com/],
+    [['account', 'password', 'nobody@example.com'], /no account for nobody@example\.com/],
+    [['account', 'password', ANN, '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
     [['key', 'create', ANN, '--name', '  '], /1 to 100 characters/],
     [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],

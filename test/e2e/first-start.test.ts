@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { runCommand } from '../support/cli.ts';
+import { cliJson, runCommand } from '../support/cli.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createService, startService } from '../support/service.ts';
 
@@ -55,4 +55,29 @@ void test('health and readiness', async (t) => {
     t.match(answer.headers.get('content-type'), /^application\/json/);
     t.type(await answer.json(), 'object');
   }
+});
+
+void test('where the first sign-in was lost, the start says how to make another', async (t) => {
+  const service = createService(t);
+  const { place } = service;
+  const email = 'ann@example.com';
+  const passwordOf = async (...args: readonly string[]): Promise<string> =>
+    ((await cliJson(place, args)) as { password: string }).password;
+  const lost = await passwordOf('account', 'create', '--email', email);
+  await service.start();
+  t.match(service.output.stderr, /no API key: .*key create E.*account password E/);
+  const password = await passwordOf('account', 'password', email);
+  const signIn = async (tried: string): Promise<number> => {
+    const answer = await fetch(`${service.url}/api/v1/auth/jwt/create/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email, password: tried }),
+    });
+    return answer.status;
+  };
+  t.equal(await signIn(password), 200);
+  t.equal(await signIn(lost), 401);
+  await cliJson(place, ['key', 'create', email, '--name', 'one']);
+  await service.restart();
+  t.notMatch(service.output.stderr, /no API key/);
 });

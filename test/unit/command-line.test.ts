@@ -1,5 +1,10 @@
 import { test } from 'tap';
-import { accountCreate, accountList, accountShow } from '../../src/commands/account.ts';
+import {
+  accountCreate,
+  accountList,
+  accountPassword,
+  accountShow,
+} from '../../src/commands/account.ts';
 import { type Command, UsageError } from '../../src/commands/command.ts';
 import { convert } from '../../src/commands/convert.ts';
 import { conversionOptions } from '../../src/commands/convert-options.ts';
@@ -13,6 +18,7 @@ const COMMANDS: readonly Command[] = [
   accountCreate,
   accountList,
   accountShow,
+  accountPassword,
   creditsGrant,
   planSet,
   keyCreate,
@@ -54,6 +60,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['account list --json=1', /json/],
     ['account show', /Usage: pressledger account show E/],
     ['account show a@b c@d', /Usage/],
+    ['account password', /Usage: pressledger account password E/],
     ['credits grant a@b', /Usage/],
     ['credits grant a@b 0', /whole number from 1/],
     ['credits grant a@b 1e3', /whole number from 1/],
@@ -85,6 +92,7 @@ void test('right usage gets as far as the store', async (t) => {
     'account create --email a@b',
     'account create --email a@b --plan pro --credits 0',
     'account list',
+    'account password a@b',
     'credits grant a@b 1',
     'plan set a@b starter',
     'key create a@b --name n',
