@@ -8,6 +8,8 @@ const ANSWER_HEADERS = {
   ...SECURITY_HEADERS,
   'Content-Type': 'application/json; charset=utf-8',
 };
+/** Connections that may wait to be accepted: Node's default of 511 is fewer than clients may come at once. */
+const BACKLOG = 4096;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Answers under way when the server closes are given this long. */
@@ -74,7 +76,7 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
           : error.message;
     reject(new Error(`Cannot listen on ${host}: ${reason}.`, { cause: error }));
   });
-  server.listen(port, host, () => resolve(server.address() as AddressInfo));
+  server.listen({ port, host, backlog: BACKLOG }, () => resolve(server.address() as AddressInfo));
   return promise;
 }
 
