@@ -99,7 +99,7 @@ class JobRun {
   /** @returns what went wrong; nothing when the PDF is stored and reported */
   async #renderAndReport(started: Promise<void>): Promise<Problem | undefined> {
     const { logger } = this.#context;
-    const { conversionId, options, attempt } = this.#job;
+    const { conversionId, accountId, options, attempt } = this.#job;
     if (attempt > MAX_ATTEMPTS) {
       // Each of its renderers went down with it before it could say anything.
       const message = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
@@ -109,6 +109,7 @@ class JobRun {
     if ('code' in request) return request;
     const result = await this.#context.pool.render({
       conversionId,
+      accountId,
       request,
       options,
       deadlineMs: this.#remaining(),

@@ -13,6 +13,8 @@ export interface WorkerSettings {
 
 export interface RenderTask {
   readonly conversionId: string;
+  /** Its documents may follow each other in one tab; nobody else's ever do. */
+  readonly accountId: string;
   readonly request: RequestDocument;
   readonly options: PrintOptions;
   /** Milliseconds that remain of the conversion's time. */
