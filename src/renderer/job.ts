@@ -12,12 +12,14 @@ import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { within } from './chrome/deadline.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
+import type { Slots } from './slots.ts';
 
 export interface JobContext {
   readonly queue: RenderQueue;
   readonly blobs: BlobStore;
   readonly pool: Pick<RenderPool, 'render'>;
-  /** From taking the job to the stored file. */
+  readonly slots: Slots;
+  /** From taking the job to the stored file; while it waits for a slot, it is not taken yet. */
   readonly timeoutMs: number;
   /** Where the PDF lies until the blob store adopts it. */
   readonly directory: string;
@@ -47,7 +49,9 @@ class JobRun {
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
   readonly #outputPath: string;
-  readonly #started = performance.now();
+  #started = performance.now();
+  /** Gives the slot back; storing and reporting need none. */
+  #free: () => void = () => {};
 
   constructor(context: JobContext, delivery: Delivery) {
     this.#context = context;
@@ -60,6 +64,8 @@ class JobRun {
   async run(): Promise<void> {
     const { logger } = this.#context;
     const { conversionId, attempt } = this.#job;
+    this.#free = await this.#context.slots.acquire();
+    this.#started = performance.now();
     try {
       // Recorded while the document is rendered; a lost start changes nothing for the outcome.
       const started = this.#context.queue
@@ -82,6 +88,7 @@ class JobRun {
       logger.error({ err: error, conversionId }, 'the outcome was not recorded; the job goes back');
       await this.#delivery.giveBack();
     } finally {
+      this.#free();
       await rm(this.#outputPath, { force: true });
     }
   }
@@ -115,6 +122,7 @@ class JobRun {
       deadlineMs: this.#remaining(),
       outputPath: this.#outputPath,
     });
+    this.#free();
     if (result.kind === 'failed') {
       return { retry: false, code: result.code, message: result.message };
     }

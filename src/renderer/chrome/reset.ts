@@ -1,13 +1,13 @@
 /** Between two documents of one account: a new window in the same process, and nothing left behind. */
 import { Deadline } from './deadline.ts';
 import type { Tab } from './tab.ts';
-import { ask } from './world.ts';
 
 const TIMEOUT_MS = 1_000;
 /** More than any empty window needs: what a document left that cannot be collected. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 
-// Browsers keep a window's name over every navigation.
+// Browsers keep a window's name over every navigation. Asked in the new window's own world, where no
+// script of a document has ever been.
 const FORGET = `(() => {
   name = '';
   return name === '' && history.length === 1 && origin === 'null';
@@ -20,13 +20,13 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   try {
     const { errorText } = await tab.send('Page.navigate', { url: 'about:blank' });
     if (errorText !== undefined) return false;
-    const [{ usedSize }] = await Promise.all([
-      tab.send('Runtime.getHeapUsage', undefined),
+    const [, { result }, { usedSize }] = await Promise.all([
       tab.send('Page.resetNavigationHistory', undefined),
+      tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
+      tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
     ]);
-    const forgotten = await ask<boolean>(tab, FORGET);
-    if (forgotten !== true || usedSize > MAX_HEAP_BYTES || tab.doubtful) return false;
+    if (result.value !== true || usedSize > MAX_HEAP_BYTES || tab.doubtful) return false;
     tab.cleanse();
     return true;
   } catch {
