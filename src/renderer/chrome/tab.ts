@@ -27,8 +27,9 @@ export class Tab {
   readonly #ids: Ids;
   /** Below it every document of this tab has its host, so that none of them needs a new process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
-  /** Rejects when the tab dies; never resolves. */
-  readonly #gone: Promise<never>;
+  #gone: ChromeGone | undefined;
+  /** Told when the tab dies. Not one promise that all race against: it would keep every answer. */
+  readonly #waiting = new Set<(gone: ChromeGone) => void>();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
   #ofDocument: (() => void)[] = [];
@@ -39,17 +40,15 @@ export class Tab {
   private constructor(connection: Connection, ids: Ids) {
     this.#connection = connection;
     this.#ids = ids;
-    this.#gone = new Promise<never>((_, reject) => {
-      const die = (reason: string) => () => {
-        this.#doubtful = true;
-        reject(new ChromeGone(reason));
-      };
-      this.#cleanups.push(
-        connection.on('Inspector.targetCrashed', die('The tab crashed.'), ids.sessionId),
-        connection.onDisconnect(die('Chrome ended unexpectedly.')),
-      );
-    });
-    this.#gone.catch(() => {});
+    const die = (reason: string) => () => {
+      this.#doubtful = true;
+      this.#gone = new ChromeGone(reason);
+      for (const tell of this.#waiting) tell(this.#gone);
+    };
+    this.#cleanups.push(
+      connection.on('Inspector.targetCrashed', die('The tab crashed.'), ids.sessionId),
+      connection.onDisconnect(die('Chrome ended unexpectedly.')),
+    );
   }
 
   /**
@@ -146,7 +145,14 @@ export class Tab {
 
   /** Settles as `promise` does, but rejects at once when the tab dies. */
   async untilGone<T>(promise: Promise<T>): Promise<T> {
-    return await Promise.race([promise, this.#gone]);
+    const { promise: gone, reject } = Promise.withResolvers<never>();
+    if (this.#gone) reject(this.#gone);
+    this.#waiting.add(reject);
+    try {
+      return await Promise.race([promise, gone]);
+    } finally {
+      this.#waiting.delete(reject);
+    }
   }
 
   /** The document is over: whatever it still says is not heard. */
