@@ -9,6 +9,7 @@ import type { PressledgerClient } from '../src/client/client.ts';
 import { findChrome } from '../src/renderer/chrome/find.ts';
 import { invoice, letter, scripted } from './documents.ts';
 import { inTemporaryDirectory, median, perSecond, print } from './measure.ts';
+import { processorTime } from './processor-time.ts';
 import { type Rival, startPuppeteerCluster, startRawLoop } from './rivals.ts';
 import { convert, startService, untilCompleted } from './running-service.ts';
 
@@ -42,21 +43,29 @@ async function compare(
   batches: Readonly<Record<string, Batch>>,
 ): Promise<void> {
   const speeds = new Map(Object.keys(batches).map((each) => [each, [] as number[]]));
+  const costs = new Map(Object.keys(batches).map((each) => [each, [] as number[]]));
   let number = 0;
   for (let round = -1; round < ROUNDS; round += 1) {
     const documents = Array.from({ length: BATCH }, () => make((number += 1)));
     const order = Object.entries(batches);
     for (const [each, batch] of round % 2 === 0 ? order : order.toReversed()) {
+      // All contenders are children of this process, and the others rest.
+      const before = processorTime(process.pid);
       const speed = await perSecond(BATCH, () => batch(documents));
       // The first round only warms up.
-      if (round >= 0) speeds.get(each)?.push(speed);
+      if (round < 0) continue;
+      speeds.get(each)?.push(speed);
+      costs.get(each)?.push((processorTime(process.pid) - before) / BATCH);
     }
   }
   const medians = [...speeds].map(([each, numbers]) => [each, median(numbers)] as const);
   const cluster = medians[0]?.[1] ?? Number.NaN;
   for (const [each, speed] of medians) {
     const ratio = (speed / cluster).toFixed(2);
-    print(`${name.padEnd(9)} ${each.padEnd(34)} ${speed.toFixed(1).padStart(6)}/s  ${ratio} x`);
+    const cost = median(costs.get(each) ?? []).toFixed(0);
+    print(
+      `${name.padEnd(9)} ${each.padEnd(34)} ${speed.toFixed(1).padStart(6)}/s  ${ratio} x  processor ${cost.padStart(4)} ms a document`,
+    );
   }
 }
 

@@ -21,6 +21,16 @@ interface Memory {
   readonly processes: number;
 }
 
+/** What a process shares with no other, in MiB. */
+function unshared(pid: number): number {
+  try {
+    const [, resident, shared] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+    return (Number(resident) - Number(shared)) * PAGE_MIB;
+  } catch {
+    return 0;
+  }
+}
+
 /** What the service and its descendants hold unshared, in MiB. */
 function memoryOf(root: number): Memory {
   const children = new Map<number, number[]>();
@@ -33,14 +43,6 @@ function memoryOf(root: number): Memory {
       // It ended meanwhile.
     }
   }
-  const unshared = (pid: number): number => {
-    try {
-      const [, resident, shared] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
-      return (Number(resident) - Number(shared)) * PAGE_MIB;
-    } catch {
-      return 0;
-    }
-  };
   const below = (pid: number): number[] =>
     (children.get(pid) ?? []).flatMap((child) => [child, ...below(child)]);
   const chromes = below(root);

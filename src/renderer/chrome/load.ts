@@ -43,7 +43,7 @@ type Paused = EventParams<'Fetch.requestPaused'>;
 
 /** For HTML that is plain, into a window that only ever held such: there is nothing to load. */
 export async function writeDocument(tab: Tab, html: string): Promise<LoadedDocument> {
-  await tab.send('Page.setDocumentContent', { frameId: tab.frameId, html });
+  await tab.wake('Page.setDocumentContent', { frameId: tab.frameId, html });
   return { loaded: true, syntheticOrigin: undefined };
 }
 

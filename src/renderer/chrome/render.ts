@@ -39,15 +39,19 @@ export async function renderDocument(
   tab.begin(deadline);
   const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
   const watch = new DocumentWatch(tab, order.explainNetwork);
+  const { html } = request;
+  const plain = html !== undefined && options.javascript && tab.pristine && isPlain(html);
+  if (plain && request.wait_for === undefined) {
+    return await printAtOnce(tab, order, html, deadline);
+  }
   await tab.wake('Emulation.setEmulatedMedia', { media: options.media });
+  tab.media = options.media;
   if (!options.javascript) {
     // It would hold for the tab's next document too.
     tab.doubt();
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
-  const { html } = request;
-  const plain = html !== undefined && tab.pristine && isPlain(html);
   const { loaded, syntheticOrigin } = plain
     ? await writeDocument(tab, html)
     : await loadDocument(tab, request, watch, deadline);
@@ -65,13 +69,7 @@ export async function renderDocument(
   const readyAt = performance.now();
 
   const stream = await printPage(tab, options, request);
-  const file = await savePdf(tab, stream, {
-    path: order.outputPath,
-    metadata: request.metadata,
-    syntheticOrigin,
-  });
-  const ranges = options.page_ranges;
-  if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
+  const file = await save(tab, order, stream, syntheticOrigin);
   return {
     ...file,
     timings: {
@@ -80,4 +78,45 @@ export async function renderDocument(
       print: performance.now() - readyAt,
     },
   };
+}
+
+/**
+ * What has nothing to load or to wait for is written and printed in one go: the commands are taken in
+ * turn, so Chrome need not lay it out for a screen in between.
+ */
+async function printAtOnce(
+  tab: Tab,
+  order: RenderOrder,
+  html: string,
+  deadline: Deadline,
+): Promise<RenderedDocument> {
+  const { request, options } = order;
+  const started = performance.now();
+  if (tab.media !== options.media) {
+    await tab.wake('Emulation.setEmulatedMedia', { media: options.media });
+    tab.media = options.media;
+  }
+  const writing = writeDocument(tab, html);
+  const printing = printPage(tab, options, request);
+  // Where writing fails, printing fails as well, and nobody asks it why.
+  printing.catch(() => {});
+  await writing;
+  const writtenAt = performance.now();
+  deadline.phase = 'was being printed';
+  const file = await save(tab, order, await printing, undefined);
+  const print = performance.now() - writtenAt;
+  return { ...file, timings: { load: writtenAt - started, ready: 0, print } };
+}
+
+async function save(
+  tab: Tab,
+  { request, options, outputPath }: RenderOrder,
+  stream: string,
+  syntheticOrigin: string | undefined,
+): Promise<PdfFile> {
+  const { metadata } = request;
+  const file = await savePdf(tab, stream, { path: outputPath, metadata, syntheticOrigin });
+  const ranges = options.page_ranges;
+  if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
+  return file;
 }

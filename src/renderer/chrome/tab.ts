@@ -27,6 +27,8 @@ export class Tab {
   readonly #ids: Ids;
   /** Below it every document of this tab has its host, so that none of them needs a new process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
+  /** The media type that its window shows, where it was ever set. */
+  media: string | undefined;
   #gone: ChromeGone | undefined;
   /** Told when the tab dies. Not one promise that all race against: it would keep every answer. */
   readonly #waiting = new Set<(gone: ChromeGone) => void>();
