@@ -27,6 +27,13 @@ export function timeOrderedId(nowMs: number): string {
   return base32(bytes, 26);
 }
 
+/** When a time-ordered id was made, in milliseconds since the epoch. */
+export function timeOfId(id: string): number {
+  const digits = [...id.slice(id.indexOf('_') + 1).slice(0, 10)];
+  const bits50 = digits.reduce((sum, digit) => sum * 32 + ALPHABET.indexOf(digit), 0);
+  return Math.floor(bits50 / 4);
+}
+
 export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;

@@ -1,34 +1,60 @@
 /** What a renderer reports becomes an event of its conversion, once, however often it is reported. */
 import type { ActorSystem } from '../actors/system.ts';
 import { conversionActor } from '../application/kinds.ts';
+import type { BlobStore, StagedBlob } from '../blob-store/port.ts';
 import type { ConversionCommand } from '../domain/conversion.ts';
+import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { Logger } from '../log.ts';
 import type { RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 
-function commandOf(report: RenderReport): ConversionCommand {
+interface Recorded {
+  readonly command: ConversionCommand;
+  /** Stored with the command's event, and only if there is one. */
+  readonly blobs: readonly StagedBlob[];
+}
+
+const unusable = ({ conversionId, accountId, renderer, attempt, at }: RenderReport) =>
+  ({
+    type: 'FailConversion',
+    ...{ conversionId, accountId, renderer, attempt, at },
+    code: 'renderer_failed',
+    message: 'The renderer reported more than can be recorded.',
+  }) as const;
+
+function recordOf(report: RenderReport, blobs: BlobStore): Recorded {
   switch (report.kind) {
     case 'started':
-      return { ...report, type: 'StartConversion' };
-    case 'completed':
-      return { ...report, type: 'CompleteConversion' };
+      return { command: { ...report, type: 'StartConversion' }, blobs: [] };
+    case 'completed': {
+      const content = Buffer.from(report.manifest);
+      // No renderer of ours makes one; refusing the report would only bring it again for ever.
+      if (content.length > MAX_MANIFEST_BYTES) return { command: unusable(report), blobs: [] };
+      const staged = blobs.stage(report.conversionId, 'manifest', content);
+      const { manifest: _, ...outcome } = report;
+      const command = { ...outcome, type: 'CompleteConversion', manifest: staged.ref } as const;
+      return { command, blobs: [staged] };
+    }
     case 'failed':
-      return { ...report, type: 'FailConversion' };
+      return { command: { ...report, type: 'FailConversion' }, blobs: [] };
   }
 }
 
 export function startOutcomes(deps: {
   readonly actors: ActorSystem;
+  readonly blobs: BlobStore;
   readonly logger: Logger;
   readonly queue: RenderQueue;
 }): Consumer {
-  const { actors, logger, queue } = deps;
+  const { actors, blobs, logger, queue } = deps;
   return queue.reports(async (report) => {
     const { conversionId, renderer, attempt, kind, at } = report;
     const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
     try {
-      const outcome = await actors.send(conversionActor, conversionId, commandOf(report), {
+      const recording = recordOf(report, blobs);
+      const outcome = await actors.send(conversionActor, conversionId, recording.command, {
         commandId,
+        prerequisites: recording.blobs,
         metadata: {
           correlationId: conversionId,
           causationId: commandId,

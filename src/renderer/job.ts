@@ -10,6 +10,7 @@ import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { within } from './chrome/deadline.ts';
+import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
 import type { Slots } from './slots.ts';
@@ -52,6 +53,8 @@ class JobRun {
   #started = performance.now();
   /** Gives the slot back; storing and reporting need none. */
   #free: () => void = () => {};
+  /** When a slot was free for it: waiting for one is waiting in the queue. */
+  #takenAt = 0;
 
   constructor(context: JobContext, delivery: Delivery) {
     this.#context = context;
@@ -66,6 +69,7 @@ class JobRun {
     const { conversionId, attempt } = this.#job;
     this.#free = await this.#context.slots.acquire();
     this.#started = performance.now();
+    this.#takenAt = this.#context.clock.now();
     try {
       // Recorded while the document is rendered; a lost start changes nothing for the outcome.
       const started = this.#context.queue
@@ -153,6 +157,7 @@ class JobRun {
   async #store(result: Completed, started: Promise<void>): Promise<Problem | undefined> {
     const { blobs, queue, logger } = this.#context;
     const { conversionId } = this.#job;
+    const { pages, page } = result;
     const rendered = performance.now();
     const message = 'The PDF could not be stored.';
     let document: BlobRef | undefined;
@@ -169,14 +174,26 @@ class JobRun {
     const { load, ready, print } = result.timings;
     const store = performance.now() - rendered;
     const queued = Math.max(0, rendered - this.#started - load - ready - print);
+    const timings = { queued, load, ready, print, store };
+    const { name } = this.#context;
+    const manifest = composeManifest({
+      job: this.#job,
+      renderer: name,
+      takenAt: this.#takenAt,
+      timings,
+      document,
+      pages,
+      page,
+    });
     await started;
     await queue.report({
       kind: 'completed',
       ...this.#reportOf(),
       document,
-      pages: result.pages,
-      timings: { queued, load, ready, print, store },
-      chrome: result.chrome,
+      pages,
+      timings,
+      chrome: page.chrome.product,
+      manifest,
     });
     return undefined;
   }

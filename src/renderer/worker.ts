@@ -9,6 +9,7 @@ import { renderDocument } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
 import type { ExplainNetwork } from './chrome/watch.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
+import { pageManifest } from './page-manifest.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -105,14 +106,11 @@ async function render(task: RenderTask): Promise<RenderResult> {
     }
     job = (await startedProxy()).beginJob();
     const order = { request, options, outputPath, explainNetwork: explainWith(job) };
-    const { path, sha256, bytes, pages, timings } = await renderDocument(
-      inHand.tab,
-      order,
-      deadline,
-    );
+    const rendered = await renderDocument(inHand.tab, order, deadline);
     completed = true;
-    const chrome = inHand.browser.chrome.product;
-    return { kind: 'completed', path, sha256, bytes, pages, timings, chrome };
+    const { path, sha256, bytes, pages, timings } = rendered;
+    const page = pageManifest(inHand.browser.chrome, rendered, job);
+    return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
     await rm(outputPath, { force: true });
     if (error instanceof PageFailure) {

@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { FontNames } from './pdf-fonts.ts';
 import { appendInfo } from './pdf-info.ts';
 import { LinkCleaner } from './pdf-links.ts';
 import { PdfReader, pageCount } from './pdf-reader.ts';
@@ -16,6 +17,8 @@ export interface PdfFile {
   readonly sha256: string;
   readonly bytes: number;
   readonly pages: number;
+  /** Names of the fonts in it. */
+  readonly fonts: readonly string[];
 }
 
 export interface SaveOptions {
@@ -54,9 +57,11 @@ export async function savePdf(tab: Tab, handle: string, options: SaveOptions): P
   try {
     const out = new HashedFile(file);
     const links = new LinkCleaner(options.syntheticOrigin);
+    const fonts = new FontNames();
     for (let last = false; !last; ) {
       const part = await tab.send('IO.read', { handle, size: READ_BYTES });
       const content = Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
+      fonts.push(content);
       await out.write(links.push(content));
       last = part.eof;
     }
@@ -67,7 +72,8 @@ export async function savePdf(tab: Tab, handle: string, options: SaveOptions): P
       await out.write(await appendInfo(reader, options.metadata));
     }
     await file.sync();
-    return { path: options.path, sha256: out.sha256(), bytes: out.bytes, pages };
+    const { path } = options;
+    return { path, sha256: out.sha256(), bytes: out.bytes, pages, fonts: fonts.names };
   } finally {
     await file.close();
   }

@@ -1,14 +1,18 @@
 /** One document, from request to PDF, in a tab that is its account's. */
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { hashEncryptedBodies } from './body-hashes.ts';
 import type { Deadline } from './deadline.ts';
 import { loadDocument, writeDocument } from './load.ts';
 import { NetworkActivity } from './network-activity.ts';
+import { type PageErrors, readPageErrors } from './page-errors.ts';
 import { type PdfFile, savePdf } from './pdf-file.ts';
 import { isPlain } from './plain.ts';
 import { pageRangeFailure, pagesAskedFor, printPage } from './print.ts';
 import { settle, waitFor } from './ready.ts';
+import { ResourceLog } from './resource-log.ts';
 import type { Tab } from './tab.ts';
+import { Waits } from './waits.ts';
 import { DocumentWatch, type ExplainNetwork } from './watch.ts';
 
 export interface RenderOrder {
@@ -22,7 +26,14 @@ export interface RenderOrder {
 export interface RenderedDocument extends PdfFile {
   /** Milliseconds of each phase. */
   readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
+  readonly log: Pick<ResourceLog, 'resources' | 'leftOut'>;
+  readonly errors: PageErrors;
+  readonly waits: Waits;
 }
+
+// Of a document that does nothing.
+const NOTHING_FETCHED = { resources: [], leftOut: 0 };
+const NO_ERRORS: PageErrors = { errors: [], leftOut: 0 };
 
 /**
  * Leaves the tab as the document left it: whoever owns it closes or resets it.
@@ -38,7 +49,9 @@ export async function renderDocument(
   const started = performance.now();
   tab.begin(deadline);
   const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
+  const log = new ResourceLog(tab);
   const watch = new DocumentWatch(tab, order.explainNetwork);
+  const waits = new Waits();
   const { html } = request;
   const plain = html !== undefined && options.javascript && tab.pristine && isPlain(html);
   if (plain && request.wait_for === undefined) {
@@ -57,11 +70,12 @@ export async function renderDocument(
     : await loadDocument(tab, request, watch, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
+  waits.note('load', loadedAt - started, !loaded);
 
-  if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline);
+  if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
   // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
-  const settled = plain || (await settle(tab, watch, deadline));
+  const settled = plain || (await settle(tab, watch, deadline, waits));
   if (!settled) await tab.send('Page.stopLoading', undefined);
   // The page may have moved on to another by itself.
   watch.check();
@@ -69,7 +83,12 @@ export async function renderDocument(
   const readyAt = performance.now();
 
   const stream = await printPage(tab, options, request);
-  const file = await save(tab, order, stream, syntheticOrigin);
+  const [file, errors] = await Promise.all([
+    save(tab, order, stream, syntheticOrigin),
+    // Nothing runs in a plain document, so there is nothing to ask it.
+    plain ? NO_ERRORS : readPageErrors(tab),
+    hashEncryptedBodies(tab, log),
+  ]);
   return {
     ...file,
     timings: {
@@ -77,6 +96,9 @@ export async function renderDocument(
       ready: readyAt - loadedAt,
       print: performance.now() - readyAt,
     },
+    log,
+    errors,
+    waits,
   };
 }
 
@@ -105,7 +127,16 @@ async function printAtOnce(
   deadline.phase = 'was being printed';
   const file = await save(tab, order, await printing, undefined);
   const print = performance.now() - writtenAt;
-  return { ...file, timings: { load: writtenAt - started, ready: 0, print } };
+  const load = writtenAt - started;
+  const waits = new Waits();
+  waits.note('load', load);
+  return {
+    ...file,
+    timings: { load, ready: 0, print },
+    log: NOTHING_FETCHED,
+    errors: NO_ERRORS,
+    waits,
+  };
 }
 
 async function save(
