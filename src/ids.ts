@@ -29,9 +29,12 @@ export function timeOrderedId(nowMs: number): string {
 
 /** When a time-ordered id was made, in milliseconds since the epoch. */
 export function timeOfId(id: string): number {
-  const digits = [...id.slice(id.indexOf('_') + 1).slice(0, 10)];
-  const bits50 = digits.reduce((sum, digit) => sum * 32 + ALPHABET.indexOf(digit), 0);
-  return Math.floor(bits50 / 4);
+  const start = id.indexOf('_') + 1;
+  let first50Bits = 0;
+  for (const digit of id.slice(start, start + 10)) {
+    first50Bits = first50Bits * 32 + ALPHABET.indexOf(digit);
+  }
+  return Math.floor(first50Bits / 4);
 }
 
 export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;

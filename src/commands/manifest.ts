@@ -2,7 +2,8 @@ import { readRenderManifest } from '../application/render-manifest.ts';
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
 import type { Command } from './command.ts';
 
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+// Control characters, and those that turn the direction of text.
+const CONTROL = /[\p{Cc}\p{Cf}]/gu;
 
 /** What pages wrote must not steer the terminal of whoever reads it. */
 const plain = (text: string): string => text.replaceAll(CONTROL, '\uFFFD');
@@ -17,13 +18,14 @@ function resourceLines({ url, redirects = [], ...resource }: ManifestResource): 
   ];
 }
 
+const more = (count: number): string[] => (count === 0 ? [] : [`    and ${count} more`]);
+
 function describe(manifest: RenderManifest): string[] {
   const { chrome, document, timings, waits, fonts, resources, tunnels, console_errors } = manifest;
   const times = Object.entries(timings).map(([phase, ms]) => `${phase} ${Math.round(ms)}`);
   const waited = waits.map(
     ({ for: what, ms, capped }) => `${what} ${Math.round(ms)}${capped ? ' (given up)' : ''}`,
   );
-  const more = (count: number): string[] => (count === 0 ? [] : [`    and ${count} more`]);
   return [
     `  document  ${document.pages} pages, ${document.bytes} bytes, ${document.sha256}`,
     `  request   ${manifest.request.bytes} bytes, ${manifest.request.sha256}`,

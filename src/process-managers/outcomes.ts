@@ -10,14 +10,18 @@ import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 
 interface Recorded {
   readonly command: ConversionCommand;
-  /** Stored with the command's event, and only if there is one. */
+  /** Stored with the command's event. */
   readonly blobs: readonly StagedBlob[];
 }
 
 const unusable = ({ conversionId, accountId, renderer, attempt, at }: RenderReport) =>
   ({
     type: 'FailConversion',
-    ...{ conversionId, accountId, renderer, attempt, at },
+    conversionId,
+    accountId,
+    renderer,
+    attempt,
+    at,
     code: 'renderer_failed',
     message: 'The renderer reported more than can be recorded.',
   }) as const;
@@ -52,9 +56,12 @@ export function startOutcomes(deps: {
     const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
     try {
       const recording = recordOf(report, blobs);
+      // What comes after the end leaves nothing that its retention would have to find again.
+      const { status } = (await actors.read(conversionActor, conversionId)).state;
+      const late = status === 'completed' || status === 'failed';
       const outcome = await actors.send(conversionActor, conversionId, recording.command, {
         commandId,
-        prerequisites: recording.blobs,
+        prerequisites: late ? [] : recording.blobs,
         metadata: {
           correlationId: conversionId,
           causationId: commandId,

@@ -56,8 +56,13 @@ void test('every resource with its redirects, status, size and hash', async (t) 
   const page = pageOf(await renderer.render({ html }));
   const by = (path: string) => page.resources.find(({ url }) => url === origin + path);
   t.strictSame(by('/style.css'), {
-    ...{ url: `${origin}/style.css`, kind: 'Stylesheet', status: 200, type: 'text/css' },
-    ...{ bytes: style.length, sha256: sha256(style), hashed: 'received' },
+    url: `${origin}/style.css`,
+    kind: 'Stylesheet',
+    status: 200,
+    type: 'text/css',
+    bytes: style.length,
+    sha256: sha256(style),
+    hashed: 'received',
   });
   const script = { status: 200, bytes: zipped.length, sha256: sha256(zipped), encoding: 'gzip' };
   t.match(by('/script.js'), { kind: 'Script', hashed: 'received', ...script });
@@ -185,7 +190,10 @@ void test('a manifest never outgrows its bound, and says what it left out', (t) 
   };
   const conversionId = newConversionId(1_000);
   const job = {
-    ...{ conversionId, accountId: accountId(), request: blobRef('request'), options: OPTIONS },
+    conversionId,
+    accountId: accountId(),
+    request: blobRef('request'),
+    options: OPTIONS,
     attempt: 1,
   };
   const document = blobRef('document');
@@ -207,7 +215,11 @@ void test('the node reports the manifest with its outcome', async (t) => {
   const manifest = JSON.parse(report.manifest) as RenderManifest;
   const { sha256: hash, bytes } = report.document;
   t.match(manifest, {
-    ...{ version: 1, conversion_id: id, renderer: 'test-node', attempt: 1, resources: [] },
+    version: 1,
+    conversion_id: id,
+    renderer: 'test-node',
+    attempt: 1,
+    resources: [],
     document: { sha256: hash, bytes, pages: 1 },
     chrome: { product: report.chrome, revision: /^@?[0-9a-f]{40}/ },
     fonts: ['LiberationSerif'],

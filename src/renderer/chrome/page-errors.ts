@@ -20,8 +20,11 @@ export interface PageErrors {
 type Argument = EventParams<'Runtime.consoleAPICalled'>['args'][number];
 
 function textOf({ value, description, unserializableValue, type }: Argument): string {
-  const text: unknown = typeof value === 'object' ? undefined : value;
-  return String(text ?? description ?? unserializableValue ?? type).slice(0, MAX_LENGTH);
+  const primitive: unknown = value;
+  const text = ['string', 'number', 'boolean'].includes(typeof primitive)
+    ? `${primitive as string | number | boolean}`
+    : (description ?? unserializableValue ?? type);
+  return text.slice(0, MAX_LENGTH);
 }
 
 /** Never rejects. A page that does not let itself be asked is not to be used again. */
