@@ -86,6 +86,7 @@ export const WAITS = [
   'selector',
   'delay',
   'network_idle',
+  'scroll',
   'fonts',
   'images',
   'frames',

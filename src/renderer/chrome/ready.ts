@@ -12,6 +12,9 @@ import { ask } from './world.ts';
 const READY_CAP_MS = 10_000;
 const IDLE_CAP_MS = 10_000;
 const SELECTOR_POLL_MS = 40;
+/** A frame each. */
+const MAX_SCREENS = 40;
+const SCROLL_CAP_MS = 3_000;
 
 // Names on `document` may be covered by elements of that name, even here: hence the prototype's own.
 // Lazy images would stay empty below the first screen. No timers: they rest where scripts are off.
@@ -41,6 +44,19 @@ const LACKING = `(() => {
 const LACKING_CAP_MS = 300;
 
 type Parts = readonly [fonts: number, images: number, frames: number];
+
+// What appears when it is scrolled to, told by an IntersectionObserver, belongs on paper too.
+const SCROLLED = `(async () => {
+  const root = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);
+  const go = (top) => {
+    scrollTo({ top, behavior: 'instant' });
+    return new Promise((resolve) => requestAnimationFrame(resolve));
+  };
+  const end = Math.min(root.scrollHeight, ${MAX_SCREENS} * innerHeight);
+  for (let top = innerHeight; top < end; top += innerHeight) await go(top);
+  if (end > innerHeight) await go(0);
+  return true;
+})()`;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -89,6 +105,19 @@ export async function settle(
       await within(watch.loaded(), Math.max(0, end - performance.now()));
     }
   }
+}
+
+/** Whether the page may show something only once it is scrolled to; each look costs its frames. */
+export const maySeeScrolling = ({ html }: RequestDocument): boolean =>
+  html === undefined || /IntersectionObserver|<script[^>]{0,200}\ssrc/i.test(html);
+
+/** Shows the page all of itself, screen by screen, and goes back to its top. */
+export async function scrollThrough(tab: Tab, deadline: Deadline, waits: Waits): Promise<void> {
+  const scrolling = within(
+    askAgainstNavigation<boolean>(tab, SCROLLED),
+    deadline.share(0.2, SCROLL_CAP_MS),
+  );
+  await waits.measure('scroll', scrolling, (done) => done === true);
 }
 
 /** The waits that the client asked for, in this order: selector, delay, network idle. */

@@ -9,7 +9,7 @@ import { type PageErrors, readPageErrors } from './page-errors.ts';
 import { type PdfFile, savePdf } from './pdf-file.ts';
 import { isPlain } from './plain.ts';
 import { pageRangeFailure, pagesAskedFor, printPage } from './print.ts';
-import { settle, waitFor } from './ready.ts';
+import { maySeeScrolling, scrollThrough, settle, waitFor } from './ready.ts';
 import { ResourceLog } from './resource-log.ts';
 import type { Tab } from './tab.ts';
 import { Waits } from './waits.ts';
@@ -75,6 +75,7 @@ export async function renderDocument(
   if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
   // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
+  if (loaded && !plain && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
   const settled = plain || (await settle(tab, watch, deadline, waits));
   if (!settled) await tab.send('Page.stopLoading', undefined);
   // The page may have moved on to another by itself.
