@@ -125,6 +125,10 @@ void test('a web font is used, and one that does not come is replaced', async (t
   );
 });
 
+/** Its letters in an order that does not depend on how the PDF's reader puts lines together. */
+const letters = (all: string): string =>
+  Array.from(all.replaceAll(/\s/g, '').normalize('NFKC')).toSorted().join('');
+
 void test('CJK, right-to-left and emoji text has its glyphs', async (t) => {
   const texts = {
     Chinese: '漢字與假名',
@@ -140,8 +144,6 @@ void test('CJK, right-to-left and emoji text has its glyphs', async (t) => {
   for (const [language, words] of Object.entries(texts)) {
     const { page, path } = completed(await renderer.render({ html: `<p>${words}</p>` }));
     const { text } = await openPdf(path);
-    const letters = (all: string): string =>
-      [...all.replaceAll(/\s/g, '').normalize('NFKC')].toSorted().join('');
     if (language === 'Devanagari' || language === 'Thai') t.ok(text.trim() !== '', language);
     else t.equal(letters(text), letters(words), language);
     t.ok(page.fonts.length > 0, `${language} in ${page.fonts.join(', ')}`);
@@ -156,9 +158,11 @@ void test('right-to-left text begins at the right', async (t) => {
   t.ok((page?.items[0]?.x ?? 0) > (page?.width ?? 0) / 2);
 });
 
+const chapter = (n: number): string =>
+  `<h1 style="break-before:page">Chapter ${n}</h1><p>words</p>`;
+
 void test('a thousand pages', async (t) => {
-  const page = (n: number): string => `<h1 style="break-before:page">Chapter ${n}</h1><p>words</p>`;
-  const html = `<body>${Array.from({ length: 1_000 }, (_, n) => page(n + 1)).join('')}`;
+  const html = `<body>${Array.from({ length: 1_000 }, (_, n) => chapter(n + 1)).join('')}`;
   const result = completed(await renderer.render({ html }, { outline: true }, 60_000));
   t.equal(result.pages, 1_000);
 });

@@ -30,11 +30,12 @@ function stylesFetch(text: string): boolean {
   return [...addresses].some(([, address = '']) => !isHere(address));
 }
 
+const ignore = (): void => {};
+
 /** Adds to `issues` what is wrong with the template in that field. */
 export function checkTemplate(issues: Issues, field: string, template: string): void {
   let fetches = stylesFetch(template);
   let decoded = '';
-  const ignore = (): void => {};
   const text = ({ chars }: { readonly chars: string }): void => {
     decoded += chars;
   };
