@@ -104,7 +104,7 @@ module.exports = {
     only(
       'renderer-chrome-stands-alone',
       '^src/renderer/chrome/',
-      ['^src/renderer/chrome/', '^src/domain/(events|page|request-document)\\.ts$'],
+      ['^src/renderer/chrome/', '^src/domain/(events|page|render-manifest|request-document)\\.ts$'],
       'What drives Chrome knows nothing of the service.',
     ),
     only(

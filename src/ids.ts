@@ -27,6 +27,16 @@ export function timeOrderedId(nowMs: number): string {
   return base32(bytes, 26);
 }
 
+/** When a time-ordered id was made, in milliseconds since the epoch. */
+export function timeOfId(id: string): number {
+  const start = id.indexOf('_') + 1;
+  let first50Bits = 0;
+  for (const digit of id.slice(start, start + 10)) {
+    first50Bits = first50Bits * 32 + ALPHABET.indexOf(digit);
+  }
+  return Math.floor(first50Bits / 4);
+}
+
 export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;

@@ -4,6 +4,7 @@ import { type Command, UsageError } from './commands/command.ts';
 import { convert } from './commands/convert.ts';
 import { creditsGrant } from './commands/credits.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
+import { manifest } from './commands/manifest.ts';
 import { createOutput } from './commands/output.ts';
 import { commandHelp, overallHelp, parseLine } from './commands/parse.ts';
 import { planSet } from './commands/plan.ts';
@@ -25,6 +26,7 @@ const COMMANDS: readonly Command[] = [
   keyList,
   keyRevoke,
   convert,
+  manifest,
   projectionsRebuild,
 ];
 

@@ -45,6 +45,7 @@ async function complete(accountId: string, conversionId: string): Promise<void> 
     pages: 1,
     timings: { queued: 0, load: 0, ready: 0, print: 0, store: 0 },
     chrome: 'none',
+    manifest: { key: `${conversionId}/manifest-${sha256}`, sha256, bytes: 1 },
   } as const;
   await core.actors.send(conversionActor, conversionId, command, context());
 }

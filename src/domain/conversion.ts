@@ -51,6 +51,7 @@ export type ConversionCommand =
       readonly pages: number;
       readonly timings: RenderTimings;
       readonly chrome: string;
+      readonly manifest: BlobRef;
     } & OutcomeOf)
   | ({
       readonly type: 'FailConversion';
@@ -129,7 +130,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       ];
     }
     case 'CompleteConversion': {
-      const { renderer, attempt, document, pages, timings, chrome } = command;
+      const { renderer, attempt, document, pages, timings, chrome, manifest } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         {
@@ -143,6 +144,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             pages,
             timings,
             chrome,
+            manifest,
             completedAt: at,
           },
         },

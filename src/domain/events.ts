@@ -126,6 +126,8 @@ export const EVENT_SCHEMAS = {
     pages: Type.Integer({ minimum: 1 }),
     timings: RenderTimings,
     chrome: Type.String(),
+    /** A `RenderManifest`: it goes with the PDF, its hash stays. */
+    manifest: BlobRef,
     completedAt: Time,
   }),
   ConversionFailed: Type.Object({

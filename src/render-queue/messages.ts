@@ -36,6 +36,8 @@ export interface CompletedReport extends ReportOf {
   readonly timings: RenderTimings;
   /** Chrome's product and version, as it reports them. */
   readonly chrome: string;
+  /** The `RenderManifest` as JSON, stored with the event: at most `MAX_MANIFEST_BYTES`. */
+  readonly manifest: string;
 }
 
 export interface FailedReport extends ReportOf {

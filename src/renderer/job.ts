@@ -10,14 +10,17 @@ import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { within } from './chrome/deadline.ts';
+import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
+import type { Slots } from './slots.ts';
 
 export interface JobContext {
   readonly queue: RenderQueue;
   readonly blobs: BlobStore;
   readonly pool: Pick<RenderPool, 'render'>;
-  /** From taking the job to the stored file. */
+  readonly slots: Slots;
+  /** From taking the job to the stored file; while it waits for a slot, it is not taken yet. */
   readonly timeoutMs: number;
   /** Where the PDF lies until the blob store adopts it. */
   readonly directory: string;
@@ -47,7 +50,11 @@ class JobRun {
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
   readonly #outputPath: string;
-  readonly #started = performance.now();
+  #started = performance.now();
+  /** Gives the slot back; storing and reporting need none. */
+  #free: () => void = () => {};
+  /** When a slot was free for it: waiting for one is waiting in the queue. */
+  #takenAt = 0;
 
   constructor(context: JobContext, delivery: Delivery) {
     this.#context = context;
@@ -60,6 +67,9 @@ class JobRun {
   async run(): Promise<void> {
     const { logger } = this.#context;
     const { conversionId, attempt } = this.#job;
+    this.#free = await this.#context.slots.acquire();
+    this.#started = performance.now();
+    this.#takenAt = this.#context.clock.now();
     try {
       // Recorded while the document is rendered; a lost start changes nothing for the outcome.
       const started = this.#context.queue
@@ -82,6 +92,7 @@ class JobRun {
       logger.error({ err: error, conversionId }, 'the outcome was not recorded; the job goes back');
       await this.#delivery.giveBack();
     } finally {
+      this.#free();
       await rm(this.#outputPath, { force: true });
     }
   }
@@ -99,7 +110,7 @@ class JobRun {
   /** @returns what went wrong; nothing when the PDF is stored and reported */
   async #renderAndReport(started: Promise<void>): Promise<Problem | undefined> {
     const { logger } = this.#context;
-    const { conversionId, options, attempt } = this.#job;
+    const { conversionId, accountId, options, attempt } = this.#job;
     if (attempt > MAX_ATTEMPTS) {
       // Each of its renderers went down with it before it could say anything.
       const message = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
@@ -109,11 +120,13 @@ class JobRun {
     if ('code' in request) return request;
     const result = await this.#context.pool.render({
       conversionId,
+      accountId,
       request,
       options,
       deadlineMs: this.#remaining(),
       outputPath: this.#outputPath,
     });
+    this.#free();
     if (result.kind === 'failed') {
       return { retry: false, code: result.code, message: result.message };
     }
@@ -144,6 +157,7 @@ class JobRun {
   async #store(result: Completed, started: Promise<void>): Promise<Problem | undefined> {
     const { blobs, queue, logger } = this.#context;
     const { conversionId } = this.#job;
+    const { pages, page } = result;
     const rendered = performance.now();
     const message = 'The PDF could not be stored.';
     let document: BlobRef | undefined;
@@ -160,14 +174,26 @@ class JobRun {
     const { load, ready, print } = result.timings;
     const store = performance.now() - rendered;
     const queued = Math.max(0, rendered - this.#started - load - ready - print);
+    const timings = { queued, load, ready, print, store };
+    const { name } = this.#context;
+    const manifest = composeManifest({
+      job: this.#job,
+      renderer: name,
+      takenAt: this.#takenAt,
+      timings,
+      document,
+      pages,
+      page,
+    });
     await started;
     await queue.report({
       kind: 'completed',
       ...this.#reportOf(),
       document,
-      pages: result.pages,
-      timings: { queued, load, ready, print, store },
-      chrome: result.chrome,
+      pages,
+      timings,
+      chrome: page.chrome.product,
+      manifest,
     });
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** Every message between the main thread and a render worker. */
 import type { ConversionFailureCode, PrintOptions, RenderTimings } from '../domain/events.ts';
+import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 
 /** What a worker is started with. */
@@ -13,6 +14,8 @@ export interface WorkerSettings {
 
 export interface RenderTask {
   readonly conversionId: string;
+  /** Its documents may follow each other in one tab; nobody else's ever do. */
+  readonly accountId: string;
   readonly request: RequestDocument;
   readonly options: PrintOptions;
   /** Milliseconds that remain of the conversion's time. */
@@ -37,8 +40,8 @@ export type RenderResult =
       readonly bytes: number;
       readonly pages: number;
       readonly timings: Pick<RenderTimings, 'load' | 'ready' | 'print'>;
-      /** Product and version. */
-      readonly chrome: string;
+      /** What the page was made with and of. */
+      readonly page: PageManifest;
     }
   /** The page or its request is at fault; the message is the client's text. */
   | { readonly kind: 'failed'; readonly code: ConversionFailureCode; readonly message: string }

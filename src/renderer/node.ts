@@ -8,6 +8,7 @@ import { findChrome } from './chrome/find.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { runJob } from './job.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
+import { Slots } from './slots.ts';
 
 export interface RendererSettings {
   readonly concurrency: number;
@@ -79,8 +80,11 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
 
   let stopping = false;
   const underWay = new Set<Promise<void>>();
-  const consumer = queue.consume(concurrency, async (delivery) => {
-    const work = runJob({ ...options, timeoutMs: settings.timeoutMs, pool, directory }, delivery);
+  const slots = new Slots(concurrency);
+  const { timeoutMs } = settings;
+  // One more in hand for each slot: while a PDF is stored, the next document is rendered.
+  const consumer = queue.consume(2 * concurrency, async (delivery) => {
+    const work = runJob({ ...options, timeoutMs, pool, slots, directory }, delivery);
     underWay.add(work);
     await work.finally(() => underWay.delete(work));
   });

@@ -2,8 +2,8 @@
 
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
+import { Affinity } from './affinity.ts';
 import { within } from './chrome/deadline.ts';
-import { killGroup } from './chrome/processes.ts';
 import type {
   ChromeInfo,
   RenderResult,
@@ -13,6 +13,7 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
+import { Threads } from './threads.ts';
 
 /** A worker ends its job by its deadline; this long after it, the job is taken from it. */
 const BACKSTOP_MS = 1_000;
@@ -45,55 +46,13 @@ const TIMED_OUT: RenderResult = {
   message: 'The time limit was reached and the renderer had to be stopped.',
 };
 
-/** Which Chrome and which task each thread has, by what the threads told. */
-class Threads {
-  readonly #chromes = new Map<number, number>();
-  readonly #tasks = new Map<string, number>();
-  missing: string | undefined;
-
-  note(notice: WorkerNotice): void {
-    switch (notice.kind) {
-      case 'chromeStarted':
-        this.#chromes.set(notice.threadId, notice.pid);
-        this.missing = undefined;
-        break;
-      case 'chromeEnded':
-        if (this.#chromes.get(notice.threadId) === notice.pid) {
-          this.#chromes.delete(notice.threadId);
-        }
-        break;
-      case 'chromeMissing':
-        this.missing = notice.message;
-        break;
-      case 'taskTaken':
-        this.#tasks.set(notice.conversionId, notice.threadId);
-        break;
-    }
-  }
-
-  killChromeOf(conversionId: string): void {
-    const pid = this.#chromes.get(this.#tasks.get(conversionId) ?? -1);
-    if (pid !== undefined) killGroup(pid);
-  }
-
-  taskEnded(conversionId: string): void {
-    this.#tasks.delete(conversionId);
-  }
-
-  /** Ends the Chromes of threads that are no more. */
-  killOrphans(living: readonly number[]): void {
-    for (const [thread, pid] of this.#chromes) {
-      if (living.includes(thread)) continue;
-      this.#chromes.delete(thread);
-      killGroup(pid);
-    }
-  }
-}
-
 /** @throws {Error} with one line for the operator when Chrome does not start */
 export async function startRenderPool(options: RenderPoolOptions): Promise<RenderPool> {
   const { concurrency, worker, logger } = options;
   const threads = new Threads();
+  const affinity = new Affinity();
+  /** Whose task is being handed over: Piscina does not show its balancer what a task is. */
+  let handedOver: string | undefined;
   const pool = new Piscina<WorkerTask, WorkerResult>({
     filename: (options.workerFile ?? new URL('worker.ts', import.meta.url)).href,
     minThreads: concurrency,
@@ -103,8 +62,18 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     // Atomics would block an idle worker's event loop, and with it the socket to Chrome.
     atomics: 'disabled',
     workerData: worker,
+    loadBalancer: (_task, workers) => {
+      const idle = workers.filter((each) => each.currentUsage === 0);
+      const ids = idle.map(({ id }) => id);
+      const chosen = handedOver === undefined ? undefined : affinity.choose(handedOver, ids);
+      return idle.find(({ id }) => id === chosen) ?? idle[0] ?? null;
+    },
   });
-  const killOrphans = (): void => threads.killOrphans(pool.threads.map(({ threadId }) => threadId));
+  const killOrphans = (): void => {
+    const living = pool.threads.map(({ threadId }) => threadId);
+    threads.killOrphans(living);
+    affinity.keep(living);
+  };
   pool.on('message', (notice: WorkerNotice) => threads.note(notice));
   pool.on('error', (error: unknown) => {
     logger.error({ err: error }, 'a render worker failed');
@@ -134,11 +103,14 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     let late = false;
     const kill = setTimeout(() => {
       late = true;
-      threads.killChromeOf(task.conversionId);
+      threads.killChromesOf(task.conversionId);
     }, task.deadlineMs + BACKSTOP_MS);
     const replace = setTimeout(() => abort.abort(), task.deadlineMs + BACKSTOP_MS + ABORT_MS);
     try {
-      const result = await pool.run({ kind: 'render', task }, { signal: abort.signal });
+      handedOver = task.accountId;
+      const running = pool.run({ kind: 'render', task }, { signal: abort.signal });
+      handedOver = undefined;
+      const result = await running;
       const ended =
         result.kind === 'completed' || result.kind === 'failed' || result.kind === 'crashed';
       return ended && !late ? result : TIMED_OUT;

@@ -1,12 +1,15 @@
-/** A render worker: one thread, one Chrome, one egress proxy, one document at a time. */
+/** A render worker: one thread, one Chrome with warm tabs, one egress proxy, one document at a time. */
 import { rm } from 'node:fs/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, within } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { renderDocument } from './chrome/render.ts';
+import type { Tab } from './chrome/tab.ts';
 import type { ExplainNetwork } from './chrome/watch.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
+import { pageManifest } from './page-manifest.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -23,7 +26,8 @@ const messageOf = (error: unknown): string =>
 const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
 let proxy: Promise<EgressProxy> | undefined;
-let chrome: Promise<LaunchedChrome> | undefined;
+/** What the last document left is being removed: until then no other one begins. */
+let cleaning = Promise.resolve();
 
 function startedProxy(): Promise<EgressProxy> {
   proxy ??= startEgressProxy({
@@ -41,32 +45,14 @@ async function launch(): Promise<LaunchedChrome> {
     proxyPort: port,
   });
   tell({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
-  launched.connection.onDisconnect(() => void discard(launched));
   return launched;
 }
 
-/** The running Chrome, or a new one; a failed start is tried again by the next who asks. */
-function runningChrome(): Promise<LaunchedChrome> {
-  if (chrome === undefined) {
-    const starting = launch();
-    chrome = starting;
-    starting.catch((error: unknown) => {
-      if (chrome === starting) chrome = undefined;
-      tell({ kind: 'chromeMissing', threadId, message: messageOf(error) });
-    });
-  }
-  return chrome;
-}
-
-/** Ends a Chrome that is not to be used again and starts the next one before it is needed. */
-async function discard(broken: LaunchedChrome): Promise<void> {
-  if ((await chrome?.catch(() => undefined)) === broken) {
-    chrome = undefined;
-    runningChrome().catch(() => {});
-  }
-  await broken.end();
-  tell({ kind: 'chromeEnded', threadId, pid: broken.pid });
-}
+const browsers = new Browsers({
+  launch,
+  onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: messageOf(error) }),
+  onEnded: ({ pid }) => tell({ kind: 'chromeEnded', threadId, pid }),
+});
 
 /** A tunnel is known by host and port alone, so that is what addresses are compared by. */
 function place(url: string): string {
@@ -86,43 +72,72 @@ function explainWith(job: EgressJob): ExplainNetwork {
   };
 }
 
+interface InHand {
+  readonly browser: Browser;
+  readonly tab: Tab;
+}
+
+async function takeTab(accountId: string): Promise<InHand> {
+  await cleaning;
+  const browser = await browsers.use();
+  try {
+    return { browser, tab: await browser.tabs.take(accountId) };
+  } catch (error) {
+    if (browser.chrome.connection.isOpen) void browsers.discard(browser);
+    browsers.release();
+    throw error;
+  }
+}
+
 async function render(task: RenderTask): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
-  tell({ kind: 'taskTaken', threadId, conversionId: task.conversionId });
-  let browser: LaunchedChrome | undefined;
+  const { conversionId, accountId, request, options, outputPath } = task;
+  tell({ kind: 'taskTaken', threadId, conversionId });
+  let inHand: InHand | undefined;
   let job: EgressJob | undefined;
+  let completed = false;
   try {
-    browser = await within(runningChrome(), deadline.remaining());
-    if (browser === undefined) throw new Error('Chrome was not up before the time limit.');
+    const taking = takeTab(accountId);
+    inHand = await within(taking, deadline.remaining());
+    if (inHand === undefined) {
+      // It may still come: then it goes back unused.
+      cleaning = taking.then(({ browser }) => putBack(browser, accountId, false)).catch(() => {});
+      throw new Error('Chrome was not up before the time limit.');
+    }
     job = (await startedProxy()).beginJob();
-    let unclean = false;
-    const rendered = await renderDocument(
-      browser.connection,
-      { ...task, explainNetwork: explainWith(job) },
-      deadline,
-      () => {
-        unclean = true;
-      },
-    ).finally(() => {
-      if (unclean && browser?.connection.isOpen === true) void discard(browser);
-    });
+    const order = { request, options, outputPath, explainNetwork: explainWith(job) };
+    const rendered = await renderDocument(inHand.tab, order, deadline);
+    completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;
-    return { kind: 'completed', path, sha256, bytes, pages, timings, chrome: browser.product };
+    const page = pageManifest(inHand.browser.chrome, rendered, job);
+    return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
-    await rm(task.outputPath, { force: true });
+    await rm(outputPath, { force: true });
     if (error instanceof PageFailure) {
       return { kind: 'failed', code: error.code, message: error.message };
     }
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: messageOf(error) };
   } finally {
+    // What was fetched may have left cookies, connections and cached files: that is never cleaned up.
+    const reusable = completed && request.html !== undefined && job?.requests === 0;
     job?.end();
+    if (inHand) {
+      cleaning = putBack(inHand.browser, accountId, reusable);
+      // The answer need not wait for a tab that is made ready for its account's next document.
+      if (!completed) await cleaning;
+    }
   }
+}
+
+async function putBack(browser: Browser, accountId: string, reusable: boolean): Promise<void> {
+  await browser.tabs.giveBack(accountId, reusable);
+  browsers.release();
 }
 
 async function warmUp(): Promise<WarmUpResult> {
   try {
-    const { product, sandboxed, sandboxNote } = await runningChrome();
+    const { product, sandboxed, sandboxNote } = (await browsers.running()).chrome;
     const info = { product, path: settings.chromePath, sandboxed, sandboxNote };
     return { kind: 'warm', chrome: info };
   } catch (error) {
@@ -131,9 +146,7 @@ async function warmUp(): Promise<WarmUpResult> {
 }
 
 async function shutDown(): Promise<WorkerResult> {
-  const running = await chrome?.catch(() => undefined);
-  chrome = undefined;
-  await running?.end();
+  await browsers.close();
   await (await proxy)?.close();
   return { kind: 'down' };
 }

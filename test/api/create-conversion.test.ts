@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { BASE, refusal, startApi } from '../support/api.ts';
+import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
 
 const mediaType = (value: string) => ({ 'Content-Type': value });
 
@@ -42,6 +43,20 @@ void test('a conversion is accepted', async (t) => {
   t.equal(await api.vault.unseal(accountId, client), '127.0.0.1');
 });
 
+void test('every spelling of an address that is not public is refused at once', async (t) => {
+  const api = await startApi(t);
+  const { id, key } = await api.newAccount();
+  const names = LOCAL_NAMES.map((name) => `http://${name}/`);
+  for (const url of [...PRIVATE_SPELLINGS, ...names]) {
+    api.clock.time += 60_000;
+    const answer = await api.call('POST', PATH, { key, body: { url } });
+    const refused = { status: 400, error: 'validation_error', details: ['url'] };
+    t.strictSame(refusal(answer), refused, JSON.stringify(url));
+  }
+  const debits = (await api.store.readStream(`account-${id}`)).map(({ type }) => type);
+  t.notOk(debits.includes('CreditDebited'), 'and nothing is taken for it');
+});
+
 const URL_OK = 'https://example.com/';
 const HTML_OK = '<p>x</p>';
 const refusals: [string, unknown, string[]][] = [
@@ -71,6 +86,16 @@ const refusals: [string, unknown, string[]][] = [
   ['a long url', { url: `${URL_OK}${'x'.repeat(2048)}` }, ['url']],
   ['localhost', { url: 'http://localhost/' }, ['url']],
   ['a name below localhost', { url: 'http://a.localhost./' }, ['url']],
+  [
+    'a header that loads something',
+    { html: HTML_OK, header_html: '<img src="https://example.com/logo.png">' },
+    ['header_html'],
+  ],
+  [
+    'a footer that loads something',
+    { html: HTML_OK, footer_html: '<style>@import url(//example.com/a.css)</style>' },
+    ['footer_html'],
+  ],
   ['loopback', { url: 'http://127.0.0.1/' }, ['url']],
   ['loopback in short', { url: 'http://127.1/' }, ['url']],
   ['loopback in decimal', { url: 'http://2130706433/' }, ['url']],

@@ -141,6 +141,17 @@ void test('convert without a service renders here', async (t) => {
   t.match(record, { id: /^conv_/, status: 'completed', created_at: ISO, completed_at: ISO });
   t.match((await openPdf(readFileSync(target))).text, /A letter/);
 
+  const { id } = record as { id: string };
+  t.match(await cliJson(place, ['manifest', id]), {
+    conversion_id: id,
+    document: { bytes: readFileSync(target).length, pages: 1 },
+    fonts: [/Bold/],
+    options: { landscape: true, page_size: 'A5' },
+  });
+  const shown = await runCli(place, ['manifest', id]);
+  t.match(shown.stdout, /chrome +\S*Chrome\/.*\n.*times +queue \d+, start \d+/);
+  await refuses(t, place, ['manifest', 'conv_none'], 1, /no manifest of conv_none/);
+
   await refuses(t, place, [...convert, '--scale', '9'], 1, /scale/);
   const failed = await runCli(place, [...convert, '--page-ranges', '5', '--json']);
   t.equal(failed.code, 1);

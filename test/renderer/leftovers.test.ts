@@ -9,7 +9,7 @@ import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processe
 import { startRenderPool } from '../../src/renderer/pool.ts';
 import { silent } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
-import { OPTIONS } from '../support/samples.ts';
+import { accountId, OPTIONS } from '../support/samples.ts';
 
 void test('Chromes of a killed node are ended by the next start, and no other process', async (t) => {
   const parent = t.testdir();
@@ -56,7 +56,13 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
     workerFile: new URL('../support/stuck-worker.ts', import.meta.url),
   });
   t.teardown(() => pool.close());
-  const task = { request: { html: '' }, options: OPTIONS, deadlineMs: 200, outputPath: '/nowhere' };
+  const task = {
+    accountId: accountId(),
+    request: { html: '' },
+    options: OPTIONS,
+    deadlineMs: 200,
+    outputPath: '/nowhere',
+  };
   for (const conversionId of ['a', 'b']) {
     const begun = performance.now();
     t.match(await pool.render({ ...task, conversionId }), { kind: 'failed', code: 'timeout' });

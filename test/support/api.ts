@@ -180,15 +180,20 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     const sha256 = createHash('sha256').update(pdf).digest('hex');
     const file = { path, sha256, bytes: pdf.length };
     const document = await blobs.adopt(conversionId, 'document', file);
+    const manifest = blobs.stage(conversionId, 'manifest', Buffer.from('{"version":1}'));
     const command = {
       type: 'CompleteConversion',
       document,
+      manifest: manifest.ref,
       pages: 1,
       timings: TIMINGS,
       chrome: 'test',
       ...outcome(accountId, conversionId),
     } as const;
-    await actors.send(conversionActor, conversionId, command, context());
+    await actors.send(conversionActor, conversionId, command, {
+      ...context(),
+      prerequisites: [manifest],
+    });
   }
 
   async function fail(accountId: string, conversionId: string, message: string): Promise<void> {

@@ -100,6 +100,7 @@ export function completion(n: number, account: number): Step {
           document: blobRef('document', n),
           pages: 2,
           timings: TIMINGS,
+          manifest: blobRef('manifest', n),
           chrome: 'HeadlessChrome/156.0.0.0',
           completedAt: NOW + n + 900,
         },

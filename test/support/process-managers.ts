@@ -188,4 +188,5 @@ export const completed = (job: About, document: CompletedReport['document']): Co
   pages: 1,
   timings: TIMINGS,
   chrome: 'Chrome/156.0',
+  manifest: '{"version":1}',
 });

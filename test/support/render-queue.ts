@@ -23,6 +23,7 @@ export const completedReport = (n = 1, attempt = 1): CompletedReport => ({
   pages: 1,
   timings: TIMINGS,
   chrome: 'Chrome/156.0',
+  manifest: '{"version":1}',
 });
 
 /** A renderer that keeps what it takes in hand until the test ends it. */

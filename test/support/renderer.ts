@@ -11,7 +11,7 @@ import { endNode } from '../../src/renderer/chrome/processes.ts';
 import type { RenderResult } from '../../src/renderer/messages.ts';
 import { type RenderPool, startRenderPool } from '../../src/renderer/pool.ts';
 import { type OpenedPdf, openPdf } from './pdf.ts';
-import { OPTIONS } from './samples.ts';
+import { accountId, OPTIONS } from './samples.ts';
 
 export const silent = pino({ level: 'silent' });
 
@@ -31,9 +31,14 @@ export interface TestRenderer {
     request: RequestDocument,
     options?: Partial<PrintOptions>,
     deadlineMs?: number,
+    account?: string,
   ): Promise<RenderResult>;
   /** Renders and opens the PDF. @throws when it did not complete */
-  pdf(request: RequestDocument, options?: Partial<PrintOptions>): Promise<OpenedPdf>;
+  pdf(
+    request: RequestDocument,
+    options?: Partial<PrintOptions>,
+    account?: string,
+  ): Promise<OpenedPdf>;
   files(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -52,9 +57,15 @@ export async function startTestRenderer(
     },
     logger: silent,
   });
-  const render: TestRenderer['render'] = async (request, options = {}, deadlineMs = 20_000) =>
+  const render: TestRenderer['render'] = async (
+    request,
+    options = {},
+    deadlineMs = 20_000,
+    account = accountId(),
+  ) =>
     await pool.render({
       conversionId: randomUUID(),
+      accountId: account,
       request,
       options: { ...OPTIONS, ...options },
       deadlineMs,
@@ -64,8 +75,8 @@ export async function startTestRenderer(
     pool,
     directory,
     render,
-    pdf: async (request, options) => {
-      const result = await render(request, options);
+    pdf: async (request, options, account) => {
+      const result = await render(request, options, undefined, account);
       if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
       return await openPdf(result.path);
     },

@@ -13,7 +13,7 @@ export const HOUR_MS = 60 * 60 * 1000;
 /** How long an idempotency key holds, by the interface. */
 export const DAY_MS = 24 * HOUR_MS;
 
-export function blobRef(kind: 'request' | 'document', n = 1): BlobRef {
+export function blobRef(kind: 'request' | 'document' | 'manifest', n = 1): BlobRef {
   return { key: `${conversionId(n)}/${kind}-${sha256(n)}`, sha256: sha256(n), bytes: 10 * n };
 }
 

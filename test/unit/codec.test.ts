@@ -53,6 +53,7 @@ const completion = {
   document: blobRef('document'),
   pages: 1,
   timings: TIMINGS,
+  manifest: blobRef('manifest'),
   chrome: 'c',
   completedAt: NOW,
 } as const;

@@ -55,6 +55,7 @@ const completed = (n: number): Entry => [
     data: {
       ...by(n),
       document: blobRef('document', n),
+      manifest: blobRef('manifest', n),
       pages: 1,
       timings: TIMINGS,
       chrome: 'c',

@@ -9,6 +9,7 @@ import type { Issues } from '../schemas/issues.ts';
 import { compile } from '../schemas/validate.ts';
 import { hasElement } from './html.ts';
 import { checkMargins, checkPageRanges } from './page.ts';
+import { checkTemplate } from './templates.ts';
 import { checkUrlOptions } from './url-options.ts';
 
 export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts'>;
@@ -103,6 +104,10 @@ export async function checkConversionRequest(
     if (refusal !== undefined) issues.add('url', refusal);
   }
   if (request.page_ranges !== undefined) checkPageRanges(issues, request.page_ranges);
+  for (const field of ['header_html', 'footer_html'] as const) {
+    const template = request[field];
+    if (template !== undefined) checkTemplate(issues, field, template);
+  }
   checkMargins(issues, options);
   checkUrlOptions(issues, request, source);
   return { source, options, document: requestDocument(request) };

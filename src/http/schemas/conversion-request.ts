@@ -19,7 +19,7 @@ const Template = (place: string) =>
   Type.Optional(
     Type.String({
       maxLength: MAX_TEMPLATE_CHARACTERS,
-      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in.`,
+      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs.`,
     }),
   );
 

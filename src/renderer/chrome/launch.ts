@@ -28,6 +28,10 @@ export interface LaunchedChrome {
   readonly profile: string;
   /** Product and version as Chrome reports them. */
   readonly product: string;
+  /** Of Chrome's sources. */
+  readonly revision: string;
+  /** Our own, without those the launcher adds for itself. */
+  readonly flags: readonly string[];
   readonly sandboxed: boolean;
   /** Why there is no sandbox. */
   readonly sandboxNote: string | undefined;
@@ -91,11 +95,12 @@ async function chromeComplaint(profile: string): Promise<string> {
 }
 
 async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
+  const flags = chromeFlags({ proxyPort: options.proxyPort, sandbox });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
   const launcher = new WatchingLauncher(
     {
       chromePath: options.path,
-      chromeFlags: chromeFlags({ proxyPort: options.proxyPort, sandbox }),
+      chromeFlags: flags,
       ignoreDefaultFlags: true,
       userDataDir: profile,
       handleSIGINT: false,
@@ -120,6 +125,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
     const pid = launcher.pid ?? 0;
     const version = await CDP.Version({ host: '127.0.0.1', port: launcher.port });
     const connection = await Connection.open(version.webSocketDebuggerUrl);
+    const { revision } = await connection.send('Browser.getVersion', undefined, 5_000);
     // The port was free a moment ago and is not ours by right: make sure who answers there.
     const { processInfo } = await connection.send('SystemInfo.getProcessInfo', undefined, 5_000);
     if (!processInfo.some((each) => each.type === 'browser' && each.id === pid)) {
@@ -129,6 +135,8 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       pid,
       profile,
       product: version.Browser,
+      revision,
+      flags,
       sandboxed: sandbox,
       sandboxNote: undefined,
       connection,

@@ -24,10 +24,11 @@ export async function loadDocument(
   watch: DocumentWatch,
   deadline: Deadline,
 ): Promise<LoadedDocument> {
+  tab.soil();
   const url =
     request.html === undefined
       ? await prepareUrl(tab, request, request.url ?? '')
-      : await serveHtml(tab, request.html);
+      : serveHtml(tab, request.html);
   const { errorText, isDownload } = await tab.send('Page.navigate', { url });
   if (errorText !== undefined) watch.fail(errorText, undefined, isDownload);
   watch.check();
@@ -40,12 +41,19 @@ export async function loadDocument(
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 
+/** For HTML that is plain, into a window that only ever held such: there is nothing to load. */
+export async function writeDocument(tab: Tab, html: string): Promise<LoadedDocument> {
+  await tab.wake('Page.setDocumentContent', { frameId: tab.frameId, html });
+  return { loaded: true, syntheticOrigin: undefined };
+}
+
 /**
  * A random host below `.invalid`, so that documents share nothing and no server is meant; http, because
- * an https page upgrades its http images to https and loses them.
+ * an https page upgrades its http images to https and loses them. Of the tab's own site, so that the
+ * navigation stays in its process.
  */
-async function serveHtml(tab: Tab, html: string): Promise<string> {
-  const url = `http://${randomBytes(10).toString('hex')}.invalid/`;
+function serveHtml(tab: Tab, html: string): string {
+  const url = `http://${randomBytes(10).toString('hex')}.${tab.site}/`;
   const body = Buffer.from(html, 'utf8').toString('base64');
   tab.on('Fetch.requestPaused', ({ requestId, frameId, resourceType }: Paused) => {
     const isDocument = frameId === tab.frameId && resourceType === 'Document';
@@ -60,7 +68,10 @@ async function serveHtml(tab: Tab, html: string): Promise<string> {
     // The request is gone when its page has moved on meanwhile.
     answer.catch(() => {});
   });
-  await tab.send('Fetch.enable', { patterns: [{ urlPattern: url }] });
+  // Chrome takes commands in turn: both hold for the navigation that follows.
+  tab.send('Fetch.enable', { patterns: [{ urlPattern: url }] }).catch(() => {});
+  // Each page finds the same history, one entry before its own, whatever was in its tab before.
+  tab.send('Page.resetNavigationHistory', undefined).catch(() => {});
   return url;
 }
 

@@ -2,6 +2,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { PageFailure } from './failure.ts';
+import { FontNames } from './pdf-fonts.ts';
 import { appendInfo } from './pdf-info.ts';
 import { LinkCleaner } from './pdf-links.ts';
 import { PdfReader, pageCount } from './pdf-reader.ts';
@@ -9,6 +11,9 @@ import type { Tab } from './tab.ts';
 
 /** Few round trips: base64 of this still fits one websocket message with ease. */
 const READ_BYTES = 4 * 1024 * 1024;
+/** Beyond these nobody reads a document; a page that grows without end is stopped. */
+const MAX_PDF_BYTES = 128 * 1024 * 1024;
+const MAX_PAGES = 10_000;
 
 export interface PdfFile {
   readonly path: string;
@@ -16,6 +21,8 @@ export interface PdfFile {
   readonly sha256: string;
   readonly bytes: number;
   readonly pages: number;
+  /** Names of the fonts in it. */
+  readonly fonts: readonly string[];
 }
 
 export interface SaveOptions {
@@ -48,26 +55,39 @@ class HashedFile {
   }
 }
 
-/** Reads Chrome's stream to the end into a new file, durable when it resolves. */
+const tooLarge = (message: string): PageFailure => new PageFailure('too_large', message);
+
+/**
+ * Reads Chrome's stream to the end into a new file, durable when it resolves.
+ * @throws {PageFailure} `too_large`
+ */
 export async function savePdf(tab: Tab, handle: string, options: SaveOptions): Promise<PdfFile> {
   const file = await open(options.path, 'wx+', 0o600);
   try {
     const out = new HashedFile(file);
     const links = new LinkCleaner(options.syntheticOrigin);
+    const fonts = new FontNames();
     for (let last = false; !last; ) {
       const part = await tab.send('IO.read', { handle, size: READ_BYTES });
       const content = Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
+      fonts.push(content);
       await out.write(links.push(content));
+      if (out.bytes > MAX_PDF_BYTES) {
+        throw tooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
+      }
       last = part.eof;
     }
     await out.write(links.end());
     const reader = await PdfReader.open(file, out.bytes);
     const pages = await pageCount(reader);
+    if (pages > MAX_PAGES)
+      throw tooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
     if (options.metadata !== undefined) {
       await out.write(await appendInfo(reader, options.metadata));
     }
     await file.sync();
-    return { path: options.path, sha256: out.sha256(), bytes: out.bytes, pages };
+    const { path } = options;
+    return { path, sha256: out.sha256(), bytes: out.bytes, pages, fonts: fonts.names };
   } finally {
     await file.close();
   }

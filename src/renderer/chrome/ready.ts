@@ -5,12 +5,16 @@ import { type Deadline, within } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { NetworkActivity } from './network-activity.ts';
 import type { Tab } from './tab.ts';
+import type { Waits } from './waits.ts';
 import type { DocumentWatch } from './watch.ts';
 import { ask } from './world.ts';
 
 const READY_CAP_MS = 10_000;
 const IDLE_CAP_MS = 10_000;
 const SELECTOR_POLL_MS = 40;
+/** A frame each. */
+const MAX_SCREENS = 40;
+const SCROLL_CAP_MS = 3_000;
 
 // Names on `document` may be covered by elements of that name, even here: hence the prototype's own.
 // Lazy images would stay empty below the first screen. No timers: they rest where scripts are off.
@@ -18,12 +22,39 @@ const SETTLED = `(async () => {
   const find = (selector) => [...Document.prototype.querySelectorAll.call(document, selector)];
   for (const lazy of find('[loading=lazy]')) lazy.loading = 'eager';
   const fonts = Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document);
+  const started = performance.now();
   await fonts.ready;
+  const withFonts = performance.now();
   await Promise.all(find('img').map((image) => image.decode().catch(() => {})));
   await fonts.ready;
+  const withImages = performance.now();
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   await frame();
   await frame();
+  return [withFonts - started, withImages - withFonts, performance.now() - withImages];
+})()`;
+
+// What a wait that was given up still lacked.
+const LACKING = `(() => {
+  const fonts = Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document);
+  if (fonts.status === 'loading') return 'fonts';
+  const images = [...Document.prototype.querySelectorAll.call(document, 'img')];
+  return images.some((image) => !image.complete) ? 'images' : 'frames';
+})()`;
+const LACKING_CAP_MS = 300;
+
+type Parts = readonly [fonts: number, images: number, frames: number];
+
+// What appears when it is scrolled to, told by an IntersectionObserver, belongs on paper too.
+const SCROLLED = `(async () => {
+  const root = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);
+  const go = (top) => {
+    scrollTo({ top, behavior: 'instant' });
+    return new Promise((resolve) => requestAnimationFrame(resolve));
+  };
+  const end = Math.min(root.scrollHeight, ${MAX_SCREENS} * innerHeight);
+  for (let top = innerHeight; top < end; top += innerHeight) await go(top);
+  if (end > innerHeight) await go(0);
   return true;
 })()`;
 
@@ -40,14 +71,33 @@ async function askAgainstNavigation<T>(tab: Tab, expression: string): Promise<T 
 }
 
 /** @returns whether fonts, images and two frames are there; false when a cap ended the wait */
-export async function settle(tab: Tab, watch: DocumentWatch, deadline: Deadline): Promise<boolean> {
-  const end = performance.now() + deadline.share(0.5, READY_CAP_MS);
+export async function settle(
+  tab: Tab,
+  watch: DocumentWatch,
+  deadline: Deadline,
+  waits: Waits,
+): Promise<boolean> {
+  const started = performance.now();
+  const end = started + deadline.share(0.5, READY_CAP_MS);
   for (;;) {
     const left = end - performance.now();
-    if (left <= 0) return false;
+    if (left <= 0) {
+      const lacking = await within(
+        askAgainstNavigation<'fonts' | 'images' | 'frames'>(tab, LACKING),
+        Math.min(LACKING_CAP_MS, deadline.share(0.1)),
+      );
+      waits.note(lacking ?? 'frames', performance.now() - started, true);
+      return false;
+    }
     const seen = watch.documentId;
-    const settled = await within(askAgainstNavigation<boolean>(tab, SETTLED), left);
-    if (settled === true && seen === watch.documentId) return true;
+    const settled = await within(askAgainstNavigation<Parts>(tab, SETTLED), left);
+    if (settled !== undefined && seen === watch.documentId) {
+      const [fonts, images, frames] = settled;
+      waits.note('fonts', fonts);
+      waits.note('images', images);
+      waits.note('frames', frames);
+      return true;
+    }
     if (seen === watch.documentId) {
       // It threw, its context went away, or it takes too long: the loop's time limit decides.
       await pause(SELECTOR_POLL_MS);
@@ -57,18 +107,40 @@ export async function settle(tab: Tab, watch: DocumentWatch, deadline: Deadline)
   }
 }
 
+/** Whether the page may show something only once it is scrolled to; each look costs its frames. */
+export const maySeeScrolling = ({ html }: RequestDocument): boolean =>
+  html === undefined || /IntersectionObserver|<script[^>]{0,200}\ssrc/i.test(html);
+
+/** Shows the page all of itself, screen by screen, and goes back to its top. */
+export async function scrollThrough(tab: Tab, deadline: Deadline, waits: Waits): Promise<void> {
+  const scrolling = within(
+    askAgainstNavigation<boolean>(tab, SCROLLED),
+    deadline.share(0.2, SCROLL_CAP_MS),
+  );
+  await waits.measure('scroll', scrolling, (done) => done === true);
+}
+
 /** The waits that the client asked for, in this order: selector, delay, network idle. */
 export async function waitFor(
   tab: Tab,
   wants: NonNullable<RequestDocument['wait_for']>,
   network: NetworkActivity | undefined,
   deadline: Deadline,
+  waits: Waits,
 ): Promise<void> {
-  if (wants.selector !== undefined) await waitForSelector(tab, wants.selector, deadline);
-  if (wants.delay_ms !== undefined) {
-    await tab.untilGone(pause(Math.min(wants.delay_ms, deadline.share(0.8))));
+  const { selector } = wants;
+  if (selector !== undefined) {
+    await waits.measure('selector', waitForSelector(tab, selector, deadline));
   }
-  if (network) await within(tab.untilGone(network.idle()), deadline.share(0.4, IDLE_CAP_MS));
+  if (wants.delay_ms !== undefined) {
+    const ms = Math.min(wants.delay_ms, deadline.share(0.8));
+    await waits.measure('delay', tab.untilGone(pause(ms)), () => ms === wants.delay_ms);
+  }
+  if (network) {
+    const idle = tab.untilGone(network.idle()).then(() => true);
+    const quiet = within(idle, deadline.share(0.4, IDLE_CAP_MS));
+    await waits.measure('network_idle', quiet, (held) => held === true);
+  }
 }
 
 async function waitForSelector(tab: Tab, selector: string, deadline: Deadline): Promise<void> {

@@ -1,14 +1,18 @@
-/** One document, from request to PDF, in a tab of its own. */
+/** One document, from request to PDF, in a tab that is its account's. */
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import type { Connection } from './connection.ts';
+import { hashEncryptedBodies } from './body-hashes.ts';
 import type { Deadline } from './deadline.ts';
-import { loadDocument } from './load.ts';
+import { loadDocument, writeDocument } from './load.ts';
 import { NetworkActivity } from './network-activity.ts';
+import { type PageErrors, readPageErrors } from './page-errors.ts';
 import { type PdfFile, savePdf } from './pdf-file.ts';
+import { isPlain } from './plain.ts';
 import { pageRangeFailure, pagesAskedFor, printPage } from './print.ts';
-import { settle, waitFor } from './ready.ts';
-import { Tab } from './tab.ts';
+import { maySeeScrolling, scrollThrough, settle, waitFor } from './ready.ts';
+import { ResourceLog } from './resource-log.ts';
+import type { Tab } from './tab.ts';
+import { Waits } from './waits.ts';
 import { DocumentWatch, type ExplainNetwork } from './watch.ts';
 
 export interface RenderOrder {
@@ -22,55 +26,57 @@ export interface RenderOrder {
 export interface RenderedDocument extends PdfFile {
   /** Milliseconds of each phase. */
   readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
+  readonly log: Pick<ResourceLog, 'resources' | 'leftOut'>;
+  readonly errors: PageErrors;
+  readonly waits: Waits;
 }
 
+// Of a document that does nothing.
+const NOTHING_FETCHED = { resources: [], leftOut: 0 };
+const NO_ERRORS: PageErrors = { errors: [], leftOut: 0 };
+
 /**
- * @param onUnclean told when something of this document may be left in the browser
+ * Leaves the tab as the document left it: whoever owns it closes or resets it.
  * @throws {PageFailure} when the page is at fault
  * @throws {ChromeGone} when the tab or the browser died
  */
 export async function renderDocument(
-  connection: Connection,
-  order: RenderOrder,
-  deadline: Deadline,
-  onUnclean: () => void,
-): Promise<RenderedDocument> {
-  const tab = await Tab.open(connection, deadline).catch((error: unknown) => {
-    onUnclean();
-    throw error;
-  });
-  try {
-    return await renderInTab(tab, order, deadline);
-  } finally {
-    // A tab that cannot be closed takes its browser with it: nothing may run on beside the next job.
-    if (!(await tab.close())) onUnclean();
-  }
-}
-
-async function renderInTab(
   tab: Tab,
   order: RenderOrder,
   deadline: Deadline,
 ): Promise<RenderedDocument> {
   const { request, options } = order;
   const started = performance.now();
+  tab.begin(deadline);
   const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
-  const [watch] = await Promise.all([
-    DocumentWatch.start(tab, order.explainNetwork),
-    tab.send('Emulation.setEmulatedMedia', { media: options.media }),
-    options.javascript
-      ? undefined
-      : tab.send('Emulation.setScriptExecutionDisabled', { value: true }),
-  ]);
+  const log = new ResourceLog(tab);
+  const watch = new DocumentWatch(tab, order.explainNetwork);
+  const waits = new Waits();
+  const { html } = request;
+  const plain = html !== undefined && options.javascript && tab.pristine && isPlain(html);
+  if (plain && request.wait_for === undefined) {
+    return await printAtOnce(tab, order, html, deadline);
+  }
+  await tab.wake('Emulation.setEmulatedMedia', { media: options.media });
+  tab.media = options.media;
+  if (!options.javascript) {
+    // It would hold for the tab's next document too.
+    tab.doubt();
+    await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
+  }
 
-  const { loaded, syntheticOrigin } = await loadDocument(tab, request, watch, deadline);
+  const { loaded, syntheticOrigin } = plain
+    ? await writeDocument(tab, html)
+    : await loadDocument(tab, request, watch, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
+  waits.note('load', loadedAt - started, !loaded);
 
-  if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline);
+  if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
   // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
-  const settled = await settle(tab, watch, deadline);
+  if (loaded && !plain && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
+  const settled = plain || (await settle(tab, watch, deadline, waits));
   if (!settled) await tab.send('Page.stopLoading', undefined);
   // The page may have moved on to another by itself.
   watch.check();
@@ -78,13 +84,12 @@ async function renderInTab(
   const readyAt = performance.now();
 
   const stream = await printPage(tab, options, request);
-  const file = await savePdf(tab, stream, {
-    path: order.outputPath,
-    metadata: request.metadata,
-    syntheticOrigin,
-  });
-  const ranges = options.page_ranges;
-  if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
+  const [file, errors] = await Promise.all([
+    save(tab, order, stream, syntheticOrigin),
+    // Nothing runs in a plain document, so there is nothing to ask it.
+    plain ? NO_ERRORS : readPageErrors(tab),
+    hashEncryptedBodies(tab, log),
+  ]);
   return {
     ...file,
     timings: {
@@ -92,5 +97,58 @@ async function renderInTab(
       ready: readyAt - loadedAt,
       print: performance.now() - readyAt,
     },
+    log,
+    errors,
+    waits,
   };
+}
+
+/**
+ * What has nothing to load or to wait for is written and printed in one go: the commands are taken in
+ * turn, so Chrome need not lay it out for a screen in between.
+ */
+async function printAtOnce(
+  tab: Tab,
+  order: RenderOrder,
+  html: string,
+  deadline: Deadline,
+): Promise<RenderedDocument> {
+  const { request, options } = order;
+  const started = performance.now();
+  if (tab.media !== options.media) {
+    await tab.wake('Emulation.setEmulatedMedia', { media: options.media });
+    tab.media = options.media;
+  }
+  const writing = writeDocument(tab, html);
+  const printing = printPage(tab, options, request);
+  // Where writing fails, printing fails as well, and nobody asks it why.
+  printing.catch(() => {});
+  await writing;
+  const writtenAt = performance.now();
+  deadline.phase = 'was being printed';
+  const file = await save(tab, order, await printing, undefined);
+  const print = performance.now() - writtenAt;
+  const load = writtenAt - started;
+  const waits = new Waits();
+  waits.note('load', load);
+  return {
+    ...file,
+    timings: { load, ready: 0, print },
+    log: NOTHING_FETCHED,
+    errors: NO_ERRORS,
+    waits,
+  };
+}
+
+async function save(
+  tab: Tab,
+  { request, options, outputPath }: RenderOrder,
+  stream: string,
+  syntheticOrigin: string | undefined,
+): Promise<PdfFile> {
+  const { metadata } = request;
+  const file = await savePdf(tab, stream, { path: outputPath, metadata, syntheticOrigin });
+  const ranges = options.page_ranges;
+  if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
+  return file;
 }

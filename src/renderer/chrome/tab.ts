@@ -1,4 +1,5 @@
-/** One tab in a browser context of its own: what one conversion sees of Chrome, and nothing else. */
+/** One tab in a browser context of its own: what one account's documents see of Chrome, and nothing else. */
+import { randomBytes } from 'node:crypto';
 import {
   type Command,
   CommandTimeout,
@@ -8,59 +9,62 @@ import {
   type Params,
   type Result,
 } from './connection.ts';
-import type { Deadline } from './deadline.ts';
+import { Deadline, within } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
 
+interface Ids {
+  readonly contextId: string;
+  readonly targetId: string;
+  readonly sessionId: string;
+}
+
 export class Tab {
   readonly #connection: Connection;
-  readonly #deadline: Deadline;
-  readonly #contextId: string;
-  readonly #sessionId: string;
-  /** Of the main frame, which has its tab's id. */
-  readonly frameId: string;
-  /** Rejects when the tab dies; never resolves. */
-  readonly #gone: Promise<never>;
+  readonly #ids: Ids;
+  /** Below it every document of this tab has its host, so that none of them needs a new process. */
+  readonly site = `${randomBytes(10).toString('hex')}.invalid`;
+  /** The media type that its window shows, where it was ever set. */
+  media: string | undefined;
+  #gone: ChromeGone | undefined;
+  /** Told when the tab dies. Not one promise that all race against: it would keep every answer. */
+  readonly #waiting = new Set<(gone: ChromeGone) => void>();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
+  #ofDocument: (() => void)[] = [];
+  #deadline = new Deadline(OPEN_TIMEOUT_MS);
+  #pristine = true;
+  #doubtful = false;
 
-  private constructor(
-    connection: Connection,
-    deadline: Deadline,
-    ids: { contextId: string; targetId: string; sessionId: string },
-  ) {
+  private constructor(connection: Connection, ids: Ids) {
     this.#connection = connection;
-    this.#deadline = deadline;
-    this.#contextId = ids.contextId;
-    this.#sessionId = ids.sessionId;
-    this.frameId = ids.targetId;
-    this.#gone = new Promise<never>((_, reject) => {
-      this.on('Inspector.targetCrashed', () => {
-        reject(new ChromeGone('The tab crashed.'));
-      });
-      this.#cleanups.push(
-        connection.onDisconnect(() => {
-          reject(new ChromeGone('Chrome ended unexpectedly.'));
-        }),
-      );
-    });
-    this.#gone.catch(() => {});
+    this.#ids = ids;
+    const die = (reason: string) => () => {
+      this.#doubtful = true;
+      this.#gone = new ChromeGone(reason);
+      for (const tell of this.#waiting) tell(this.#gone);
+    };
+    this.#cleanups.push(
+      connection.on('Inspector.targetCrashed', die('The tab crashed.'), ids.sessionId),
+      connection.onDisconnect(die('Chrome ended unexpectedly.')),
+    );
   }
 
-  /** A new, empty tab whose every command ends by the deadline. Downloads are refused in it. */
-  static async open(connection: Connection, deadline: Deadline): Promise<Tab> {
-    const send = <M extends Command>(method: M, params: Params<M>): Promise<Result<M>> =>
-      connection
-        .send(method, params, deadline.share(1, OPEN_TIMEOUT_MS))
-        .catch((error: unknown) => {
-          // A browser that does not even open a tab is broken, whatever the page would have been.
-          throw error instanceof CommandTimeout
-            ? new ChromeGone('Chrome does not answer.', { cause: error })
-            : error;
-        });
+  /**
+   * A new, empty tab. Downloads are refused in it.
+   * @throws {ChromeGone} when the browser does not answer
+   */
+  static async open(connection: Connection): Promise<Tab> {
+    const send = <M extends Command>(method: M, params: Params<M>, session?: string) =>
+      connection.send(method, params, OPEN_TIMEOUT_MS, session).catch((error: unknown) => {
+        // A browser that does not even open a tab is broken, whatever the page would have been.
+        throw error instanceof CommandTimeout
+          ? new ChromeGone('Chrome does not answer.', { cause: error })
+          : error;
+      });
     const { browserContextId } = await send('Target.createBrowserContext', {
       disposeOnDetach: true,
     });
@@ -69,13 +73,46 @@ export class Tab {
       send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
     ]);
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
-    const tab = new Tab(connection, deadline, {
-      contextId: browserContextId,
-      targetId,
-      sessionId,
-    });
-    await Promise.all([tab.#answerDialogs(), tab.#closePopups(), tab.send('Page.enable', {})]);
+    const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId });
+    tab.#answerDialogs();
+    tab.#closePopups();
+    await Promise.all([
+      send('Target.setDiscoverTargets', { discover: true }, sessionId),
+      send('Page.enable', {}, sessionId),
+      send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
+      send('Network.enable', {}, sessionId),
+    ]);
     return tab;
+  }
+
+  /** Of the main frame, which has its tab's id. */
+  get frameId(): string {
+    return this.#ids.targetId;
+  }
+
+  /** Whether no script has ever run in its window and nothing was ever fetched for it. */
+  get pristine(): boolean {
+    return this.#pristine;
+  }
+
+  /** Whether something happened after which it must not be used again. */
+  get doubtful(): boolean {
+    return this.#doubtful;
+  }
+
+  /** From here on every command ends by the deadline, and handlers are of this one document. */
+  begin(deadline: Deadline): void {
+    this.#deadline = deadline;
+  }
+
+  /** A document comes that can do more than lie there. */
+  soil(): void {
+    this.#pristine = false;
+  }
+
+  /** Nothing can be known of what is left of a document that ended like this. */
+  doubt(): void {
+    this.#doubtful = true;
   }
 
   /**
@@ -85,31 +122,67 @@ export class Tab {
   async send<M extends Command>(method: M, params: Params<M>): Promise<Result<M>> {
     try {
       return await this.untilGone(
-        this.#connection.send(method, params, this.#deadline.remaining(), this.#sessionId),
+        this.#connection.send(method, params, this.#deadline.remaining(), this.#ids.sessionId),
       );
     } catch (error) {
       throw error instanceof CommandTimeout ? this.#deadline.failure() : error;
     }
   }
 
+  /**
+   * The first command of a document, which finds out whether the tab still answers at all.
+   * @throws {ChromeGone} when it does not
+   */
+  async wake<M extends Command>(method: M, params: Params<M>): Promise<void> {
+    const answer = await within(this.send(method, params), this.#deadline.share(0.6, 5_000));
+    if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
+  }
+
+  /** Until the document ends. */
   on<E extends EventName>(event: E, handler: (params: EventParams<E>) => void): () => void {
-    const off = this.#connection.on(event, handler, this.#sessionId);
-    this.#cleanups.push(off);
+    const off = this.#connection.on(event, handler, this.#ids.sessionId);
+    this.#ofDocument.push(off);
     return off;
   }
 
   /** Settles as `promise` does, but rejects at once when the tab dies. */
   async untilGone<T>(promise: Promise<T>): Promise<T> {
-    return await Promise.race([promise, this.#gone]);
+    const { promise: gone, reject } = Promise.withResolvers<never>();
+    if (this.#gone) reject(this.#gone);
+    this.#waiting.add(reject);
+    try {
+      return await Promise.race([promise, gone]);
+    } finally {
+      this.#waiting.delete(reject);
+    }
+  }
+
+  /** The document is over: whatever it still says is not heard. */
+  end(): void {
+    for (const off of this.#ofDocument.splice(0)) off();
+  }
+
+  /** Its window is new again, and the context as good as new. */
+  cleanse(): void {
+    this.#pristine = true;
+  }
+
+  async clearCookies(): Promise<void> {
+    await this.#connection.send(
+      'Storage.clearCookies',
+      { browserContextId: this.#ids.contextId },
+      this.#deadline.remaining(),
+    );
   }
 
   /** @returns whether Chrome confirmed that everything of this tab is gone */
   async close(): Promise<boolean> {
-    for (const cleanup of this.#cleanups) cleanup();
+    this.end();
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
     try {
       await this.#connection.send(
         'Target.disposeBrowserContext',
-        { browserContextId: this.#contextId },
+        { browserContextId: this.#ids.contextId },
         CLOSE_TIMEOUT_MS,
       );
       return true;
@@ -118,21 +191,26 @@ export class Tab {
     }
   }
 
-  async #answerDialogs(): Promise<void> {
-    this.on('Page.javascriptDialogOpening', ({ type }) => {
+  #answerDialogs(): void {
+    const answer = ({ type }: EventParams<'Page.javascriptDialogOpening'>): void => {
+      if (type !== 'beforeunload') this.#doubtful = true;
       // A page may not keep itself from being left; every other question is answered with no.
       this.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {});
-    });
+    };
+    this.#cleanups.push(
+      this.#connection.on('Page.javascriptDialogOpening', answer, this.#ids.sessionId),
+    );
   }
 
-  async #closePopups(): Promise<void> {
-    this.on('Target.targetCreated', ({ targetInfo }) => {
-      if (targetInfo.type !== 'page' || targetInfo.targetId === this.frameId) return;
-      if (targetInfo.browserContextId !== this.#contextId) return;
-      this.#connection
-        .send('Target.closeTarget', { targetId: targetInfo.targetId }, CLOSE_TIMEOUT_MS)
-        .catch(() => {});
-    });
-    await this.send('Target.setDiscoverTargets', { discover: true });
+  #closePopups(): void {
+    const close = ({ targetInfo }: EventParams<'Target.targetCreated'>): void => {
+      const { type, targetId, browserContextId } = targetInfo;
+      if (browserContextId !== this.#ids.contextId || targetId === this.#ids.targetId) return;
+      // Of frames and workers, too, nobody knows for sure when they have ended.
+      this.#doubtful = true;
+      if (type !== 'page') return;
+      this.#connection.send('Target.closeTarget', { targetId }, CLOSE_TIMEOUT_MS).catch(() => {});
+    };
+    this.#cleanups.push(this.#connection.on('Target.targetCreated', close, this.#ids.sessionId));
   }
 }

@@ -23,39 +23,30 @@ export class DocumentWatch {
   #loaded = false;
   #onLoad: (() => void)[] = [];
 
-  private constructor(explain: ExplainNetwork) {
+  constructor(tab: Tab, explain: ExplainNetwork) {
     this.#explain = explain;
-  }
-
-  static async start(tab: Tab, explain: ExplainNetwork): Promise<DocumentWatch> {
-    const watch = new DocumentWatch(explain);
     tab.on('Page.frameNavigated', ({ frame }) => {
       if (frame.parentId !== undefined || frame.url === 'about:blank') return;
-      watch.#loaderId = frame.loaderId;
-      watch.#loaded = false;
-      watch.#unreachableUrl = frame.unreachableUrl;
+      this.#loaderId = frame.loaderId;
+      this.#loaded = false;
+      this.#unreachableUrl = frame.unreachableUrl;
     });
     tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
-      if (name !== 'load' || loaderId !== watch.#loaderId) return;
-      watch.#loaded = true;
-      for (const tell of watch.#onLoad.splice(0)) tell();
+      if (name !== 'load' || loaderId !== this.#loaderId) return;
+      this.#loaded = true;
+      for (const tell of this.#onLoad.splice(0)) tell();
     });
     const isMain = (frameId: string | undefined, type: string | undefined): boolean =>
       frameId === tab.frameId && type === 'Document';
     tab.on('Network.requestWillBeSent', ({ frameId, type, request }) => {
       if (!isMain(frameId, type)) return;
-      watch.#url = request.url;
-      watch.#response = undefined;
+      this.#url = request.url;
+      this.#response = undefined;
     });
     tab.on('Network.responseReceived', ({ frameId, type, response }) => {
       if (!isMain(frameId, type)) return;
-      watch.#response = { status: response.status, type: response.mimeType };
+      this.#response = { status: response.status, type: response.mimeType };
     });
-    await Promise.all([
-      tab.send('Page.setLifecycleEventsEnabled', { enabled: true }),
-      tab.send('Network.enable', {}),
-    ]);
-    return watch;
   }
 
   /** Changes whenever the main frame shows another document. */

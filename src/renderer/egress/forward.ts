@@ -41,6 +41,7 @@ export function forward(
   upstream.on('error', fail);
   upstream.on('response', (answer) => {
     answer.on('data', count);
+    job.received.follow(url, request.method ?? 'GET', answer);
     try {
       // 407 from a server would make Chrome ask for the password of this proxy.
       if (answer.statusCode === 407) throw new EgressFailure('connection-failed');

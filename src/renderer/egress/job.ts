@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type EgressError, EgressRefusal, type FailureCode, type RefusalCode } from './errors.ts';
+import { ReceivedLog } from './received.ts';
 
 export interface EgressLimits {
   /** Bytes of one job, both directions together. */
@@ -35,6 +36,7 @@ const MAX_URL_LENGTH = 2_048;
 export class Job {
   readonly refused: EgressIncident<RefusalCode>[] = [];
   readonly failed: EgressIncident<FailureCode>[] = [];
+  readonly received = new ReceivedLog();
   requests = 0;
   bytes = 0;
   ended = false;

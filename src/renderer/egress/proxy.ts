@@ -15,6 +15,7 @@ import {
 } from './errors.ts';
 import { answerError, forward } from './forward.ts';
 import { DEFAULT_LIMITS, type EgressIncident, type EgressLimits, Job } from './job.ts';
+import type { ReceivedLog } from './received.ts';
 import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
 import { admit, dial } from './target.ts';
 import { rejectTunnel, tunnel } from './tunnel.ts';
@@ -29,6 +30,8 @@ export interface EgressOptions extends EgressPolicy {
 export interface EgressJob {
   readonly refused: readonly EgressIncident<RefusalCode>[];
   readonly failed: readonly EgressIncident<FailureCode>[];
+  /** What came back, and from where. */
+  readonly received: Pick<ReceivedLog, 'answers' | 'tunnels'>;
   readonly requests: number;
   /** Of both directions; headers are counted in tunnels only. */
   readonly bytes: number;
@@ -134,6 +137,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
       return {
         refused: begun.refused,
         failed: begun.failed,
+        received: begun.received,
         get requests() {
           return begun.requests;
         },

@@ -9,7 +9,10 @@ import type { Job } from './job.ts';
  * are, with back-pressure.
  */
 export function tunnel(client: Duplex, head: Buffer, name: string, job: Job, server: Socket): void {
-  const count = (chunk: Buffer): void => job.count(chunk.length, name);
+  const count = (chunk: Buffer): void => {
+    job.count(chunk.length, name);
+    job.received.countTunnel(name, chunk.length);
+  };
   const failed = (error: unknown): void => {
     const told = asEgressError(error);
     job.record(name, told);

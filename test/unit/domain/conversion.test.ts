@@ -19,6 +19,7 @@ const result = {
   document: blobRef('document'),
   pages: 2,
   timings: TIMINGS,
+  manifest: blobRef('manifest'),
   chrome: 'HeadlessChrome/156',
 };
 const completed = (renderer = 'r1', attempt = 1): ConversionEvent => ({

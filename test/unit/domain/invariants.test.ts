@@ -80,6 +80,7 @@ function live(history: readonly Step[]): History {
             type: 'CompleteConversion',
             ...by,
             document: blobRef('document'),
+            manifest: blobRef('manifest'),
             pages: 1,
             timings: TIMINGS,
             chrome: 'c',

@@ -118,6 +118,7 @@ const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
           data: {
             ...by,
             document: blobRef('document'),
+            manifest: blobRef('manifest'),
             pages: 1,
             timings: TIMINGS,
             chrome: 'c',

@@ -33,8 +33,12 @@ async function end(node: ManagedNode, how: 'completed' | 'failed', at = NOW): Pr
   const blobs = [request];
   if (how === 'completed') {
     const document = await node.storeDocument(conversionId);
-    blobs.push(document);
-    await node.queue.report({ ...completed(job, document), at });
+    const report = { ...completed(job, document), at };
+    await node.queue.report(report);
+    blobs.push(
+      document,
+      node.blobs.stage(conversionId, 'manifest', Buffer.from(report.manifest)).ref,
+    );
   } else await node.queue.report({ ...failed(job), at });
   await outcomes.stop();
   await node.caughtUp();
@@ -74,7 +78,7 @@ void test('what ended a retention ago is deleted, and nothing younger', async (t
   t.match(JSON.parse(expired[0]?.data ?? ''), { expiredAt: NOW + 7 * DAY_MS + 2 });
   const cause = place.log('ConversionCompleted')[0]?.id;
   t.match(JSON.parse(expired[0]?.metadata ?? ''), { causationId: cause });
-  t.notOk(await isKept(node, good), 'document and request');
+  t.notOk(await isKept(node, good), 'document, manifest and request');
   t.notOk(await isKept(node, bad), 'the request of a failed one');
   t.ok(await isKept(node, young));
 

@@ -1,0 +1,33 @@
+import type { BlobStore } from '../blob-store/port.ts';
+import { conversionStream } from '../domain/conversion.ts';
+import type { EventOf } from '../domain/events.ts';
+import type { RenderManifest } from '../domain/render-manifest.ts';
+import { ServiceError } from '../errors.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import type { EventStore } from '../event-store/port.ts';
+
+type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'ConversionExpired'>;
+
+/**
+ * The manifest of a completed conversion, found from the log alone and checked against its event's hash.
+ * @throws {ServiceError} `not_found` where there is none (yet), `gone` after its retention
+ * @throws {BlobStoreUnavailable} it is damaged
+ */
+export async function readRenderManifest(
+  { store, blobs }: { readonly store: EventStore; readonly blobs: BlobStore },
+  conversionId: string,
+): Promise<RenderManifest> {
+  const recorded = await store.readStream(conversionStream(conversionId));
+  const events = recorded.map((each) => decodeEvent(each)) as readonly ConversionEvent[];
+  if (events.some(({ type }) => type === 'ConversionExpired')) {
+    throw new ServiceError('gone', `The manifest of ${conversionId} was deleted by its retention.`);
+  }
+  const completed = events.find((each) => each.type === 'ConversionCompleted');
+  if (completed === undefined) {
+    const failed = events.find((each) => each.type === 'ConversionFailed');
+    const why = failed ? `it failed: ${failed.data.message}` : 'it has not completed.';
+    throw new ServiceError('not_found', `There is no manifest of ${conversionId}: ${why}`);
+  }
+  const content = await blobs.read(completed.data.manifest);
+  return JSON.parse(content.toString('utf8')) as RenderManifest;
+}

@@ -1,0 +1,61 @@
+import { readRenderManifest } from '../application/render-manifest.ts';
+import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
+import type { Command } from './command.ts';
+
+// Control characters, and those that turn the direction of text.
+const CONTROL = /[\p{Cc}\p{Cf}]/gu;
+
+/** What pages wrote must not steer the terminal of whoever reads it. */
+const plain = (text: string): string => text.replaceAll(CONTROL, '\uFFFD');
+
+function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {
+  const { kind = '', status, type = '', bytes, sha256, hashed, error } = resource;
+  const facts = [status, kind, type, `${bytes} bytes`, error].filter((each) => each && each !== '');
+  return [
+    ...redirects.map((each) => `    ${each.url} (${each.status}), then`),
+    `    ${url}`,
+    `      ${facts.join(', ')}${sha256 === undefined ? '' : `, ${hashed} ${sha256}`}`,
+  ];
+}
+
+const more = (count: number): string[] => (count === 0 ? [] : [`    and ${count} more`]);
+
+function describe(manifest: RenderManifest): string[] {
+  const { chrome, document, timings, waits, fonts, resources, tunnels, console_errors } = manifest;
+  const times = Object.entries(timings).map(([phase, ms]) => `${phase} ${Math.round(ms)}`);
+  const waited = waits.map(
+    ({ for: what, ms, capped }) => `${what} ${Math.round(ms)}${capped ? ' (given up)' : ''}`,
+  );
+  return [
+    `  document  ${document.pages} pages, ${document.bytes} bytes, ${document.sha256}`,
+    `  request   ${manifest.request.bytes} bytes, ${manifest.request.sha256}`,
+    `  renderer  ${manifest.renderer}, attempt ${manifest.attempt}`,
+    `  chrome    ${chrome.product} (${chrome.revision}), sandbox ${chrome.sandboxed ? 'on' : 'off'}`,
+    `  times     ${times.join(', ')} ms`,
+    `  waits     ${waited.join(', ')} ms`,
+    `  fonts     ${fonts.join(', ') || 'none'}`,
+    '  resources',
+    ...resources.flatMap(resourceLines),
+    ...more(manifest.resources_left_out),
+    ...(tunnels.length === 0 ? [] : ['  encrypted connections']),
+    ...tunnels.map(({ host, bytes }) => `    ${host} ${bytes} bytes`),
+    '  console errors',
+    ...console_errors.map(({ text, at }) => `    ${text}${at === undefined ? '' : ` (${at})`}`),
+    ...more(manifest.console_errors_left_out),
+  ];
+}
+
+export const manifest: Command = {
+  name: 'manifest',
+  usage: 'ID',
+  summary: 'Show how a completed conversion came about: Chrome, fonts, resources, errors, times.',
+  positionals: ['ID'],
+  options: {},
+  run: async ({ positionals: [id = ''] }, { withCore, output }) => {
+    await withCore(async (core) => {
+      const found = await readRenderManifest(core, id);
+      output.json(found);
+      output.line([id, ...describe(found).map(plain)].join('\n'));
+    });
+  },
+};

@@ -1,0 +1,35 @@
+/** Between two documents of one account: a new window in the same process, and nothing left behind. */
+import { Deadline } from './deadline.ts';
+import type { Tab } from './tab.ts';
+
+const TIMEOUT_MS = 1_000;
+/** More than any empty window needs: what a document left that cannot be collected. */
+const MAX_HEAP_BYTES = 48 * 1024 * 1024;
+
+// Browsers keep a window's name over every navigation. Asked in the new window's own world, where no
+// script of a document has ever been.
+const FORGET = `(() => {
+  name = '';
+  return name === '' && history.length === 1 && origin === 'null';
+})()`;
+
+/** @returns whether Chrome confirmed all of it; without that the tab must not be used again */
+export async function resetTab(tab: Tab): Promise<boolean> {
+  tab.end();
+  tab.begin(new Deadline(TIMEOUT_MS));
+  try {
+    const { errorText } = await tab.send('Page.navigate', { url: 'about:blank' });
+    if (errorText !== undefined) return false;
+    const [, { result }, { usedSize }] = await Promise.all([
+      tab.send('Page.resetNavigationHistory', undefined),
+      tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
+      tab.send('Runtime.getHeapUsage', undefined),
+      tab.clearCookies(),
+    ]);
+    if (result.value !== true || usedSize > MAX_HEAP_BYTES || tab.doubtful) return false;
+    tab.cleanse();
+    return true;
+  } catch {
+    return false;
+  }
+}

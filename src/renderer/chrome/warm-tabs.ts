@@ -1,0 +1,117 @@
+/** The tabs of one browser: some that were never used, and for each account lately served its own. */
+import type { Connection } from './connection.ts';
+import { ChromeGone } from './failure.ts';
+import { resetTab } from './reset.ts';
+import { Tab } from './tab.ts';
+
+/** Never used: a document of another account takes one, and the next is prepared meanwhile. */
+const SPARES = 2;
+/** Accounts whose tab is kept. */
+export const WARM_ACCOUNTS = 3;
+/** Then a tab is closed: what cannot be seen of a page's remains ends with its process. */
+const MAX_USES = 100;
+/** Plain documents leave nothing, but a window is not made to last for ever. */
+const MAX_PLAIN_USES = 1_000;
+const MAX_IDLE_MS = 60_000;
+
+interface Warm {
+  readonly tab: Tab;
+  uses: number;
+  plainUses: number;
+  idle?: NodeJS.Timeout;
+}
+
+export class WarmTabs {
+  readonly #connection: Connection;
+  /** Told when a tab could not be closed: something may run on in the browser. */
+  readonly #onUnclean: () => void;
+  readonly #spares: Promise<Tab>[] = [];
+  /** By account, the least recently used first. */
+  readonly #warm = new Map<string, Warm>();
+  #closed = false;
+
+  constructor(connection: Connection, onUnclean: () => void) {
+    this.#connection = connection;
+    this.#onUnclean = onUnclean;
+    this.#prepare();
+  }
+
+  /** Resolves when a document of an account that was never served need not wait for its tab. */
+  async prepared(): Promise<void> {
+    await this.#spares[0];
+  }
+
+  /**
+   * A tab that only this account's documents were in. Each one taken is to be given back.
+   * @throws {ChromeGone} when the browser opens none
+   */
+  async take(accountId: string): Promise<Tab> {
+    const warm = this.#warm.get(accountId);
+    if (warm?.tab.doubtful === true) await this.#drop(accountId, warm);
+    else if (warm) {
+      clearTimeout(warm.idle);
+      this.#warm.delete(accountId);
+      this.#warm.set(accountId, warm);
+      return warm.tab;
+    }
+    const spare = this.#spares.shift();
+    this.#prepare();
+    let tab = await (spare ?? Tab.open(this.#connection));
+    if (tab.doubtful) tab = await Tab.open(this.#connection);
+    this.#warm.set(accountId, { tab, uses: 0, plainUses: 0 });
+    return tab;
+  }
+
+  /**
+   * Makes the tab ready for its account's next document, or closes it. Never rejects.
+   * @param reusable false when its document did anything that may outlive it
+   */
+  async giveBack(accountId: string, reusable: boolean): Promise<void> {
+    const warm = this.#warm.get(accountId);
+    if (!warm || this.#closed) return;
+    if (!(reusable && (await this.#renew(warm)))) {
+      await this.#drop(accountId, warm);
+      return;
+    }
+    warm.idle = setTimeout(() => void this.#drop(accountId, warm), MAX_IDLE_MS);
+    warm.idle.unref();
+    const [oldest] = this.#warm;
+    if (oldest !== undefined && this.#warm.size > WARM_ACCOUNTS) void this.#drop(...oldest);
+  }
+
+  /** The browser is about to end, and its tabs with it. */
+  close(): void {
+    this.#closed = true;
+    for (const { idle } of this.#warm.values()) clearTimeout(idle);
+  }
+
+  async #renew(warm: Warm): Promise<boolean> {
+    const { tab } = warm;
+    warm.plainUses += 1;
+    if (tab.doubtful) return false;
+    if (tab.pristine && warm.plainUses < MAX_PLAIN_USES) {
+      tab.end();
+      return true;
+    }
+    warm.uses += 1;
+    return warm.uses < MAX_USES && (await resetTab(tab));
+  }
+
+  async #drop(accountId: string, warm: Warm): Promise<void> {
+    clearTimeout(warm.idle);
+    if (this.#warm.get(accountId) === warm) this.#warm.delete(accountId);
+    if (!(await warm.tab.close()) && !this.#closed) this.#onUnclean();
+  }
+
+  #prepare(): void {
+    while (!this.#closed && this.#spares.length < SPARES) {
+      const opening = Tab.open(this.#connection);
+      this.#spares.push(opening);
+      opening.catch((error: unknown) => {
+        const at = this.#spares.indexOf(opening);
+        if (at >= 0) void this.#spares.splice(at, 1);
+        if (error instanceof ChromeGone && !this.#closed) this.#onUnclean();
+      });
+    }
+  }
+}

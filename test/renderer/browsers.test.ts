@@ -1,0 +1,48 @@
+/** A browser that is worn out makes way for the next without anyone waiting for it. */
+import { once } from 'node:events';
+import { test } from 'tap';
+import { Browsers } from '../../src/renderer/browsers.ts';
+import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
+import { memoryOfGroup } from '../../src/renderer/chrome/processes.ts';
+import { installedChrome } from '../support/renderer.ts';
+import { isAlive } from '../support/renderer-node.ts';
+
+for (const limit of [{ maxAgeMs: 0 }, { maxMemoryBytes: 1 }]) {
+  const name = Object.keys(limit).join();
+  void test(`over ${name} the next browser is warm before this one ends`, async (t) => {
+    const path = await installedChrome();
+    const directory = t.testdir();
+    const ended = new EventTarget();
+    const browsers = new Browsers({
+      launch: () => launchChrome({ path, directory, proxyPort: 9 }),
+      onMissing: (error) => t.fail(String(error)),
+      onEnded: ({ pid }: LaunchedChrome) => {
+        ended.dispatchEvent(new CustomEvent('ended', { detail: pid }));
+      },
+      ...limit,
+    });
+    t.teardown(() => browsers.close());
+    const first = await browsers.use();
+    t.ok((await memoryOfGroup(first.chrome.pid)) > 10 * 1024 * 1024);
+    browsers.release();
+    const over = once(ended, 'ended');
+    for (let use = 1; use < 50; use += 1) {
+      t.equal(await browsers.use(), first);
+      browsers.release();
+    }
+    // It is being replaced now, and serves on until the other one is there.
+    const inHand = await browsers.use();
+    let next = inHand;
+    while (next === inHand) {
+      t.ok(inHand.chrome.connection.isOpen);
+      await inHand.tabs.take('an account');
+      await inHand.tabs.giveBack('an account', false);
+      next = await browsers.running();
+    }
+    t.ok(isAlive(first.chrome.pid), 'not ended under the document that it renders');
+    browsers.release();
+    await over;
+    t.notOk(isAlive(first.chrome.pid));
+    t.ok(next.chrome.connection.isOpen);
+  });
+}

@@ -1,0 +1,150 @@
+/** What warm tabs must not carry over: from one document to the next, and from one account to another. */
+import { readdirSync, readFileSync } from 'node:fs';
+import tap, { test } from 'tap';
+import { startTestRenderer } from '../support/renderer.ts';
+import { accountId } from '../support/samples.ts';
+
+const renderer = await startTestRenderer();
+tap.teardown(() => renderer.close());
+
+/** Processor time of each renderer process of ours, in clock ticks, by its pid. */
+function processorTimes(): Map<string, number> {
+  const times = new Map<string, number>();
+  const chromes = readdirSync(renderer.directory).flatMap((name) => {
+    if (!name.endsWith('.process.json')) return [];
+    const record = readFileSync(`${renderer.directory}/${name}`, 'utf8');
+    return [String((JSON.parse(record) as { pid: number }).pid)];
+  });
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      if (!chromes.includes(fields[2] ?? '') || !command.includes('--type=renderer')) continue;
+      times.set(pid, Number(fields[11]));
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return times;
+}
+
+/** The process of an account's tab: the one that is busy when its document is. */
+async function processOf(account: string): Promise<string> {
+  const busy = '<p>busy</p><script>for (const s = Date.now(); Date.now() < s + 500;);</script>';
+  const before = processorTimes();
+  await renderer.pdf({ html: busy }, {}, account);
+  const spent = [...processorTimes()].map(
+    ([pid, time]) => [time - (before.get(pid) ?? time), pid] as const,
+  );
+  const [most] = spent.toSorted(([a], [b]) => b - a);
+  if (!most || most[0] < 3) throw new Error(`no process was busy: ${JSON.stringify(spent)}`);
+  return most[1];
+}
+
+const LEAVE = `<p>left</p><script>
+  window.global = 1; window.name = 'named'; Array.prototype.tainted = 1;
+  document.cookie = 'a=1'; document.cookie = 'b=1; domain=' + location.hostname.replace(/^[^.]*\\./, '');
+  localStorage.a = sessionStorage.a = 1;
+  indexedDB.open('left', 1);
+  history.pushState(1, ''); history.pushState(2, '');
+  setInterval(() => { document.body.textContent = 'overwritten'; }, 5);
+  const chatter = new BroadcastChannel('x'); setInterval(() => chatter.postMessage('left'), 5);
+  navigator.locks?.request('l', () => new Promise(() => {}));
+  requestAnimationFrame(function again() { requestAnimationFrame(again); });
+</script>`;
+
+const LOOK = `<p id=p>?</p><script>
+  const seen = [];
+  const look = (name, value) => { if (value) seen.push(name); };
+  look('global', 'global' in window); look('name', window.name); look('prototype', [].tainted);
+  look('cookie', document.cookie); look('local', localStorage.length);
+  look('session', sessionStorage.length); look('history', history.length > 2 || history.state);
+  look('referrer', document.referrer); look('opener', window.opener); look('frames', frames.length);
+  look('caches', 'caches' in window); look('workers', 'serviceWorker' in navigator);
+  new BroadcastChannel('x').onmessage = () => look('broadcast', true);
+  onstorage = () => look('storage event', true);
+  (async () => {
+    look('databases', (await indexedDB.databases()).length);
+    look('locks', (await navigator.locks?.query())?.held.length);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    p.textContent = 'saw ' + (seen.join() || 'nothing') + ' at ' + location.host;
+    p.id = 'done';
+  })();
+</script>`;
+
+const look = { html: LOOK, wait_for: { selector: '#done' } };
+
+void test('a document sees nothing of the one before it in the same process', async (t) => {
+  const account = accountId(1);
+  const first = await renderer.pdf(look, {}, account);
+  t.match(first.text, /saw nothing/);
+  const process = await processOf(account);
+  const hosts = new Set([first.text]);
+  for (const between of [LEAVE, '<p>plain</p>', LEAVE]) {
+    await renderer.pdf({ html: between }, {}, account);
+    const { text } = await renderer.pdf(look, {}, account);
+    t.match(text, /saw nothing/);
+    hosts.add(text);
+  }
+  t.equal(hosts.size, 4, 'each on a host of its own');
+  t.equal(await processOf(account), process, 'in the same process');
+  await renderer.pdf({ html: LEAVE }, {}, account);
+  t.match((await renderer.pdf({ html: '<p>plain</p>' }, {}, account)).text, /^plain$/);
+});
+
+void test('documents of two accounts have no process in common', async (t) => {
+  const processes = new Set<string>();
+  for (const account of [accountId(1), accountId(2), accountId(3)]) {
+    await renderer.pdf({ html: LEAVE }, {}, account);
+    t.match((await renderer.pdf(look, {}, account)).text, /saw nothing/);
+    processes.add(await processOf(account));
+  }
+  t.equal(processes.size, 3);
+  t.ok(processes.has(await processOf(accountId(2))), 'each keeps its own');
+});
+
+void test('a tab is not used again after what may outlive its document', async (t) => {
+  const doubtful = {
+    'a dialog': { html: '<p>x</p><script>alert(1)</script>' },
+    'a worker': {
+      html: '<p>x</p><script>new Worker("data:text/javascript,setInterval(()=>{},9)")</script>',
+    },
+    'something fetched': { html: '<p>x</p><img src="http://no-such-name.invalid/">' },
+    'a shared worker': {
+      html: '<p>x</p><script>new SharedWorker("data:text/javascript,setInterval(()=>{},9)")</script>',
+    },
+    'a failure': { html: '<p>x</p>', wait_for: { selector: ':::' } },
+    'a loop after it was printed': {
+      html: '<p>x</p><script>onafterprint = () => setTimeout(() => { for (;;); })</script>',
+    },
+  };
+  for (const [index, [name, request]] of Object.entries(doubtful).entries()) {
+    const account = accountId(10 + index);
+    const before = await processOf(account);
+    await renderer.render(request, {}, undefined, account);
+    t.not(await processOf(account), before, name);
+  }
+});
+
+void test('scripts that are off stay off for their document alone', async (t) => {
+  const account = accountId(30);
+  const html = '<p id=p>off</p><script>p.textContent = "on"</script>';
+  t.match((await renderer.pdf({ html }, {}, account)).text, /^on$/);
+  t.match((await renderer.pdf({ html }, { javascript: false }, account)).text, /^off$/);
+  t.match((await renderer.pdf({ html }, {}, account)).text, /^on$/);
+});
+
+void test('plain documents that follow each other are printed as if each were the first', async (t) => {
+  const account = accountId(31);
+  const quirks = '<style media="print">p { color: #ff0000; font-size: 40px }</style><p>red</p>';
+  const plain = '<!doctype html><html lang="en"><head><title>Second</title></head><p>black</p>';
+  const fresh = await renderer.pdf({ html: plain }, {}, accountId(32));
+  await renderer.pdf({ html: quirks }, { media: 'screen' }, account);
+  await renderer.pdf({ html: quirks }, {}, account);
+  const after = await renderer.pdf({ html: plain }, {}, account);
+  t.same(after.pages, fresh.pages);
+  t.equal(after.info['Title'], 'Second');
+  const untitled = await renderer.pdf({ html: '<p>no title</p>' }, {}, account);
+  t.not(untitled.info['Title'], 'Second');
+});

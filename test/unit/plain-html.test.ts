@@ -1,0 +1,71 @@
+/** Which HTML is taken to do nothing but lie there. A wrong yes would let a script into a shared window. */
+import t from 'tap';
+import { invoice, letter, scripted } from '../../bench/documents.ts';
+import { isPlain } from '../../src/renderer/chrome/plain.ts';
+
+const plain = [
+  '<p>text</p>',
+  letter(1),
+  invoice(1),
+  '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><p>a</p>',
+  '<style>p { color: red }</style><style media="print">p > b { color: blue }</style><p>a</p>',
+  '<a href="https://example.com/">a</a> <a href=#there>b</a> <a href="mailto:a@example.com">c</a>',
+  '<svg><rect fill="url(#g)" /></svg>',
+  '<p>Our conditions: shipping = free, version = 2</p>',
+];
+for (const html of plain) t.ok(isPlain(html), html.slice(0, 80));
+
+const not = [
+  scripted(1),
+  '<SCRIPT>1</SCRIPT>',
+  '<script src=x></script>',
+  '<svg><script href="#"/></svg>',
+  '<body onload=run()>',
+  '<img/onerror=run() src>',
+  '<p title="a"onclick="x">',
+  '<p\nonclick\n=\n"x">',
+  '<iframe srcdoc="&lt;script&gt;"></iframe>',
+  '<frameset><frame></frameset>',
+  '<object data=x></object>',
+  '<embed src=x>',
+  '<a href="javascript:run()">a</a>',
+  '<a href=" /relative">a</a>',
+  '<a href="//example.com/">a</a>',
+  '<img src="a.png">',
+  '<link rel=stylesheet href="https://example.com/">',
+  '<style>@import "a.css";</style>',
+  '<style>@font-face { font-family: a; src: local("b") }</style>',
+  '<style>p { background: url("a.png") }</style>',
+  '<style>p { background: u\\72l(a.png) }</style>',
+  '<style title="chosen">p { color: red }</style>',
+  '<style>p { animation: a 1s }</style>',
+  '<meta http-equiv="refresh" content="0;url=https://example.com/">',
+  '<meta http-equiv="Content-Security-Policy" content="default-src none">',
+  '<meta name="referrer" content="origin">',
+  '<base href="https://example.com/">',
+  '<template shadowrootmode=open><script>1</script></template>',
+  '<svg><animate attributeName="x" dur="1s"/></svg>',
+  '<svg><use href="https://example.com/a.svg#b"/></svg>',
+  '<video autoplay></video>',
+  '<input autofocus>',
+  `<p>${'long '.repeat(100_000)}</p>`,
+];
+for (const html of not) t.notOk(isPlain(html), html.slice(0, 80));
+
+const floods = [
+  '<',
+  '<meta',
+  '<style',
+  'style=',
+  ' ',
+  'on',
+  'href=',
+  'url(',
+  '<meta name=',
+  'on a ',
+];
+for (const each of floods) {
+  const begun = performance.now();
+  isPlain(each.repeat(Math.floor(250_000 / each.length)));
+  t.ok(performance.now() - begun < 1_000, `a flood of ${JSON.stringify(each)} is soon judged`);
+}

@@ -1,0 +1,75 @@
+/** A completed conversion's manifest: stored with its event, found by it, gone with the rest. */
+import { randomBytes } from 'node:crypto';
+import { test } from 'tap';
+import { readRenderManifest } from '../../../src/application/render-manifest.ts';
+import { MAX_MANIFEST_BYTES } from '../../../src/domain/render-manifest.ts';
+import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
+import { startRetention } from '../../../src/process-managers/retention.ts';
+import { completed, failed, openManagedPlace } from '../../support/process-managers.ts';
+import { DAY_MS } from '../../support/samples.ts';
+
+async function rendered(t: Parameters<typeof openManagedPlace>[0]) {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const conversionId = await node.request();
+  const document = await node.storeDocument(conversionId);
+  node.run(startOutcomes(node));
+  return { place, node, conversionId, document, job: { conversionId, attempt: 1 } };
+}
+
+const noted = (noise: string): string => JSON.stringify({ version: 1, noise });
+
+void test('it is stored with its event and read back by it, however large', async (t) => {
+  for (const bytes of [10, MAX_MANIFEST_BYTES / 2 - 20]) {
+    const { node, conversionId, document, job } = await rendered(t);
+    await t.rejects(readRenderManifest(node, conversionId), { code: 'not_found' }, 'not yet');
+    const noise = randomBytes(bytes).toString('hex');
+    await node.queue.report({ ...completed(job, document), manifest: noted(noise) });
+    t.match(await readRenderManifest(node, conversionId), { noise });
+  }
+});
+
+void test('its event and a small manifest are one append', async (t) => {
+  const { node, conversionId, document, job } = await rendered(t);
+  const { ref } = node.blobs.stage(conversionId, 'manifest', Buffer.from(noted('x')));
+  let appends = 0;
+  node.store.beforeAppend = async () => {
+    appends += 1;
+    await t.rejects(node.blobs.read(ref), { name: 'BlobNotFound' }, 'nothing is stored before it');
+  };
+  await node.queue.report({ ...completed(job, document), manifest: noted('x') });
+  t.equal(appends, 1);
+  t.match(await readRenderManifest(node, conversionId), { noise: 'x' });
+});
+
+void test('one that is too large fails its conversion rather than coming back for ever', async (t) => {
+  const { place, node, conversionId, document, job } = await rendered(t);
+  const manifest = 'x'.repeat(MAX_MANIFEST_BYTES + 1);
+  await node.queue.report({ ...completed(job, document), manifest });
+  const [end] = place.log('ConversionFailed');
+  t.match(JSON.parse(end?.data ?? ''), { conversionId, code: 'renderer_failed' });
+  await t.rejects(readRenderManifest(node, conversionId), { code: 'not_found', message: /failed/ });
+});
+
+void test('that of an outcome that came too late is not kept', async (t) => {
+  const { node, conversionId, document, job } = await rendered(t);
+  await node.queue.report(failed(job));
+  await node.queue.report({ ...completed(job, document), attempt: 2, manifest: noted('late') });
+  const late = node.blobs.stage(conversionId, 'manifest', Buffer.from(noted('late')));
+  await t.rejects(node.blobs.read(late.ref), { name: 'BlobNotFound' });
+});
+
+void test('it goes with the retention, and its hash stays', async (t) => {
+  const { place, node, conversionId, document, job } = await rendered(t);
+  await node.queue.report({ ...completed(job, document), manifest: noted('x') });
+  await node.caughtUp();
+  place.clock.time += 8 * DAY_MS;
+  node.run(startRetention({ ...node, retentionSeconds: (7 * DAY_MS) / 1000 }));
+  await place.logged('ConversionExpired', 1);
+  await t.rejects(readRenderManifest(node, conversionId), { code: 'gone' });
+  const { ref } = node.blobs.stage(conversionId, 'manifest', Buffer.from(noted('x')));
+  await t.rejects(node.blobs.read(ref), { name: 'BlobNotFound' });
+  const [event] = place.log('ConversionCompleted');
+  t.match(JSON.parse(event?.data ?? ''), { manifest: ref });
+});
