@@ -65,9 +65,9 @@ export async function openCore(config: Config, logger: Logger): Promise<Core> {
   const store = new SqliteEventStore(database);
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(at('blobs')));
   const vault = createVault(new FileKeyring(at('keyring'), masterKey));
-  const snapshots = new SqliteSnapshots(at('snapshots.db'));
-  const actors = new ActorSystem({ store, snapshots });
-  const projected = { directory: at('read-model'), projections: allProjections };
+  const snapshots = new SqliteSnapshots(at('snapshots.db'), logger);
+  const actors = new ActorSystem({ store, snapshots, log: logger });
+  const projected = { directory: at('read-model'), projections: allProjections, logger };
   const readModel = openReadModel(projected);
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();

@@ -25,12 +25,14 @@ export async function freshQuery<Q>(
   asOf?: bigint,
 ): Promise<Q> {
   const head = asOf ?? (await store.head());
-  // In this order: `query` may go over to another generation, which has not reached as far.
-  const queries = readModel.query(factory);
-  if (readModel.reached() >= head) return queries;
-  if (runner.checkpoint() < head) {
+  let patience: AbortSignal | undefined;
+  for (;;) {
+    // In this order: `query` may go over to another generation, which has not reached as far.
+    const queries = readModel.query(factory);
+    if (readModel.reached() >= head) return queries;
+    patience ??= AbortSignal.timeout(CATCH_UP_MS);
     try {
-      await runner.waitFor(head, AbortSignal.timeout(CATCH_UP_MS));
+      await runner.waitFor(head, patience);
     } catch (cause) {
       throw new ServiceError('service_unavailable', undefined, {
         retryAfter: RETRY_SECONDS,
@@ -38,5 +40,4 @@ export async function freshQuery<Q>(
       });
     }
   }
-  return readModel.query(factory);
 }

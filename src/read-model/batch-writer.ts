@@ -46,6 +46,7 @@ export class BatchWriter {
   readonly #handlers = new Map<string, Handler[]>();
   readonly #readCheckpoints;
   readonly #writeCheckpoint;
+  readonly #writeLastEvent;
   readonly #transaction;
 
   constructor(db: Database, projections: readonly Projection[]) {
@@ -61,6 +62,12 @@ export class BatchWriter {
     this.#readCheckpoints = checkpointsOf(db);
     this.#writeCheckpoint = db.prepare<[bigint, string]>(
       'UPDATE checkpoints SET position = ? WHERE projection = ?',
+    );
+    this.#writeLastEvent = db.prepare<[bigint, string, number, string]>(
+      `INSERT INTO last_event VALUES (1, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET position = excluded.position, stream = excluded.stream,
+         revision = excluded.revision, id = excluded.id
+       WHERE excluded.position > position`,
     );
     this.#transaction = db.transaction(this.#applyAll.bind(this));
   }
@@ -100,6 +107,7 @@ export class BatchWriter {
     for (const { projection, position } of this.#slots) {
       if (position < last.position) this.#writeCheckpoint.run(last.position, projection.name);
     }
+    this.#writeLastEvent.run(last.position, last.stream, last.revision, last.id);
     return 'applied';
   }
 

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { BatchWriter } from './batch-writer.ts';
+import type { Logger } from 'pino';
+import { BatchWriter, isDamage } from './batch-writer.ts';
 import {
   currentGeneration,
   currentMark,
@@ -12,7 +13,7 @@ import {
   sweep,
 } from './generations.ts';
 import type { Projection } from './projection.ts';
-import { FORMAT, formatOf, install } from './schema.ts';
+import { FORMAT, formatOf, install, type LastEvent, lastEventOf } from './schema.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** How long queries may go on reading a generation that another process has replaced. */
@@ -25,17 +26,36 @@ interface Opened {
   readonly mark: string;
   readonly writer: BatchWriter;
   readonly queries: Map<unknown, unknown>;
+  /** Whether it was made of the log that it is used with. */
+  isOfThisLog: boolean;
+}
+
+/** The generation in use was damaged; an empty one has taken its place and catches up with the log. */
+export class ReadModelDamaged extends Error {
+  override readonly name = 'ReadModelDamaged';
+}
+
+/** A generation of which nobody knows yet whether it was made of this log. */
+export interface Unproven {
+  readonly last: LastEvent;
+  /** The log holds that event, so it holds all that this generation was made of. */
+  confirm(): void;
+  /** It does not: an empty generation takes this one's place. */
+  refuse(): void;
 }
 
 export interface ReadModelOptions {
   /** Holds the database's files and nothing else. */
   readonly directory: string;
   readonly projections: readonly Projection[];
+  /** Told of generations that are made anew. */
+  readonly logger?: Logger;
 }
 
 export class ReadModel implements ReadModelOptions {
   readonly directory: string;
   readonly projections: readonly Projection[];
+  readonly #logger: Logger | undefined;
   readonly #listeners = new Set<() => void>();
   #opened: Opened;
   #checkedAt = performance.now();
@@ -43,6 +63,7 @@ export class ReadModel implements ReadModelOptions {
   constructor(options: ReadModelOptions) {
     this.directory = options.directory;
     this.projections = options.projections;
+    this.#logger = options.logger;
     exclusively(options.directory, () => sweep(options.directory));
     this.#opened = open(options);
   }
@@ -50,20 +71,51 @@ export class ReadModel implements ReadModelOptions {
   /**
    * Prepared queries of a projection, made once per generation. Do not keep them over an `await`: ask
    * again, so that a replaced generation is noticed.
+   * @throws {ReadModelDamaged} so do the queries themselves
    */
   query<Q>(factory: (db: Database) => Q): Q {
     if (performance.now() - this.#checkedAt > QUERY_CHECK_MS) this.refresh();
     const { db, queries } = this.#opened;
     const known = queries.get(factory);
     if (known !== undefined) return known as Q;
-    const made = factory(db);
+    const made = this.#mending(this.healing(() => factory(db)));
     queries.set(factory, made);
     return made;
   }
 
-  /** Everything up to this position is in what `query` reads until the next `await`. */
+  /**
+   * Everything up to this position is in what `query` reads until the next `await`; -1 as long as
+   * nobody knows whether the generation in use was made of this log.
+   */
   reached(): bigint {
-    return this.#opened.writer.reached();
+    const { isOfThisLog, writer } = this.#opened;
+    return isOfThisLog ? writer.reached() : -1n;
+  }
+
+  /** The generation in use, where it has yet to be looked for in the log. */
+  unproven(): Unproven | undefined {
+    const opened = this.#opened;
+    if (opened.isOfThisLog) return undefined;
+    const confirm = (): void => void (opened.isOfThisLog = true);
+    const last = this.healing(() => lastEventOf(opened.db));
+    if (last === undefined) {
+      confirm();
+      return undefined;
+    }
+    return { last, confirm, refuse: () => this.#replace(opened) };
+  }
+
+  /** Runs what reads or writes the generation in use. @throws {ReadModelDamaged} */
+  healing<T>(work: () => T): T {
+    const opened = this.#opened;
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#logger?.warn({ err: error }, 'the read model is damaged and is made anew');
+      this.#replace(opened);
+      throw new ReadModelDamaged('The read model was damaged and is made anew.', { cause: error });
+    }
   }
 
   /** What applies events to the generation in use now. */
@@ -78,12 +130,6 @@ export class ReadModel implements ReadModelOptions {
     if (currentMark(this.directory) !== this.#opened.mark) this.#reopen();
   }
 
-  /** Starts an empty generation in the place of a damaged one. */
-  replaceDamaged(): void {
-    replace(this, this.#opened.mark);
-    this.#reopen();
-  }
-
   /** Calls `listener` when another generation was opened; returns how to end that. */
   onReopen(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -92,6 +138,23 @@ export class ReadModel implements ReadModelOptions {
 
   close(): void {
     this.#opened.db.close();
+  }
+
+  /** A damaged page may be met by a query first, and would be met by it for ever. */
+  #mending<Q>(made: Q): Q {
+    if (typeof made === 'function') {
+      return ((...args: unknown[]) => this.healing(() => made(...args) as unknown)) as Q;
+    }
+    if (!isRecord(made)) return made;
+    const entries = Object.entries(made).map(([name, query]) => [name, this.#mending(query)]);
+    return Object.fromEntries(entries) as Q;
+  }
+
+  /** Nothing, where the generation is in use no more. */
+  #replace(opened: Opened): void {
+    if (opened !== this.#opened) return;
+    replace(this, opened.mark);
+    this.#reopen();
   }
 
   #reopen(): void {
@@ -117,7 +180,8 @@ function open(options: ReadModelOptions): Opened {
       const db = openGeneration(generationPath(directory, generation));
       try {
         install(db, projections);
-        return { db, mark, writer: new BatchWriter(db, projections), queries: new Map() };
+        const writer = new BatchWriter(db, projections);
+        return { db, mark, writer, queries: new Map(), isOfThisLog: false };
       } catch (error) {
         db.close();
         throw error;
@@ -128,6 +192,9 @@ function open(options: ReadModelOptions): Opened {
     }
   }
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 class UnusableGeneration extends Error {
   override readonly name = 'UnusableGeneration';

@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
-import { isDamage, ProjectionFailed } from './batch-writer.ts';
+import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './read-model.ts';
 
 /** Events read at once when it pulls by itself. */
@@ -59,7 +59,7 @@ export class ProjectionRunner {
 
   /** Every projection holds all events up to this position. */
   checkpoint(): bigint {
-    return this.#readModel.writer().checkpoint();
+    return this.#readModel.healing(() => this.#readModel.writer().checkpoint());
   }
 
   /**
@@ -109,7 +109,8 @@ export class ProjectionRunner {
 
   /** One subscription, from the own checkpoint to its end. */
   async #follow(progressed: () => void): Promise<void> {
-    let handed = this.#guarded(() => this.checkpoint());
+    await this.#prove();
+    let handed = this.checkpoint();
     const subscription = this.#store.subscribe(handed, async (events) => {
       const last = events.at(-1);
       if (last === undefined) return;
@@ -129,7 +130,9 @@ export class ProjectionRunner {
     for (let readToEnd = false; ; ) {
       signal?.throwIfAborted();
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.checkpoint() >= position) return true;
+      await this.#prove();
+      this.checkpoint();
+      if (this.#readModel.reached() >= position) return true;
       if (readToEnd) return false;
       // A pull under way may have looked at the log too early for this position.
       readToEnd = this.#pulling === undefined;
@@ -146,6 +149,8 @@ export class ProjectionRunner {
   }
 
   async #readOn(): Promise<void> {
+    await this.#prove();
+    this.#answerWaiters();
     for (;;) {
       const after = this.checkpoint();
       const events = await this.#store.readAll({ after, limit: PULL_BATCH });
@@ -157,36 +162,44 @@ export class ProjectionRunner {
     }
   }
 
-  /** False where the generation in use lacks events before these. */
-  #apply(after: bigint, events: readonly RecordedEvent[]): boolean {
-    return this.#guarded(() => {
-      let outcome = this.#readModel.writer().apply(after, events);
-      // Its successor is in use by now; that one may be superseded too, but hardly at once.
-      if (outcome === 'superseded') outcome = this.#readModel.writer().apply(after, events);
-      if (outcome === 'superseded') throw new Error('The read model is replaced all the time.');
-      if (outcome === 'applied') this.#afterCommit();
-      return outcome === 'applied';
-    });
+  /**
+   * A generation may have been made of another log: of a newer one, where an older copy of the log was
+   * put back. It would hide what this one holds, so nothing is read of it before it is proven.
+   */
+  async #prove(): Promise<void> {
+    const unproven = this.#readModel.unproven();
+    if (unproven === undefined) return;
+    const { stream, revision: from, id, position } = unproven.last;
+    const [event] = await this.#store.readStream(stream, { from, limit: 1 });
+    if (event?.id === id && event.position === position) {
+      unproven.confirm();
+      return;
+    }
+    this.#logger?.warn({ position }, 'the read model is of another log and is made anew');
+    unproven.refuse();
+    await this.#prove();
   }
 
-  /** A damaged generation is replaced by an empty one before the work is taken up again. */
-  #guarded<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (isDamage(error)) {
-        this.#logger?.warn({ err: error }, 'the read model is damaged and is made anew');
-        this.#readModel.replaceDamaged();
-      }
-      throw error;
-    }
+  /** False where the generation in use lacks events before these. */
+  #apply(after: bigint, events: readonly RecordedEvent[]): boolean {
+    const outcome = this.#readModel.healing(() => {
+      let result = this.#readModel.writer().apply(after, events);
+      // Its successor is in use by now; that one may be superseded too, but hardly at once.
+      if (result === 'superseded') result = this.#readModel.writer().apply(after, events);
+      if (result === 'superseded') throw new Error('The read model is replaced all the time.');
+      return result;
+    });
+    if (outcome === 'applied') this.#afterCommit();
+    return outcome === 'applied';
+  }
+
+  #answerWaiters(): void {
+    const reached = this.#readModel.reached();
+    for (const waiter of this.#waiters) if (waiter.position <= reached) waiter.resolve();
   }
 
   #afterCommit(): void {
-    if (this.#waiters.size > 0) {
-      const reached = this.checkpoint();
-      for (const waiter of this.#waiters) if (waiter.position <= reached) waiter.resolve();
-    }
+    this.#answerWaiters();
     for (const listener of this.#listeners) {
       try {
         listener();
@@ -197,6 +210,7 @@ export class ProjectionRunner {
   }
 
   async #committed(position: bigint, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { position, resolve, reject };
     const abort = (): void => reject(signal?.reason as Error);

@@ -1,9 +1,13 @@
-/** What every generation of the read model holds beside the projections' tables: their checkpoints. */
+/**
+ * What every generation of the read model holds beside the projections' tables: their checkpoints, and
+ * the last event it was made of, by which it is known whether it was made of the log it is used with.
+ */
 import type { Database } from 'better-sqlite3';
+import type { RecordedEvent } from '../event-store/port.ts';
 import type { Projection } from './projection.ts';
 
 /** `user_version` of a generation; counted up when this file's tables change. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 /** `user_version` of a generation that another has taken the place of: nothing is written to it. */
 export const SUPERSEDED = 0x7fffffff;
 
@@ -12,7 +16,17 @@ CREATE TABLE IF NOT EXISTS checkpoints (
   projection TEXT PRIMARY KEY,
   definition TEXT NOT NULL,
   position INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;`;
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS last_event (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  position INTEGER NOT NULL,
+  stream TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  id TEXT NOT NULL
+) STRICT;`;
+
+/** Where an event lies, and which one it is. */
+export type LastEvent = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>;
 
 export interface Checkpoint {
   readonly projection: string;
@@ -30,6 +44,17 @@ export function checkpointsOf(db: Database): () => readonly Checkpoint[] {
     .prepare<[], Checkpoint>('SELECT projection, definition, position FROM checkpoints')
     .safeIntegers();
   return () => select.all();
+}
+
+/** The furthest event that any projection holds; absent in an empty generation. */
+export function lastEventOf(db: Database): LastEvent | undefined {
+  const row = db
+    .prepare<[], Omit<LastEvent, 'revision'> & { revision: bigint }>(
+      'SELECT position, stream, revision, id FROM last_event',
+    )
+    .safeIntegers()
+    .get();
+  return row && { ...row, revision: Number(row.revision) };
 }
 
 export function formatOf(db: Database): number {

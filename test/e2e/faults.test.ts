@@ -106,6 +106,7 @@ void test('read models and snapshots that are damaged are made anew', async (t) 
   writeFileSync(join(dataDir, 'read-model', current), 'x'.repeat(9000));
   writeFileSync(join(dataDir, 'snapshots.db'), 'x'.repeat(9000));
   await service.start();
+  t.match(service.output.stderr, /the snapshot cache is made anew/, 'the operator is told');
   const accounts = await cliJson(service.place, ['account', 'list']);
   t.match(accounts, [{ email: 'ann@example.com', credits: 100 }]);
   t.ok(readLog(dataDir).length > 0);

@@ -21,7 +21,8 @@ export interface TestLog {
   openAgain(): EventStore;
 }
 
-export function openLog(t: Test): TestLog {
+/** @param past tells the events of one log from those of another */
+export function openLog(t: Test, past = 'cmd'): TestLog {
   const directory = mkdtempSync(join(tmpdir(), 'pressledger-log-'));
   const open = (): EventStore => {
     const database = openEmbeddedDatabase(join(directory, 'store.db'));
@@ -42,7 +43,7 @@ export function openLog(t: Test): TestLog {
     async append(stream, ...events) {
       const encoded = events.map((event) => {
         count += 1;
-        const id = `cmd_${count}`;
+        const id = `${past}_${count}`;
         const metadata = { correlationId: id, causationId: id, time: NOW + count * 1000 };
         return encodeEvent(eventId(id), event, { ...metadata, actor: { kind: 'operator' } });
       });

@@ -2,6 +2,7 @@ import { BlobStoreUnavailable } from '../../blob-store/port.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased } from '../../keyring/port.ts';
+import { ReadModelDamaged } from '../../read-model/read-model.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
@@ -9,8 +10,12 @@ const STORE_RETRY_SECONDS = 5;
 /** What the client is told of an error; an internal text never reaches it. */
 function toServiceError(error: unknown, requestId: string): ServiceError {
   if (error instanceof ServiceError && error.code !== 'internal_error') return error;
-  // Nothing is accepted that is not on disk, so the client may safely try again.
-  if (error instanceof EventStoreUnavailable || error instanceof BlobStoreUnavailable) {
+  // Nothing is accepted that is not on disk, and what is derived is made anew: the client may try again.
+  if (
+    error instanceof EventStoreUnavailable ||
+    error instanceof BlobStoreUnavailable ||
+    error instanceof ReadModelDamaged
+  ) {
     return new ServiceError('service_unavailable', undefined, {
       retryAfter: STORE_RETRY_SECONDS,
       cause: error,
