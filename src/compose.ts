@@ -84,6 +84,10 @@ export async function openCore(config: Config, logger: Logger): Promise<Core> {
     runner,
     masterKey,
     addressKey: deriveKey(masterKey, 'sign-in address', 32),
+    missing: async () => {
+      const stuck = await runner.isStuck().catch(() => true);
+      return stuck ? ['the read models cannot follow the event store'] : [];
+    },
     caughtUp: async () => runner.waitFor(await store.head()),
     rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),
     close: async () => {
@@ -203,9 +207,9 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
   const core = await openCore(config, logger);
   try {
     const rendering = createRendering(core);
-    const api = await startApi(core, () => {
-      const missing = rendering.missing();
-      return { ready: missing === undefined, missing: missing === undefined ? [] : [missing] };
+    const api = await startApi(core, async () => {
+      const missing = [...(await core.missing()), rendering.missing() ?? []].flat();
+      return { ready: missing.length === 0, missing };
     });
     return {
       publicUrl: api.publicUrl,
@@ -214,6 +218,7 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
         .then(() => rendering.start())
         // Last of all: a start that fails must not open an account whose secrets nobody has seen.
         .then(() => openFirstAccount(core, config)),
+      ended: core.runner.ended,
       stop: async () => {
         await api.stop();
         await rendering.stop();

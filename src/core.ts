@@ -25,6 +25,8 @@ export interface Core extends AccountDependencies {
   readonly masterKey: Buffer;
   /** Waits until the read model holds everything that was in the log when it was called. */
   caughtUp(): Promise<void>;
+  /** Why it cannot take commands and show what came of them right now, for its operator; else empty. */
+  missing(): Promise<readonly string[]>;
   /** Builds the read models anew from the log, beside whatever runs on them. */
   rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
   close(): Promise<void>;
@@ -50,4 +52,9 @@ export interface RunningService extends Running {
    * when it never will.
    */
   readonly ready: Promise<FirstAccount | undefined>;
+  /**
+   * Resolves after a stop; rejects when the read models cannot go on. Accepting on, it would take
+   * credits for conversions that nobody could see and nothing would render.
+   */
+  readonly ended: Promise<void>;
 }

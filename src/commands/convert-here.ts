@@ -25,15 +25,20 @@ export interface Converted {
 
 type Row = NonNullable<ReturnType<ReturnType<typeof conversionQueries>['byId']>>;
 
-/** Resolves when the conversion has ended and its credit is back if it failed. */
+/**
+ * Resolves when the conversion has ended and its credit is back if it failed.
+ * @throws {ProjectionFailed} nobody will see it end
+ */
 async function settled(core: Core, id: string): Promise<Row> {
-  const { promise, resolve } = Promise.withResolvers<Row>();
+  const { promise, resolve, reject } = Promise.withResolvers<Row>();
   const look = (): void => {
     const row = core.readModel.query(conversionQueries).byId(id);
     const ended = row?.status === 'completed' || row?.status === 'failed';
     if (ended && !core.readModel.query(refundsDueQueries).has(id)) resolve(row);
   };
   const unsubscribe = core.runner.onCommit(look);
+  // Otherwise it would wait for what nobody will ever tell it.
+  core.runner.ended.catch(reject);
   look();
   try {
     return await promise;

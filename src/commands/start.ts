@@ -37,7 +37,7 @@ export const start: Command = {
         }
         return stopAsked;
       });
-      await Promise.race([ready, stopAsked]);
+      await Promise.race([ready, stopAsked, service.ended]);
     } finally {
       await service.stop();
     }

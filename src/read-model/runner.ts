@@ -31,6 +31,8 @@ export class ProjectionRunner {
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
   #failure: Error | undefined;
+  /** An attempt to follow the log failed, and the read model has not been seen to reach its head since. */
+  #faltered = false;
   #subscription: Subscription | undefined;
   #pulling: Promise<void> | undefined;
   #endReopening = (): void => {};
@@ -71,6 +73,16 @@ export class ProjectionRunner {
     if (!(await this.#readThrough(position, signal))) await this.#committed(position, signal);
   }
 
+  /**
+   * Whether it cannot follow the log, for now or for good.
+   * @throws {EventStoreUnavailable}
+   */
+  async isStuck(): Promise<boolean> {
+    if (this.#failure !== undefined) return true;
+    if (this.#faltered) this.#faltered = this.#readModel.reached() < (await this.#store.head());
+    return this.#faltered;
+  }
+
   /** Calls `listener` after each batch that this process has seen committed; returns how to end that. */
   onCommit(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -100,6 +112,7 @@ export class ProjectionRunner {
           this.#fail(error);
           throw error;
         }
+        this.#faltered = true;
         this.#logger?.warn({ err: error, retryMs: wait }, 'projections will be taken up again');
         await delay(wait, undefined, { signal }).catch(() => {});
         wait = Math.min(wait * 2, LONGEST_RETRY_MS);

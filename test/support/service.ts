@@ -89,6 +89,12 @@ export class Service {
     return await this.#end(START_MS);
   }
 
+  /** Waits until it ends by itself. */
+  async end(): Promise<Ended> {
+    this.#remember();
+    return await this.#end(STOP_MS);
+  }
+
   /** SIGTERM, as a user or a supervisor stops it. */
   async stop(): Promise<Ended> {
     this.#remember();

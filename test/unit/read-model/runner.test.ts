@@ -59,6 +59,7 @@ void test('a handler that throws leaves neither rows nor checkpoint, and says wh
   const entries = readModel.query((db) => db.prepare('SELECT * FROM ledger_entries').all());
   t.equal(entries.length, 1, 'the other projections stand where it stands');
   await t.rejects(runner.waitFor(position), ProjectionFailed);
+  t.equal(await runner.isStuck(), true);
 });
 
 void test('waitFor: what is there, what comes, and what never comes', async (t) => {
@@ -189,5 +190,6 @@ void test('a store that is away is taken up again from the checkpoint', async (t
   await committed.promise;
   clearTimeout(deadline);
   t.equal(subscriptions, 3);
+  t.equal(await runner.isStuck(), false, 'it has caught up');
   t.equal(runner.checkpoint(), await log.store.head());
 });
