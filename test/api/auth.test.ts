@@ -152,6 +152,8 @@ void test('a wrong pair says nothing, and too many of them are stopped', async (
   t.equal(spread.filter(({ status }) => status === 401).length, 30, 'thirty from one address');
 });
 
+const judged = (all: readonly number[]) => all.filter((status) => status === 401).length;
+
 void test('tries that are not judged cost their address nothing', async (t) => {
   const api = await startApi(t);
   const statuses = (email: string, count: number) =>
@@ -161,7 +163,6 @@ void test('tries that are not judged cost their address nothing', async (t) => {
         async () => (await post(api, CREATE, { email, password: 'guess' })).status,
       ),
     );
-  const judged = (all: readonly number[]) => all.filter((status) => status === 401).length;
   t.equal(judged(await statuses('one@example.com', 25)), 10, 'stopped by the account');
   t.equal(judged(await statuses('two@example.com', 25)), 10);
   t.equal(judged(await statuses('three@example.com', 25)), 10, 'thirty from one address, judged');

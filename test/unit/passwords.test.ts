@@ -1,8 +1,9 @@
 import { test } from 'tap';
 import { hashPassword, NOBODYS_HASH, verifyPassword } from '../../src/application/passwords.ts';
 
+const parts = (hash: string) => hash.split('$');
+
 void test('the hash of nobody asks for the same work as everybody’s, and fits nobody', async (t) => {
-  const parts = (hash: string) => hash.split('$');
   const usual = await hashPassword('correct horse battery');
   t.strictSame(parts(NOBODYS_HASH).slice(0, 4), parts(usual).slice(0, 4), 'its parameters');
   t.strictSame(
