@@ -85,8 +85,12 @@ export async function openCore(config: Config, logger: Logger): Promise<Core> {
     masterKey,
     addressKey: deriveKey(masterKey, 'sign-in address', 32),
     missing: async () => {
+      const failure = database.failure();
       const stuck = await runner.isStuck().catch(() => true);
-      return stuck ? ['the read models cannot follow the event store'] : [];
+      return [
+        ...(failure === undefined ? [] : [`the event store takes no writes: ${failure}`]),
+        ...(stuck ? ['the read models cannot follow the event store'] : []),
+      ];
     },
     caughtUp: async () => runner.waitFor(await store.head()),
     rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),

@@ -35,7 +35,7 @@ export class EmbeddedBlobStore implements BlobStore {
   /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
   constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
     const { db } = database;
-    db.transaction(() => db.exec(DDL)).immediate();
+    database.define(DDL);
     this.#database = database;
     this.#files = files;
     this.#largestRow = largestRow;

@@ -9,8 +9,8 @@ const APPLICATION_ID = 0x50724c67;
 /** Counted up when the tables change in a way that an older release cannot read. */
 export const STORE_VERSION = 1;
 
-/** How long a writer waits for another process's transaction before it gives up. */
-const BUSY_TIMEOUT_MS = 5_000;
+/** How long an opening waits for another process's transaction: it keeps nobody else waiting yet. */
+export const OPENING_BUSY_MS = 5_000;
 
 /** 16 MiB of WAL between checkpoints: fewer rewrites of hot index pages than SQLite's 4 MiB. */
 const CHECKPOINT_PAGES = 4_096;
@@ -35,7 +35,7 @@ export function openConnection(path: string): Database {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // SQLite gives its WAL the permissions of the database, so the owner alone reads either.
     closeSync(openSync(path, 'a', 0o600));
-    const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+    const db = new Sqlite(path, { timeout: OPENING_BUSY_MS });
     try {
       prepare(db, path);
     } catch (error) {

@@ -1,18 +1,40 @@
 /** The one SQLite file that the embedded event store and the small blobs share. */
-import type { Database } from 'better-sqlite3';
-import { openConnection } from './connection.ts';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { OPENING_BUSY_MS, openConnection, STORE_VERSION } from './connection.ts';
 import { GroupCommitter, type Work } from './group-commit.ts';
 
+/**
+ * How long a statement may keep the event loop waiting for another process: about as long as that one's
+ * transaction takes. Writes that need more wait between tries.
+ */
+const BUSY_MS = 50;
+/** How long writes wait for other processes in all. */
+const PATIENCE_MS = 5_000;
+
+const FAILURES: Readonly<Record<string, string>> = {
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_BUSY: 'another process keeps it locked',
+  SQLITE_READONLY: 'it is read-only',
+  SQLITE_CORRUPT: 'it is damaged',
+};
+
 export interface EmbeddedDatabase {
-  /** For reads, prepared statements and DDL. Writes go through `enqueue` or `commit`. */
+  /** For reads and prepared statements. Writes go through `enqueue` or `commit`, DDL through `define`. */
   readonly db: Database;
+  /** Creates what is not there yet. For the start: it waits for other processes in place. */
+  define(ddl: string): void;
   /** Takes part in the next group commit. */
   enqueue(work: Work): void;
   /** Runs `work` in the next group commit; resolves with what it returned once that is on disk. */
   commit<T>(work: (db: Database) => T): Promise<T>;
   /** Calls `listener` after each group commit of this process; returns how to end that. */
   onCommit(listener: () => void): () => void;
-  /** Commits what waits, empties the WAL into the file and closes it. */
+  /**
+   * Why it takes no writes, as far as the last one tells; where there is a reason, it is looked at again
+   * in the background, so that the next call knows better.
+   */
+  failure(): string | undefined;
+  /** Commits what waits and closes it; the last process to do so empties the WAL into the file. */
   close(): void;
 }
 
@@ -34,21 +56,56 @@ export function isStoredIn(
  * Opens the file, makes it (and its directory) where there is none.
  * @throws {Error} one line that names the file and the remedy
  */
-export function openEmbeddedDatabase(path: string): EmbeddedDatabase {
+export function openEmbeddedDatabase(
+  path: string,
+  { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {},
+): EmbeddedDatabase {
   const db = openConnection(path);
+  const waitInPlace = (ms: number): unknown => db.pragma(`busy_timeout = ${ms}`);
+  waitInPlace(BUSY_MS);
   const listeners = new Set<() => void>();
-  const committer = new GroupCommitter(db, () => {
-    for (const listener of listeners) listener();
-  });
+  const committer = new GroupCommitter(
+    db,
+    () => {
+      for (const listener of listeners) listener();
+    },
+    patienceMs,
+  );
+  let probing = false;
 
   const enqueue = (work: Work): void => {
     if (db.open) committer.enqueue(work);
     else work.failed(new Error(`${path} is closed.`));
   };
 
+  /** The smallest write there is: it changes nothing. */
+  const probe = (): void => {
+    if (probing) return;
+    probing = true;
+    const ended = (): void => void (probing = false);
+    const run = (): unknown => db.pragma(`user_version = ${STORE_VERSION}`);
+    enqueue({ run, done: ended, failed: ended });
+  };
+
   return {
     db,
     enqueue,
+    define(ddl) {
+      waitInPlace(OPENING_BUSY_MS);
+      try {
+        db.transaction(() => db.exec(ddl)).immediate();
+      } finally {
+        waitInPlace(BUSY_MS);
+      }
+    },
+    failure() {
+      const error = committer.failure();
+      if (error === undefined) return undefined;
+      probe();
+      const code = error instanceof Sqlite.SqliteError ? error.code : '';
+      const known = Object.entries(FAILURES).find(([prefix]) => code.startsWith(prefix));
+      return known?.[1] ?? 'the disk reports errors';
+    },
     commit<T>(work: (db: Database) => T): Promise<T> {
       return new Promise((resolve, reject) => {
         let result: T;
@@ -67,10 +124,9 @@ export function openEmbeddedDatabase(path: string): EmbeddedDatabase {
     },
     close() {
       if (!db.open) return;
+      waitInPlace(OPENING_BUSY_MS);
       committer.drain();
-      // Another process may be reading: then it, or the next start, empties the WAL.
-      db.pragma('busy_timeout = 0');
-      db.pragma('wal_checkpoint(TRUNCATE)');
+      // SQLite empties the WAL when nobody else has the file; a checkpoint here would lock others out.
       db.close();
     },
   };

@@ -23,6 +23,11 @@ export interface Work {
   failed(error: unknown): void;
 }
 
+/** Pause between two tries for a lock that another process holds; others have the event loop then. */
+const RETRY_MS = 25;
+/** From here on a transaction that waits for another process is told to the operator. */
+const TELL_AFTER_MS = 1_000;
+
 /** Bounds how long one transaction keeps the event loop and other processes waiting. */
 const MAX_BATCH = 512;
 
@@ -34,10 +39,17 @@ export class GroupCommitter {
   readonly #begin;
   readonly #commit;
   readonly #onCommit: () => void;
+  readonly #patienceMs: number;
   #waiting: Work[] = [];
   #scheduled = false;
+  #retry: NodeJS.Timeout | undefined;
+  /** Since when another process holds the lock, on the clock of `performance.now()`. */
+  #lockedSince: number | undefined;
+  #failure: unknown;
 
-  constructor(db: Database, onCommit: () => void) {
+  /** @param patienceMs how long work waits for other processes' transactions before it fails */
+  constructor(db: Database, onCommit: () => void, patienceMs: number) {
+    this.#patienceMs = patienceMs;
     this.#db = db;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
@@ -49,20 +61,36 @@ export class GroupCommitter {
     this.#schedule();
   }
 
-  /** Commits all that waits, before the database is closed. */
+  /** Commits all that waits, before the database is closed; what is locked out now fails. */
   drain(): void {
+    clearTimeout(this.#retry);
+    this.#lockedSince = -Infinity;
     while (this.#waiting.length > 0) this.#commitWaiting();
+  }
+
+  /** Why the last transaction failed, or has waited for long; absent while all is well. */
+  failure(): unknown {
+    return this.#isLockedFor(TELL_AFTER_MS) ? LOCKED : this.#failure;
   }
 
   // After the poll phase: every request that this turn of the loop has read is in the batch.
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#commitWaiting();
-      if (this.#waiting.length > 0) this.#schedule();
-    });
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#scheduled = false;
+    this.#commitWaiting();
+    if (this.#waiting.length === 0) return;
+    if (this.#lockedSince === undefined) return this.#schedule();
+    this.#scheduled = true;
+    this.#retry = setTimeout(() => this.#turn(), RETRY_MS);
+  }
+
+  #isLockedFor(ms: number): boolean {
+    return this.#lockedSince !== undefined && performance.now() - this.#lockedSince >= ms;
   }
 
   #commitWaiting(): void {
@@ -87,6 +115,7 @@ export class GroupCommitter {
     try {
       if (this.#db.inTransaction) this.#rollback();
       this.#begin.run();
+      this.#lockedSince = undefined;
       for (const work of works) {
         running = work;
         work.run(batch);
@@ -94,13 +123,22 @@ export class GroupCommitter {
       running = undefined;
       this.#commit.run();
       batch.committed = true;
+      this.#failure = undefined;
     } catch (error) {
       this.#rollback();
       if (running !== undefined && !isStorageError(error)) {
         running.failed(error);
         return running;
       }
-      for (const work of works) work.failed(error);
+      if (isLocked(error) && !this.#isLockedFor(this.#patienceMs)) {
+        this.#lockedSince ??= performance.now();
+        this.#waiting = [...works, ...this.#waiting];
+        return undefined;
+      }
+      this.#failure = error;
+      const given = isLocked(error) ? [...works, ...this.#waiting.splice(0)] : works;
+      this.#lockedSince = undefined;
+      for (const work of given) work.failed(error);
       return undefined;
     }
     for (const work of works) work.done();
@@ -116,6 +154,12 @@ export class GroupCommitter {
       // The next attempt tries it once more, and fails with the reason if it cannot.
     }
   }
+}
+
+const LOCKED = new Sqlite.SqliteError('The database is locked by another process.', 'SQLITE_BUSY');
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 function isStorageError(error: unknown): boolean {

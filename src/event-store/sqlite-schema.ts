@@ -22,6 +22,6 @@ export const INSERT_EVENT = `
 INSERT INTO events (position, stream, revision, id, type, data, metadata)
 VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-export function createEventTables({ db }: EmbeddedDatabase): void {
-  db.transaction(() => db.exec(DDL)).immediate();
+export function createEventTables(database: EmbeddedDatabase): void {
+  database.define(DDL);
 }

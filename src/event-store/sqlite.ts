@@ -105,10 +105,18 @@ export class SqliteEventStore implements EventStore {
   }
 
   #startPolling(): NodeJS.Timeout {
-    let seen = this.#reader.dataVersion();
+    // Absent where it cannot be read: the subscriptions then meet, and report, the reason themselves.
+    const version = (): number | undefined => {
+      try {
+        return this.#reader.dataVersion();
+      } catch {
+        return undefined;
+      }
+    };
+    let seen = version();
     const look = (): void => {
-      const now = this.#reader.dataVersion();
-      if (now === seen) return;
+      const now = version();
+      if (now === seen && now !== undefined) return;
       seen = now;
       this.#wakeAll();
     };

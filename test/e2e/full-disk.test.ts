@@ -57,9 +57,15 @@ void test('a full disk stops acceptance and nothing else', { skip: noOwnMounts }
   );
   t.ok(answer === accepted[0] || answer === 'service_unavailable', answer);
 
+  const readiness = async () => await fetch(`${service.url}/readyz`);
+  const unready = await readiness();
+  t.equal(unready.status, 503);
+  t.match(await unready.json(), { details: { missing: [/takes no writes: the disk is full/] } });
+
   remove('ballast');
   const again = async () => ((await post('<p>room again</p>')).status === 202 ? true : undefined);
   t.ok(await eventually('acceptance with room on the disk', again));
+  await eventually('readiness', async () => (await readiness()).ok || undefined);
   for (const id of accepted) {
     const { status } = await client.wait(id);
     t.match(status, /^(?:completed|failed)$/, id);
