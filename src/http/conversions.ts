@@ -1,4 +1,8 @@
-import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
+import {
+  CONVERSION_STATUSES,
+  type ConversionRow,
+  conversionQueries,
+} from '../../projections/conversions.ts';
 import { ServiceError } from '../errors.ts';
 import {
   callerOf,
@@ -8,10 +12,10 @@ import {
   pathParameter,
 } from './context.ts';
 import { conversionRecord, type RecordDependencies } from './conversion-record.ts';
+import { Endings } from './endings.ts';
 import { freshQuery, type ReadDependencies } from './fresh-query.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { preferredWait } from './prefer.ts';
-import { CONVERSION_STATUSES } from './schemas/conversion-answers.ts';
 import { Issues } from './schemas/issues.ts';
 
 export interface ConversionDependencies extends ReadDependencies, RecordDependencies {
@@ -39,31 +43,30 @@ async function ownConversion(
 /** Resolves when the conversion has ended, `seconds` have passed or nobody waits any longer. */
 function ending(
   ctx: HttpContext,
-  { runner, readModel, closing }: ConversionDependencies,
+  { readModel, closing }: ConversionDependencies,
+  endings: Endings,
   id: string,
   seconds: number,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), disconnection(ctx), closing]);
   over.addEventListener('abort', () => resolve());
-  const look = () => {
-    const row = readModel.query(conversionQueries).byId(id);
-    if (row === undefined || hasEnded(row)) resolve();
-  };
-  const endLooking = runner.onCommit(look);
-  if (over.aborted) resolve();
-  else look();
-  return promise.finally(endLooking);
+  const endListening = endings.onEnd(id, resolve);
+  // It may have ended since it was read.
+  const row = readModel.query(conversionQueries).byId(id);
+  if (over.aborted || row === undefined || hasEnded(row)) resolve();
+  return promise.finally(endListening);
 }
 
 export function getConversion(deps: ConversionDependencies): HttpMiddleware {
+  const endings = new Endings(deps.runner);
   return async (ctx) => {
     let row = await ownConversion(ctx, deps, ctx.state.asOf);
     const wait = preferredWait(ctx.get('Prefer'));
     if (wait !== undefined) {
       ctx.set('Preference-Applied', `wait=${wait}`);
       if (wait > 0 && !hasEnded(row)) {
-        await ending(ctx, deps, row.id, wait);
+        await ending(ctx, deps, endings, row.id, wait);
         row = await ownConversion(ctx, deps);
       }
     }

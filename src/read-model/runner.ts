@@ -26,7 +26,7 @@ export class ProjectionRunner {
   readonly #store: EventStore;
   readonly #readModel: ReadModel;
   readonly #logger: Logger | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
   readonly #waiters = new Set<Waiter>();
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
@@ -83,8 +83,8 @@ export class ProjectionRunner {
     return this.#faltered;
   }
 
-  /** Calls `listener` after each batch that this process has seen committed; returns how to end that. */
-  onCommit(listener: () => void): () => void {
+  /** Calls `listener` with each batch that this process has seen committed; returns how to end that. */
+  onCommit(listener: (events: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -202,7 +202,7 @@ export class ProjectionRunner {
       if (result === 'superseded') throw new Error('The read model is replaced all the time.');
       return result;
     });
-    if (outcome === 'applied') this.#afterCommit();
+    if (outcome === 'applied') this.#afterCommit(events);
     return outcome === 'applied';
   }
 
@@ -211,11 +211,11 @@ export class ProjectionRunner {
     for (const waiter of this.#waiters) if (waiter.position <= reached) waiter.resolve();
   }
 
-  #afterCommit(): void {
+  #afterCommit(events: readonly RecordedEvent[]): void {
     this.#answerWaiters();
     for (const listener of this.#listeners) {
       try {
-        listener();
+        listener(events);
       } catch (error) {
         this.#logger?.error({ err: error }, 'a listener of the projections failed');
       }

@@ -1,5 +1,6 @@
 import { test } from 'tap';
-import { type Answer, BASE, refusal, startApi } from '../support/api.ts';
+import { type Answer, type Api, BASE, refusal, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 
 const PDF = Buffer.from(`%PDF-1.7\n${'0123456789'.repeat(500)}\n%%EOF\n`);
 
@@ -97,8 +98,44 @@ void test('Prefer: wait', async (t) => {
   t.pass('a client that goes away is waited for no longer');
 });
 
+void test('many who wait cost nothing until what they wait for ends', async (t) => {
+  const waiters = 20;
+  const api = await startWithConversion(t);
+  const { key, id: accountId } = api.account;
+  const ids = [await api.create(), await api.create()];
+  const caughtUp = async () => api.runner.waitFor(await api.store.head());
+  await caughtUp();
+  let queries = 0;
+  const query = api.readModel.query.bind(api.readModel);
+  api.readModel.query = (factory) => {
+    queries += 1;
+    return query(factory);
+  };
+  const waiting = Array.from({ length: waiters }, (_, n) =>
+    api.get(ids[n % 2] ?? '', { Prefer: 'wait=30' }),
+  );
+  await eventually('all have looked twice', () => queries >= 2 * waiters || undefined);
+  queries = 0;
+  for (let n = 0; n < 5; n += 1) await api.create();
+  await caughtUp();
+  t.equal(queries, 0, 'commits that do not concern them');
+  await api.complete(accountId, ids[0] ?? '', PDF);
+  await api.fail(accountId, ids[1] ?? '', 'The page took too long.');
+  const answers = await Promise.all(waiting);
+  t.strictSame(
+    answers.map(({ body }) => body['status']),
+    answers.map((_, n) => (n % 2 === 0 ? 'completed' : 'failed')),
+  );
+  t.ok(queries <= 2 * waiters, `${queries} queries`);
+  const again = await api.create();
+  const late = api.get(again, { Prefer: 'wait=30' });
+  await api.call('GET', `${BASE}/account/`, { key });
+  await api.complete(accountId, again, PDF);
+  t.equal((await late).body['status'], 'completed', 'after the first have gone');
+});
+
 /** Follows how many requests wait for commits. */
-function countListeners(runner: { onCommit(listener: () => void): () => void }) {
+function countListeners(runner: { onCommit: Api['runner']['onCommit'] }) {
   let count = 0;
   let look: (() => void) | undefined;
   const onCommit = runner.onCommit.bind(runner);

@@ -3,8 +3,6 @@ import { Timestamp } from './timestamp.ts';
 
 const closed = { additionalProperties: false } as const;
 
-export const CONVERSION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
-
 const id = Type.String({
   pattern: '^conv_[0-9a-z]{26}$',
   description: 'Names the conversion.',

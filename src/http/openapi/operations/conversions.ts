@@ -1,10 +1,7 @@
+import { CONVERSION_STATUSES } from '../../../../projections/conversions.ts';
 import Type from 'typebox';
 import { MAX_WAIT_SECONDS } from '../../prefer.ts';
-import {
-  AcceptedConversion,
-  Conversion,
-  CONVERSION_STATUSES,
-} from '../../schemas/conversion-answers.ts';
+import { AcceptedConversion, Conversion } from '../../schemas/conversion-answers.ts';
 import { ConversionRequest } from '../../schemas/conversion-request.ts';
 import type { OperationDoc, ParameterDoc } from '../operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pages.ts';
