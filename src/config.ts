@@ -1,5 +1,6 @@
 /** Environment → one validated, frozen object. The only file that reads settings. */
 import { resolve } from 'node:path';
+import { isEmailAddress } from './domain/email.ts';
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -69,7 +70,7 @@ const masterKey: Parse<Buffer> = (value, name) => {
 };
 
 const emailAddress: Parse<string> = (value, name) =>
-  value === '' || /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(value)
+  value === '' || isEmailAddress(value)
     ? value
     : refuse(name, value, 'an email address, or empty for none');
 

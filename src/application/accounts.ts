@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { AccountState } from '../domain/account.ts';
+import { isEmailAddress } from '../domain/email.ts';
 import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { newAccountId } from '../ids.ts';
@@ -49,7 +50,7 @@ export async function openAccount(
   const { actors, vault } = deps;
   const { plan, credits } = request;
   const email = request.email.trim();
-  if (!/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(email)) {
+  if (!isEmailAddress(email)) {
     const text = `${JSON.stringify(email)} is not an email address.`;
     throw new ServiceError('validation_error', text, { details: { email: [text] } });
   }

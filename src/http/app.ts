@@ -1,13 +1,15 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { authenticate, countAnonymous } from './middleware/authenticate.ts';
-import { clientAddress } from './middleware/client-address.ts';
+import { addressOf, clientAddress } from './middleware/client-address.ts';
 import { errors } from './middleware/errors.ts';
 import { notFound } from './middleware/not-found.ts';
+import { standingOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
@@ -18,6 +20,8 @@ export type { HttpDependencies } from './dependencies.ts';
 
 export interface HttpApp {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The rate limit headers for a connection that sent no request that could be understood. */
+  readonly standing: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
   /** Answers at once whoever waits for something to happen. */
   readonly endWaiting: () => void;
 }
@@ -56,6 +60,7 @@ export function createApp(deps: HttpDependencies): HttpApp {
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
+    standing: (socket) => standingOf(deps, addressOf(socket)),
     endWaiting: () => closing.abort(),
   };
 }

@@ -1,6 +1,7 @@
 /** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
+import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
-import type { BlobStore } from '../blob-store/port.ts';
+import { BlobNotFound, type BlobRange, type BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
@@ -17,6 +18,8 @@ export interface FileDependencies extends ReadDependencies, RateLimitDependencie
   readonly config: RateLimitDependencies['config'] & { readonly retentionSeconds: number };
 }
 
+const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-Range'] as const;
+
 async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> {
   const row = (await freshQuery(deps, conversionQueries)).byId(id);
   if (row?.document === undefined || row.completedAt === undefined) {
@@ -28,9 +31,28 @@ async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> 
   return row.document;
 }
 
-async function send(
+/** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
+async function openFile(
   ctx: HttpContext,
   { blobs }: FileDependencies,
+  document: BlobRef,
+  range?: BlobRange,
+): Promise<Readable> {
+  try {
+    return await blobs.open(document, range);
+  } catch (cause) {
+    if (!(cause instanceof BlobNotFound)) throw cause;
+    ctx.state.log.warn({ err: cause }, 'A file that should be there is not.');
+    for (const name of FILE_HEADERS) ctx.remove(name);
+    throw new ServiceError('gone', 'The file is no longer kept. Convert again for a new one.', {
+      cause,
+    });
+  }
+}
+
+async function send(
+  ctx: HttpContext,
+  deps: FileDependencies,
   document: BlobRef,
   etag: string,
 ): Promise<void> {
@@ -45,11 +67,11 @@ async function send(
     ctx.status = 200;
     ctx.length = document.bytes;
     // A HEAD is answered without opening the file.
-    if (ctx.method === 'GET') ctx.body = await blobs.open(document);
+    if (ctx.method === 'GET') ctx.body = await openFile(ctx, deps, document);
   } else {
     ctx.status = 206;
     ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${document.bytes}`);
-    ctx.body = await blobs.open(document, range);
+    ctx.body = await openFile(ctx, deps, document, range);
     ctx.length = range.end - range.start + 1;
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { HttpApp } from './app.ts';
+import { requestIdOf } from './middleware/request-id.ts';
 import { SECURITY_HEADERS } from './middleware/security-headers.ts';
 
 const ANSWER_HEADERS = {
@@ -22,9 +23,17 @@ export interface Patience {
   readonly requestMs: number;
   /** How often connections are looked at for having been slow. */
   readonly checkMs: number;
+  /** How long an answer may wait for the client to take more of it, and a connection do nothing. */
+  readonly stalledMs: number;
 }
 
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
+/** A stalled connection looks like one that waits for a conversion, which it may for 30 seconds. */
+const PATIENCE: Patience = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  stalledMs: 60_000,
+};
 
 export interface HttpServer {
   readonly port: number;
@@ -35,16 +44,22 @@ export interface HttpServer {
 }
 
 const STARTING: HttpApp = {
-  handle: (_, response) => {
+  handle: (request, response) => {
     const { status, message } = ERRORS.service_unavailable;
-    response.writeHead(status, { ...ANSWER_HEADERS, 'Retry-After': '1' });
+    const id = requestIdOf(request.headers['x-request-id']);
+    response.writeHead(status, { ...ANSWER_HEADERS, 'X-Request-Id': id, 'Retry-After': '1' });
     response.end(JSON.stringify({ error: 'service_unavailable', message }));
   },
+  standing: async () => ({}),
   endWaiting: () => {},
 };
 
 /** What came is not a request that could reach the application: answered here, in the same shape. */
-function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
+async function answerBroken(
+  app: HttpApp,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+): Promise<void> {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -58,6 +73,9 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   const body = JSON.stringify({ error: code, message });
   const headers = {
     ...ANSWER_HEADERS,
+    // Whatever it said of itself was not understood.
+    'X-Request-Id': requestIdOf(undefined),
+    ...(await app.standing(socket).catch(() => ({}))),
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
   };
@@ -84,12 +102,14 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
 export async function listen({
   host,
   port,
-  patience = PATIENCE,
+  patience: given = {},
 }: {
   readonly host: string;
   readonly port: number;
-  readonly patience?: Patience;
+  /** Where it differs from the usual. */
+  readonly patience?: Partial<Patience>;
 }): Promise<HttpServer> {
+  const patience = { ...PATIENCE, ...given };
   const server = createServer({
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
@@ -97,6 +117,8 @@ export async function listen({
     maxHeaderSize: MAX_HEADER_BYTES,
     connectionsCheckingInterval: patience.checkMs,
   });
+  // Without a listener, Node ends the connection.
+  server.timeout = patience.stalledMs;
   let app = STARTING;
   let closing = false;
   /** Connections without a request under way. Node takes one that has sent nothing yet for busy. */
@@ -117,7 +139,7 @@ export async function listen({
   server.on('request', handle);
   // An expectation that is not understood is no reason to refuse the request.
   server.on('checkExpectation', handle);
-  server.on('clientError', answerBroken);
+  server.on('clientError', (error, socket: Socket) => void answerBroken(app, error, socket));
   const address = await bind(server, host, port);
   return {
     port: address.port,

@@ -204,6 +204,22 @@ void test('the list', async (t) => {
   }
 });
 
+void test('a file that is not in the store is gone', async (t) => {
+  const api = await startWithConversion(t);
+  const id = await api.create();
+  await api.complete(api.account.id, id, PDF);
+  const url = fileUrl(await api.get(id));
+  await api.blobs.deleteAll(id);
+  for (const headers of [{}, { Range: 'bytes=0-9' }]) {
+    const answer = await api.call('GET', url, { headers });
+    t.strictSame(refusal(answer), { status: 410, error: 'gone' });
+    for (const name of ['etag', 'content-disposition', 'content-range', 'accept-ranges']) {
+      t.equal(answer.headers.get(name), null, name);
+    }
+  }
+  t.match(api.logged.join(''), /A file that should be there is not/);
+});
+
 void test('the file', async (t) => {
   const api = await startWithConversion(t, { env: { RETENTION_SECONDS: '7200' } });
   const id = await api.create();

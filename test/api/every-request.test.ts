@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { revokeApiKey } from '../../src/application/api-keys.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
-import { rawHttp } from '../support/raw-http.ts';
+import { partsOf, rawHttp } from '../support/raw-http.ts';
 
 const shown = (answer: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
@@ -182,4 +182,10 @@ void test('what is not HTTP is answered in the same shape', async (t) => {
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   );
   t.match(smuggled, /^HTTP\/1\.1 400 /);
+  for (const { headers } of [garbage, huge, smuggled].map(partsOf)) {
+    t.match(headers.get('x-request-id'), /^[0-9a-f-]{36}$/);
+    const limit = String(api.config.rateLimitAnonymous);
+    t.strictSame(shown({ headers }).slice(0, 2), [limit, limit], 'how its address stands');
+    t.ok(Number(headers.get('x-ratelimit-reset')) * 1000 > api.clock.time);
+  }
 });

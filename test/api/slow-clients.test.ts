@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Readable } from 'node:stream';
 import { type Test, test } from 'tap';
 import { BASE, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
-const PATIENCE = { headersMs: 300, requestMs: 700, checkMs: 50 };
+const PATIENCE = { headersMs: 300, requestMs: 700, checkMs: 50, stalledMs: 1000 };
 /** Far from what the product allows, near enough for a busy machine. */
 const MOST_MS = 8000;
 
@@ -44,8 +47,10 @@ void test('who takes too long to send is cut off, and holds nobody up', async (t
   ];
   t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 200, 'others are served');
   for (const answer of await Promise.all(slow)) {
-    const { status, text } = partsOf(answer);
+    const { status, text, headers } = partsOf(answer);
     t.equal(status, 408, answer.slice(0, 200));
+    t.ok(headers.get('x-request-id'));
+    t.ok(headers.get('x-ratelimit-limit'));
     t.match(JSON.parse(text), { error: 'request_timeout', message: /./ });
   }
   t.ok(performance.now() - began < MOST_MS);
@@ -53,4 +58,36 @@ void test('who takes too long to send is cut off, and holds nobody up', async (t
     ({ type }) => type === 'ConversionRequested',
   );
   t.equal(requested.length, 0, 'half a request asks for nothing');
+});
+
+void test('who stops reading a file is cut off', async (t) => {
+  const api = await startApi(t, { patience: PATIENCE });
+  const { id: accountId, key } = await api.newAccount();
+  const asked = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const id = asked.body['id'] as string;
+  // More than the buffers of both ends hold.
+  const size = 32 * 1024 * 1024;
+  await api.complete(accountId, id, Buffer.alloc(size, 'x'));
+  const url = (await api.call('GET', `${BASE}/conversions/${id}/`, { key })).body['file_url'];
+  const { hostname, port, pathname, search } = new URL(String(url));
+  const socket = connect(Number(port), hostname);
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => {});
+  const open = api.blobs.open.bind(api.blobs);
+  const opened = Promise.withResolvers<Readable>();
+  api.blobs.open = async (...which) => {
+    const file = await open(...which);
+    opened.resolve(file);
+    return file;
+  };
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await once(socket, 'readable');
+  let read = (socket.read() as Buffer).length;
+  const file = await opened.promise;
+  await eventually('the file is closed', () => file.closed || undefined);
+  socket.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+  });
+  if (!socket.closed) await once(socket, 'close');
+  t.ok(read < size, 'it did not get the whole');
 });

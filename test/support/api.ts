@@ -56,7 +56,7 @@ export interface ApiOptions {
   /** What is put in the place of a part, to make it fail. */
   readonly replace?: (deps: HttpDependencies) => Partial<HttpDependencies>;
   /** With slow clients; the product's own unless given. */
-  readonly patience?: Patience;
+  readonly patience?: Partial<Patience>;
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;

@@ -1,5 +1,11 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { HttpMiddleware } from '../context.ts';
+
+/** A dual-stack socket shows an IPv4 client as ::ffff:a.b.c.d. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** The address at the other end of a connection. */
+export const addressOf = ({ remoteAddress = 'unknown' }: Socket): string => plain(remoteAddress);
 
 /**
  * The client's address. Behind a trusted proxy it is the last entry of `X-Forwarded-For`, the one that
@@ -9,9 +15,7 @@ export function clientAddress({ trustProxy }: { trustProxy: boolean }): HttpMidd
   return (ctx, next) => {
     const forwarded = trustProxy ? ctx.get('X-Forwarded-For').split(',').at(-1)?.trim() : undefined;
     const known = forwarded !== undefined && (isIPv4(forwarded) || isIPv6(forwarded));
-    const address = known ? forwarded : (ctx.req.socket.remoteAddress ?? 'unknown');
-    // A dual-stack socket shows an IPv4 client as ::ffff:a.b.c.d.
-    ctx.state.clientAddress = address.replace(/^::ffff:(?=\d+\.)/i, '');
+    ctx.state.clientAddress = known ? plain(forwarded) : addressOf(ctx.req.socket);
     return next();
   };
 }

@@ -38,8 +38,10 @@ export function addressKey(address: string): string {
   return `address:${filled.slice(0, 4).join(':')}::/64`;
 }
 
-function windowOf(deps: RateLimitDependencies, ctx: HttpContext): [key: string, rate: Rate] {
-  const { caller, clientAddress } = ctx.state;
+type Client = Pick<HttpContext['state'], 'caller' | 'clientAddress'>;
+
+function windowOf(deps: RateLimitDependencies, client: Client): [key: string, rate: Rate] {
+  const { caller, clientAddress } = client;
   const [key, limit] =
     caller === undefined
       ? [addressKey(clientAddress), deps.config.rateLimitAnonymous]
@@ -54,10 +56,23 @@ export function demandAllowed({ allowed, resetAt }: Standing, clock: Clock): voi
   throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
 }
 
+const headersOf = (standing: Standing) => ({
+  'X-RateLimit-Limit': String(standing.limit),
+  'X-RateLimit-Remaining': String(standing.remaining),
+  'X-RateLimit-Reset': String(standing.resetAt),
+});
+
 function show(ctx: HttpContext, standing: Standing): void {
-  ctx.res.setHeader('X-RateLimit-Limit', String(standing.limit));
-  ctx.res.setHeader('X-RateLimit-Remaining', String(standing.remaining));
-  ctx.res.setHeader('X-RateLimit-Reset', String(standing.resetAt));
+  for (const [name, value] of Object.entries(headersOf(standing))) ctx.res.setHeader(name, value);
+}
+
+/** The headers of an answer to somebody of whom nothing but the address is known. */
+export async function standingOf(
+  deps: RateLimitDependencies,
+  clientAddress: string,
+): Promise<Readonly<Record<string, string>>> {
+  const window = windowOf(deps, { caller: undefined, clientAddress });
+  return headersOf(await deps.rateLimiter.peek(...window));
 }
 
 /**
@@ -65,12 +80,12 @@ function show(ctx: HttpContext, standing: Standing): void {
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
-  const standing = await deps.rateLimiter.take(...windowOf(deps, ctx));
+  const standing = await deps.rateLimiter.take(...windowOf(deps, ctx.state));
   show(ctx, standing);
   demandAllowed(standing, deps.clock);
 }
 
 /** Says how things stand on an answer that does not count. */
 export async function showStanding(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
-  show(ctx, await deps.rateLimiter.peek(...windowOf(deps, ctx)));
+  show(ctx, await deps.rateLimiter.peek(...windowOf(deps, ctx.state)));
 }

@@ -138,6 +138,6 @@ export function buildDocument(
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { securitySchemes: SECURITY_SCHEMES, schemas: SCHEMAS, headers: HEADERS },
-    'x-common-responses': errorResponses(COMMON_ERRORS, []),
+    'x-common-responses': errorResponses(COMMON_ERRORS, headersOf('none')),
   };
 }
