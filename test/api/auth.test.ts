@@ -15,8 +15,6 @@ const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('b
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const post = (api: Api, path: string, body: unknown) => api.call('POST', path, { body });
 
-const judged = (all: readonly number[]) => all.filter((status) => status === 401).length;
-
 async function signIn(api: Api, email: string) {
   const answer = await post(api, CREATE, { email, password: PASSWORD });
   return { answer, ...(answer.body as { access: string; refresh: string }) };
@@ -137,11 +135,8 @@ void test('a wrong pair says nothing, and too many of them are stopped', async (
   const guesses = await Promise.all(
     Array.from({ length: 20 }, () => post(api, CREATE, { email, password: 'guess' })),
   );
-  t.equal(
-    judged(guesses.map(({ status }) => status)),
-    9,
-    'ten wrong ones, those at the same time included',
-  );
+  const judged = guesses.filter(({ status }) => status === 401);
+  t.equal(judged.length, 9, 'ten wrong ones, those at the same time included');
   const stopped = await signIn(api, email);
   t.strictSame(refusal(stopped.answer), { status: 429, error: 'rate_limit_exceeded' });
   t.ok(Number(stopped.answer.headers.get('retry-after')) > 0, 'even with the right password');
