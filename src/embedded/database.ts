@@ -78,13 +78,13 @@ export function openEmbeddedDatabase(
     else work.failed(new Error(`${path} is closed.`));
   };
 
+  const restamp = (): unknown => db.pragma(`user_version = ${STORE_VERSION}`);
   /** The smallest write there is: it changes nothing. */
   const probe = (): void => {
     if (probing) return;
     probing = true;
     const ended = (): void => void (probing = false);
-    const run = (): unknown => db.pragma(`user_version = ${STORE_VERSION}`);
-    enqueue({ run, done: ended, failed: ended });
+    enqueue({ run: () => void restamp(), done: ended, failed: ended });
   };
 
   return {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
@@ -155,8 +156,12 @@ void test('a subscription to a store that cannot be looked at ends, and the proc
   const { subscription, until } = follow(store, 0n);
   await store.append('a-1', newEvents(1), 'no-stream');
   await until(1);
+  // It has read to the end by then and waits: only a look can tell it.
+  await setImmediate();
   database.close();
+  const deadline = setTimeout(() => t.fail('not within 10 s'), 10_000);
   await t.rejects(subscription.ended, { name: 'EventStoreUnavailable' });
+  clearTimeout(deadline);
 });
 
 void test('after the database is closed nothing is accepted', async (t) => {
