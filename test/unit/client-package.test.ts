@@ -8,7 +8,10 @@ import { promisify } from 'node:util';
 import { test } from 'tap';
 import { startApi } from '../support/api.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+/** Without the loaders that the test runner gives to every child: a consumer has none, and tsc fails on them. */
+const run = (file: string, args: readonly string[], options: { readonly cwd?: string } = {}) =>
+  execute('env', ['-u', 'NODE_OPTIONS', file, ...args], options);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TSC = join(ROOT, 'node_modules', '.bin', 'tsc');
 
