@@ -54,24 +54,6 @@ const browsers = new Browsers({
   onEnded: ({ pid }) => tell({ kind: 'chromeEnded', threadId, pid }),
 });
 
-/** A tunnel is known by host and port alone, so that is what addresses are compared by. */
-function place(url: string): string {
-  const parsed = URL.parse(/^[a-z]+:\/\//i.test(url) ? url : `https://${url}`);
-  if (parsed === null) return url;
-  const standard = parsed.protocol === 'http:' ? '80' : '443';
-  return `${parsed.hostname}:${parsed.port === '' ? standard : parsed.port}`;
-}
-
-function explainWith(job: EgressJob): ExplainNetwork {
-  return (url) => {
-    const at = (incident: { readonly url: string }): boolean => place(incident.url) === place(url);
-    const refused = job.refused.findLast(at);
-    if (refused) return { refused: true, reason: refused.reason };
-    const failed = job.failed.findLast(at);
-    return failed && { refused: false, reason: failed.reason };
-  };
-}
-
 interface InHand {
   readonly browser: Browser;
   readonly tab: Tab;
@@ -104,8 +86,10 @@ async function render(task: RenderTask): Promise<RenderResult> {
       cleaning = taking.then(({ browser }) => putBack(browser, accountId, false)).catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
-    job = (await startedProxy()).beginJob();
-    const order = { request, options, outputPath, explainNetwork: explainWith(job) };
+    const network = (await startedProxy()).beginJob();
+    job = network;
+    const explainNetwork: ExplainNetwork = (url) => network.explain(url);
+    const order = { request, options, outputPath, explainNetwork };
     const rendered = await renderDocument(inHand.tab, order, deadline);
     completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;
