@@ -2,7 +2,7 @@
  * The composition root: the only file that names concrete adapters. What serves and renders is loaded
  * when it is needed, so that a command that only looks at the store starts in half the time.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { allProjections } from '../projections/all.ts';
 import { SqliteSnapshots } from './actors/sqlite-snapshots.ts';
@@ -52,11 +52,22 @@ function refuseUnsupported(config: Config): void {
 
 /**
  * Opens the data directory of the settings, and follows the log into its read models.
+ * @param options `create`: makes an empty store where there is none, instead of refusing
  * @throws {Error} one line that names the file or setting and the remedy
  */
-export async function openCore(config: Config, logger: Logger): Promise<Core> {
+export async function openCore(
+  config: Config,
+  logger: Logger,
+  { create }: { readonly create: boolean },
+): Promise<Core> {
   refuseUnsupported(config);
   const at = (name: string): string => join(config.dataDir, name);
+  if (!create && !existsSync(at('pressledger.db'))) {
+    throw new Error(
+      `There is no store in ${config.dataDir}: set DATA_DIR to the directory of the service, or make ` +
+        "one with 'pressledger account create' or 'pressledger start'.",
+    );
+  }
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
 
   const clock = systemClock;
@@ -208,7 +219,7 @@ interface RunningApi extends Running {
 
 /** The whole service in one process, on embedded parts. */
 export async function startService(config: Config, logger: Logger): Promise<RunningService> {
-  const core = await openCore(config, logger);
+  const core = await openCore(config, logger, { create: true });
   try {
     const rendering = createRendering(core);
     const api = await startApi(core, async () => {

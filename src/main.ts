@@ -30,6 +30,9 @@ const COMMANDS: readonly Command[] = [
   projectionsRebuild,
 ];
 
+/** What it keeps is for its user alone; a file that it makes for the user is as that user has it. */
+const usersUmask = process.umask(0o077);
+
 const REFUSED = 1;
 const WRONG_USAGE = 2;
 
@@ -59,7 +62,7 @@ async function main(args: readonly string[]): Promise<void> {
     await command.run(invocation, {
       output,
       withCore: async (use) => {
-        const core = await openCore(config, logger);
+        const core = await openCore(config, logger, { create: command.createsStore === true });
         try {
           await use(core);
         } finally {
@@ -68,6 +71,7 @@ async function main(args: readonly string[]): Promise<void> {
       },
       startService: () => startService(config, logger),
       startRendering,
+      outputMode: 0o666 & ~usersUmask,
     });
   } finally {
     output.end();

@@ -12,7 +12,7 @@ const PASSWORD = 'a long enough password';
 const EMAIL = 'bench@example.com';
 
 const config = readConfig(process.env);
-const core = await openCore(config, createLogger(config.logLevel));
+const core = await openCore(config, createLogger(config.logLevel), { create: true });
 const api = await startApi(core, () => ({ ready: true, missing: [] }));
 const origin = `http://127.0.0.1:${api.port}/api/v1`;
 const context = () => operatorContext(core.clock);

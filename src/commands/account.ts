@@ -31,6 +31,7 @@ async function passwordFromInput(): Promise<string> {
 
 export const accountCreate: Command = {
   name: 'account create',
+  createsStore: true,
   usage: '--email E [--plan P] [--credits N] [--password-stdin]',
   summary: 'Open an account; a password is made and shown once where none is given.',
   positionals: [],

@@ -8,6 +8,8 @@ export interface Toolbox {
   readonly startService: () => Promise<RunningService>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
   readonly startRendering: (core: Core) => Promise<Running>;
+  /** The permissions of a file that is made for the user. */
+  readonly outputMode: number;
   readonly output: Output;
 }
 
@@ -30,6 +32,8 @@ export interface Command {
   readonly summary: string;
   /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
   readonly service?: true;
+  /** It opens an empty store where there is none; others would then find nothing in it. */
+  readonly createsStore?: true;
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** The names of the positional arguments, all needed. */
   readonly positionals: readonly string[];

@@ -59,13 +59,13 @@ async function accountFor(core: Core, email: string | undefined): Promise<string
 async function finish(
   { record, open }: Converted,
   path: string,
-  { output }: Toolbox,
+  { output, outputMode }: Toolbox,
 ): Promise<void> {
   if (record.status === 'failed') {
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
-  await writeOutputFile(open, path);
+  await writeOutputFile(open, path, outputMode);
   output.json(record);
   output.line(`${record.id} is in ${path}.`);
 }

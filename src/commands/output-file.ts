@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { access, constants, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,12 +21,18 @@ export async function checkOutputFile(path: string): Promise<void> {
   }
 }
 
-/** Puts the whole file in its place, or leaves what was there as it was. */
-export async function writeOutputFile(open: () => Promise<Readable>, path: string): Promise<void> {
+/** Puts the whole file in its place, with these permissions, or leaves what was there as it was. */
+export async function writeOutputFile(
+  open: () => Promise<Readable>,
+  path: string,
+  mode: number,
+): Promise<void> {
   const content = await open();
   const partial = `${path}.${randomUUID()}.part`;
   try {
     await pipeline(content, createWriteStream(partial, { flags: 'wx', flush: true }));
+    // A file system without permissions has none to set.
+    await chmod(partial, mode).catch(() => {});
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });

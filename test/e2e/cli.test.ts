@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { cliJson, runCli } from '../support/cli.ts';
@@ -31,8 +31,6 @@ async function refuses(
 
 void test('accounts, credits, plans and keys without a service', async (t) => {
   const place = createPlace(t, { FREE_CREDITS: '7' });
-  t.strictSame(await cliJson(place, ['account', 'list']), []);
-
   const opened = (await cliJson(place, ['account', 'create', '--email', ANN])) as object;
   t.match(opened, { id: /^acct_/, email: ANN, plan: 'free', credits: 7, password: /^\w{12,}$/ });
   t.strictSame(Object.keys(opened), ['id', 'email', 'plan', 'credits', 'password']);
@@ -87,6 +85,37 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
     t.notOk(log.includes(personal), `${personal} is not in the log as it is`);
   }
   t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);
+});
+
+void test('where there is no store, a command says so and makes none', async (t) => {
+  const place = createPlace(t);
+  for (const args of [
+    ['account', 'list'],
+    ['account', 'show', ANN],
+    ['credits', 'grant', ANN, '5'],
+    ['key', 'create', ANN, '--name', 'n'],
+    ['projections', 'rebuild'],
+    ['convert', 'https://example.com/', '-o', join(place.tmpDir, 'never.pdf')],
+  ]) {
+    await refuses(t, place, args, 1, /There is no store in \/.*\/data: set DATA_DIR/);
+  }
+  t.notOk(existsSync(place.dataDir));
+});
+
+void test('a data directory is for its user alone, and a PDF is as that user has files', async (t) => {
+  const place = createPlace(t);
+  const before = process.umask(0o022);
+  t.teardown(() => process.umask(before));
+  mkdirSync(place.dataDir, { mode: 0o755 });
+  await cliJson(place, ['account', 'create', '--email', ANN]);
+  const [source, target] = [join(place.tmpDir, 'a.html'), join(place.tmpDir, 'a.pdf')];
+  writeFileSync(source, `<p>Large</p><!--${'x'.repeat(100_000)}-->`);
+  await cliJson(place, ['convert', source, '-o', target]);
+  const names = readdirSync(place.dataDir, { recursive: true, encoding: 'utf8' });
+  const open = names.filter((name) => (statSync(join(place.dataDir, name)).mode & 0o077) !== 0);
+  t.ok(names.length > 10);
+  t.strictSame(open, []);
+  t.equal(statSync(target).mode & 0o777, 0o644);
 });
 
 void test('for people: the same without --json', async (t) => {

@@ -39,6 +39,7 @@ async function run(args: readonly string[]): Promise<void> {
     withCore: storeNeeded,
     startService: storeNeeded,
     startRendering: storeNeeded,
+    outputMode: 0o600,
   });
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'tap';
@@ -8,7 +8,8 @@ void test('a file is written whole, over what was there', async (t) => {
   const dir = t.testdir({ 'report.pdf': 'old' });
   const path = join(dir, 'report.pdf');
   await checkOutputFile(path);
-  await writeOutputFile(() => Promise.resolve(Readable.from(['new ', 'content'])), path);
+  await writeOutputFile(() => Promise.resolve(Readable.from(['new ', 'content'])), path, 0o644);
+  t.equal(statSync(path).mode & 0o777, 0o644);
   t.equal(readFileSync(path, 'utf8'), 'new content');
   t.strictSame(readdirSync(dir), ['report.pdf']);
 });
@@ -24,8 +25,8 @@ const cut = () => Promise.resolve(Readable.from(half()));
 void test('a download that fails leaves what was there, and nothing beside it', async (t) => {
   const dir = t.testdir({ 'report.pdf': 'old' });
   const path = join(dir, 'report.pdf');
-  await t.rejects(writeOutputFile(gone, path), { message: 'gone' });
-  await t.rejects(writeOutputFile(cut, path), { message: 'cut off' });
+  await t.rejects(writeOutputFile(gone, path, 0o644), { message: 'gone' });
+  await t.rejects(writeOutputFile(cut, path, 0o644), { message: 'cut off' });
   t.equal(readFileSync(path, 'utf8'), 'old');
   t.strictSame(readdirSync(dir), ['report.pdf']);
 });
