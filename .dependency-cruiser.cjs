@@ -57,7 +57,7 @@ module.exports = {
     only(
       'rate-limiter',
       '^src/rate-limiter/',
-      ['^src/rate-limiter/', '^src/clock\\.ts$'],
+      ['^src/rate-limiter/', '^src/clock\\.ts$', '^src/nats/'],
       'An adapter knows its port and its driver.',
     ),
     only(
@@ -75,8 +75,14 @@ module.exports = {
     only(
       'render-queue',
       '^src/render-queue/',
-      ['^src/render-queue/', '^src/domain/'],
+      ['^src/render-queue/', '^src/domain/', '^src/nats/'],
       'An adapter knows its port and its driver.',
+    ),
+    only(
+      'nats',
+      '^src/nats/',
+      ['^src/nats/'],
+      'The connection that adapters share knows none of them.',
     ),
     only(
       'actors',
@@ -163,11 +169,11 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/compose\\.ts$',
-          '^src/(event-store|blob-store|keyring|rate-limiter|render-queue)/',
+          '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(event-store|blob-store|keyring|rate-limiter|render-queue)/',
+        path: '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
         pathNot: '/(port|codec|messages|vault)\\.ts$',
       },
     },

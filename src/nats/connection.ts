@@ -1,0 +1,145 @@
+/** The connection to NATS that a process's adapters share: checked at the start, then kept for ever. */
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { type NatsAddress, parseNatsUrl } from './address.ts';
+
+export interface NatsLink {
+  readonly connection: NatsConnection;
+  /** Whether the server can be reached right now, as far as this process knows. */
+  isUp(): boolean;
+  /** Calls back after each reconnection; returns the function that ends it. */
+  onReconnect(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface NatsLinkOptions {
+  /** How the server names this client in its own reports. */
+  readonly name: string;
+  readonly logger: Logger;
+}
+
+/** Debian 12's nats-server is 2.9.10: everything that the adapters use is in 2.9.0. */
+const OLDEST: readonly [number, number] = [2, 9];
+const CONNECT_MS = 5000;
+const RECONNECT_WAIT_MS = 250;
+/** Two pings without an answer end a connection that died without a word. */
+const PING_MS = 5000;
+const CLOSE_MS = 1000;
+
+/** @throws {Error} one line that names the server, without its credentials, and the remedy */
+export async function connectToNats(url: string, options: NatsLinkOptions): Promise<NatsLink> {
+  const address = parseNatsUrl(url);
+  const connection = await open(address, options.name);
+  try {
+    await check(connection, address);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  return follow(connection, options.logger);
+}
+
+async function open(address: NatsAddress, name: string): Promise<NatsConnection> {
+  try {
+    return await connect({
+      servers: [...address.servers],
+      ...address.credentials,
+      ...(address.encrypted ? { tls: {} } : {}),
+      name,
+      timeout: CONNECT_MS,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_WAIT_MS,
+      pingInterval: PING_MS,
+      // A password that is being changed must not end the service.
+      ignoreAuthErrorAbort: true,
+    });
+  } catch (error) {
+    const { display } = address;
+    if (error instanceof errors.AuthorizationError) {
+      throw new Error(`NATS at ${display} refuses the credentials: check NATS_URL.`, {
+        cause: error,
+      });
+    }
+    throw new Error(
+      `NATS at ${display} cannot be reached (${reasonOf(error)}): check NATS_URL and that the server runs.`,
+      { cause: error },
+    );
+  }
+}
+
+async function check(connection: NatsConnection, { display }: NatsAddress): Promise<void> {
+  const version = connection.info?.version ?? 'unknown';
+  if (isTooOld(version)) {
+    throw new Error(`NATS at ${display} is version ${version}: 2.9.0 or later is needed.`);
+  }
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: CONNECT_MS });
+    await manager.getAccountInfo();
+  } catch (error) {
+    if (error instanceof errors.PermissionViolationError) {
+      throw new Error(`NATS at ${display} does not let this user ask $JS.API.INFO: allow it.`, {
+        cause: error,
+      });
+    }
+    const disabled =
+      error instanceof JetStreamApiError ||
+      (error instanceof errors.RequestError && error.isNoResponders()) ||
+      (error instanceof Error && error.name === 'JetStreamNotEnabled');
+    throw new Error(
+      disabled
+        ? `NATS at ${display} has JetStream not enabled (${reasonOf(error)}): start it with -js, or enable it for the account.`
+        : `NATS at ${display} does not answer for JetStream (${reasonOf(error)}).`,
+      { cause: error },
+    );
+  }
+}
+
+export function isTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+}
+
+function follow(connection: NatsConnection, logger: Logger): NatsLink {
+  const listeners = new Set<() => void>();
+  let up = true;
+  const statuses = async (): Promise<void> => {
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') {
+        if (up) logger.warn({ server: status.server }, 'NATS is away: connecting again');
+        up = false;
+      } else if (status.type === 'reconnect') {
+        up = true;
+        logger.info({ server: status.server }, 'NATS is back');
+        for (const listener of listeners) listener();
+      } else if (status.type === 'error') {
+        logger.error({ err: status.error }, 'NATS reports an error');
+      }
+    }
+  };
+  void statuses().catch((error: unknown) => logger.error({ err: error }, 'NATS status'));
+  return {
+    connection,
+    isUp: () => up && !connection.isClosed(),
+    onReconnect: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {
+      if (connection.isClosed()) return;
+      // What was answered before the end must still leave; a server that is away cannot take it.
+      const flushed = up ? connection.flush().catch(() => {}) : undefined;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      if (flushed) await Promise.race([flushed, late]);
+      clearTimeout(timer);
+      await connection.close();
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,101 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { type Test, test } from 'tap';
+import { parseNatsUrl } from '../../src/nats/address.ts';
+import { connectToNats } from '../../src/nats/connection.ts';
+import { eventually } from '../support/deadline.ts';
+import { freePort, startNatsServer } from '../support/nats-server.ts';
+
+const silent = { name: 'test', logger: pino({ level: 'silent' }) };
+
+async function refusal(url: string): Promise<string> {
+  const error = await connectToNats(url, silent).then(
+    async (link) => {
+      await link.close();
+      return undefined;
+    },
+    (reason: unknown) => reason,
+  );
+  return error instanceof Error ? error.message : 'no error';
+}
+
+/** What only greets, as a server of that version does. */
+async function greeter(t: Test, version: string): Promise<string> {
+  const info = { server_id: 'x', version, proto: 1, headers: true, max_payload: 1 << 20 };
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (text) => {
+      if (String(text).includes('PING')) socket.write('PONG\r\n');
+    });
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const address = server.address();
+  return `nats://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+void test('a URL names servers, encryption and credentials', (t) => {
+  const several = parseNatsUrl('nats://a:1,nats://us%40er:p%2Cw@b');
+  t.strictSame(several.servers, ['a:1', 'b:4222']);
+  t.strictSame(several.credentials, { user: 'us@er', pass: 'p,w' });
+  t.equal(several.display, 'nats://a:1,b:4222');
+  t.strictSame(parseNatsUrl('tls://token@host').credentials, { token: 'token' });
+  t.ok(parseNatsUrl('tls://host').encrypted);
+  t.strictSame(parseNatsUrl('[::1]:4223').servers, ['[::1]:4223']);
+  for (const bad of [
+    '',
+    'http://secret@host',
+    'nats://',
+    'nats://a,tls://b',
+    'nats://%zz:secret@a',
+  ]) {
+    t.throws(() => parseNatsUrl(bad), /^NATS_URL (?!.*secret)/, bad);
+  }
+  t.end();
+});
+
+void test('a server that cannot be used is named in one line without its password', async (t) => {
+  const port = await freePort();
+  const nobody = await refusal(`nats://u:secret@127.0.0.1:${port}`);
+  t.match(nobody, new RegExp(`^NATS at nats://127.0.0.1:${port} cannot be reached`));
+
+  const guarded = await startNatsServer(t, {
+    config: 'authorization { user: u, password: right }',
+  });
+  const wrong = await refusal(guarded.url.replace('//', '//u:secret@'));
+  t.match(wrong, /^NATS at nats:.* refuses the credentials/);
+  t.match(await refusal(guarded.url), /refuses the credentials/);
+
+  const plain = await startNatsServer(t, { jetStream: false });
+  t.match(await refusal(plain.url), /^NATS at nats:.* has JetStream not enabled/);
+  t.match(await refusal(plain.url.replace('nats:', 'tls:')), /cannot be reached .*tls/);
+
+  t.match(await refusal(await greeter(t, '2.8.4')), /is version 2\.8\.4: 2\.9\.0 or later/);
+  for (const line of [nobody, wrong]) t.notMatch(line, /secret|\n/);
+});
+
+void test('a link says whether the server is there, and comes back by itself', async (t) => {
+  const server = await startNatsServer(t, { config: 'authorization { token: "s3cret" }' });
+  const link = await connectToNats(server.url.replace('//', '//s3cret@'), silent);
+  let reconnections = 0;
+  const forget = link.onReconnect(() => {
+    reconnections += 1;
+  });
+  t.ok(link.isUp());
+  await server.kill();
+  await eventually('the loss', () => !link.isUp() || undefined);
+  await server.restart();
+  await eventually('the return', () => link.isUp() || undefined);
+  await link.connection.flush();
+  t.equal(reconnections, 1);
+  forget();
+  await server.restart();
+  await eventually('the return', () => link.isUp() || undefined);
+  t.equal(reconnections, 1);
+  await server.kill();
+  await link.close();
+  t.notOk(link.isUp());
+  await link.close();
+});
