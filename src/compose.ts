@@ -189,20 +189,27 @@ export async function startApi(
   core: Core,
   readiness: HttpDependencies['readiness'],
 ): Promise<RunningApi> {
-  const [{ createApp }, { createFileTokens }, { listen }, { createTokens }] = await Promise.all([
-    import('./http/app.ts'),
-    import('./http/file-tokens.ts'),
-    import('./http/server.ts'),
-    import('./http/tokens.ts'),
-  ]);
+  const [{ createApp }, { createFileTokens }, rateLimits, { listen }, { createTokens }] =
+    await Promise.all([
+      import('./http/app.ts'),
+      import('./http/file-tokens.ts'),
+      import('./http/middleware/rate-limit.ts'),
+      import('./http/server.ts'),
+      import('./http/tokens.ts'),
+    ]);
   const { config, clock, masterKey } = core;
-  const server = await listen({ host: config.host, port: config.port });
+  const rateLimiter = new MemoryRateLimiter(clock);
+  const server = await listen({
+    host: config.host,
+    port: config.port,
+    standing: rateLimits.standingOf({ rateLimiter, clock, config }),
+  });
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   server.serve(
     createApp({
       ...core,
       publicUrl,
-      rateLimiter: new MemoryRateLimiter(clock),
+      rateLimiter,
       tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), clock),
       fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), clock),
       idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),

@@ -12,6 +12,9 @@ import type { SnapshotCache } from './snapshots.ts';
 export type { CommandContext, Outcome } from './command.ts';
 export type { Limits } from './limits.ts';
 
+/** Uses so close together count as one: each move to the end of the line costs as much as a read. */
+const SAME_USE_MS = 100;
+
 export interface ActorSystemOptions {
   readonly store: EventStore;
   readonly snapshots: SnapshotCache;
@@ -35,7 +38,7 @@ export class ActorSystem {
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
-  /** By stream, least recently used first. */
+  /** By stream, least recently used first, to within `SAME_USE_MS`. */
   readonly #actors = new Map<string, { readonly actor: Resident; readonly usedAt: number }>();
   readonly #sweep: NodeJS.Timeout;
   #closed = false;
@@ -102,14 +105,17 @@ export class ActorSystem {
       throw new ServiceError('service_unavailable', 'The service is stopping.', { retryAfter: 1 });
     }
     const stream = kind.stream(id);
-    const found = this.#actors.get(stream)?.actor;
+    const known = this.#actors.get(stream);
+    const found = known?.actor;
     if (found && found.kind !== kind) {
       throw new Error(`Stream ${stream} is of kind ${found.kind.name}, not ${kind.name}.`);
     }
     // The kind is the same object, so the actor was made with its types.
     const actor = (found as Actor<State, Command, Event> | undefined) ?? this.#open(kind, stream);
-    this.#actors.delete(stream);
-    this.#actors.set(stream, { actor, usedAt: this.#clock.now() });
+    if (known === undefined || this.#clock.now() - known.usedAt >= SAME_USE_MS) {
+      this.#actors.delete(stream);
+      this.#actors.set(stream, { actor, usedAt: this.#clock.now() });
+    }
     return actor;
   }
 

@@ -16,7 +16,9 @@ export interface OwnAccountDependencies extends ReadDependencies {
 export function getAccount(deps: OwnAccountDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const row: AccountRow | undefined = (await freshQuery(deps, accountQueries)).byId(accountId);
+    const row: AccountRow | undefined = (
+      await freshQuery(deps, accountQueries, ctx.state.asOf)
+    ).byId(accountId);
     // Erased since its credential was read.
     if (row === undefined) throw new ServiceError('unauthorized');
     const { id, plan, credits, createdAt } = row;
@@ -31,7 +33,10 @@ export function listLedger(deps: OwnAccountDependencies): HttpMiddleware {
     const issues = new Issues();
     const page = pageOf(ctx, issues);
     issues.throwAny();
-    const { rows, total } = (await freshQuery(deps, ledgerQueries)).page(accountId, page);
+    const { rows, total } = (await freshQuery(deps, ledgerQueries, ctx.state.asOf)).page(
+      accountId,
+      page,
+    );
     const entries = rows.map(({ id, type, amount, balance, conversionId, createdAt }) => ({
       id,
       type,

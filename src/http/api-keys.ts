@@ -29,7 +29,10 @@ export function listApiKeys(deps: ApiKeyDependencies): HttpMiddleware {
     const issues = new Issues();
     const page = pageOf(ctx, issues);
     issues.throwAny();
-    const { rows, total } = (await freshQuery(deps, apiKeyQueries)).page(accountId, page);
+    const { rows, total } = (await freshQuery(deps, apiKeyQueries, ctx.state.asOf)).page(
+      accountId,
+      page,
+    );
     const keys = await Promise.all(
       rows.map(async ({ id, name, prefix, createdAt, lastUsedAt }) => ({
         id,

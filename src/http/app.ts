@@ -5,8 +5,8 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
-import { authenticate, countAnonymous } from './middleware/authenticate.ts';
-import { addressOf, clientAddress } from './middleware/client-address.ts';
+import { authenticate, countAnonymous, showsStanding } from './middleware/authenticate.ts';
+import { clientAddress } from './middleware/client-address.ts';
 import { errors } from './middleware/errors.ts';
 import { notFound } from './middleware/not-found.ts';
 import { standingOf } from './middleware/rate-limit.ts';
@@ -15,6 +15,7 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './route.ts';
 import { ROUTES, type RouteDependencies } from './routes.ts';
+import { sharedHead } from './shared-head.ts';
 
 export type { HttpDependencies } from './dependencies.ts';
 
@@ -36,7 +37,7 @@ function createRouter(deps: RouteDependencies): Router<RequestState> {
     address: [countAnonymous(deps)],
     // The link is judged, and a wrong one counted, where its file is known.
     link: [],
-    none: [],
+    none: [showsStanding(deps)],
   };
   for (const { method, path, auth, handler } of ROUTES) {
     router[method](pattern(path), ...admission[auth], handler(deps));
@@ -44,7 +45,8 @@ function createRouter(deps: RouteDependencies): Router<RequestState> {
   return router;
 }
 
-export function createApp(deps: HttpDependencies): HttpApp {
+export function createApp(given: HttpDependencies): HttpApp {
+  const deps = { ...given, store: { head: sharedHead(given.store) } };
   const closing = new AbortController();
   const app = new Koa<RequestState>();
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
@@ -60,7 +62,7 @@ export function createApp(deps: HttpDependencies): HttpApp {
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
-    standing: (socket) => standingOf(deps, addressOf(socket)),
+    standing: standingOf(deps),
     endWaiting: () => closing.abort(),
   };
 }

@@ -84,7 +84,7 @@ export function listConversions(deps: ConversionDependencies): HttpMiddleware {
       issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
     }
     issues.throwAny();
-    const queries = await freshQuery(deps, conversionQueries);
+    const queries = await freshQuery(deps, conversionQueries, ctx.state.asOf);
     const filter = status === undefined ? {} : { status };
     const { rows, total } = queries.page(accountId, { ...page, ...filter });
     const records = await Promise.all(rows.map((row) => conversionRecord(deps, row)));

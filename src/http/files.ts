@@ -66,8 +66,10 @@ async function send(
   if (range === undefined) {
     ctx.status = 200;
     ctx.length = document.bytes;
-    // A HEAD is answered without opening the file.
-    if (ctx.method === 'GET') ctx.body = await openFile(ctx, deps, document);
+    const content = await openFile(ctx, deps, document);
+    // A HEAD only wants to know whether it would come.
+    if (ctx.method === 'GET') ctx.body = content;
+    else content.destroy();
   } else {
     ctx.status = 206;
     ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${document.bytes}`);

@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { HttpApp } from './app.ts';
@@ -43,16 +49,24 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const STARTING: HttpApp = {
-  handle: (request, response) => {
+/** Tells whoever comes too early to come again. */
+function starting(standing: HttpApp['standing']): HttpApp {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { status, message } = ERRORS.service_unavailable;
-    const id = requestIdOf(request.headers['x-request-id']);
-    response.writeHead(status, { ...ANSWER_HEADERS, 'X-Request-Id': id, 'Retry-After': '1' });
+    response.writeHead(status, {
+      ...ANSWER_HEADERS,
+      'X-Request-Id': requestIdOf(request.headers['x-request-id']),
+      'Retry-After': '1',
+      ...(await standing(request.socket).catch(() => ({}))),
+    });
     response.end(JSON.stringify({ error: 'service_unavailable', message }));
-  },
-  standing: async () => ({}),
-  endWaiting: () => {},
-};
+  };
+  return {
+    handle: (request, response) => void answer(request, response),
+    standing,
+    endWaiting: () => {},
+  };
+}
 
 /** What came is not a request that could reach the application: answered here, in the same shape. */
 async function answerBroken(
@@ -102,10 +116,13 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
 export async function listen({
   host,
   port,
+  standing,
   patience: given = {},
 }: {
   readonly host: string;
   readonly port: number;
+  /** The rate limit headers of an answer that comes before there is an application. */
+  readonly standing: HttpApp['standing'];
   /** Where it differs from the usual. */
   readonly patience?: Partial<Patience>;
 }): Promise<HttpServer> {
@@ -119,7 +136,7 @@ export async function listen({
   });
   // Without a listener, Node ends the connection.
   server.timeout = patience.stalledMs;
-  let app = STARTING;
+  let app = starting(standing);
   let closing = false;
   /** Connections without a request under way. Node takes one that has sent nothing yet for busy. */
   const quiet = new Set<Socket>();

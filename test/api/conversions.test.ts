@@ -217,6 +217,7 @@ void test('a file that is not in the store is gone', async (t) => {
       t.equal(answer.headers.get(name), null, name);
     }
   }
+  t.equal((await api.call('HEAD', url)).status, 410);
   t.match(api.logged.join(''), /A file that should be there is not/);
 });
 

@@ -82,6 +82,28 @@ void test('routes', async (t) => {
   t.equal((await api.call('HEAD', LIST, { key })).status, 200);
 });
 
+void test('a credential tried where there is nothing to ask for counts like any other', async (t) => {
+  const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '2' } });
+  const { key } = await api.newAccount();
+  const nowhere = async (headers: Record<string, string>) =>
+    (await api.call('GET', `${BASE}/nothing/`, { headers })).status;
+  t.equal(await nowhere({}), 404);
+  t.equal(await nowhere({ 'X-API-Key': `pk_live_${'x'.repeat(24)}` }), 404);
+  t.equal(await nowhere({ Authorization: 'Bearer x.y.z' }), 404);
+  t.equal(await nowhere({ 'X-API-Key': `pk_live_${'y'.repeat(24)}` }), 429);
+  t.equal(await nowhere({}), 404, 'nothing is tried');
+  t.equal(await nowhere({ 'X-API-Key': key }), 404, 'a good one is not counted');
+});
+
+void test('what anybody may ask says how the rate limit stands, and takes nothing of it', async (t) => {
+  const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '7' } });
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs']) {
+    const { status, headers } = await api.call('GET', path);
+    t.equal(status, 200);
+    t.strictSame(shown({ headers }).slice(0, 2), ['7', '7'], path);
+  }
+});
+
 void test('request ids', async (t) => {
   const api = await startApi(t);
   const ask = async (id: string) =>

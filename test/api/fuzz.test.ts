@@ -35,8 +35,6 @@ const ENDPOINTS = ROUTES.map(
   }),
 );
 
-/** Outside what is counted, so without rate limit headers. */
-const UNCOUNTED = ['/healthz', '/readyz', '/openapi.json', '/docs'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
 type Known = Awaited<ReturnType<typeof prepare>>;
@@ -286,11 +284,8 @@ function judge(api: Api, { method, target }: RawRequest, answer: RawAnswer): voi
   demand(status < 500, 'is an error of the service');
   demand(headers.has('x-request-id'), 'without X-Request-Id');
   demand(!headers.has('x-injected'), 'with an injected header');
-  const path = pathOf(target);
-  if (!(UNCOUNTED.includes(path) && status < 400)) {
-    for (const name of ['limit', 'remaining', 'reset']) {
-      demand(/^\d+$/.test(headers.get(`x-ratelimit-${name}`) ?? ''), `without X-RateLimit-${name}`);
-    }
+  for (const name of ['limit', 'remaining', 'reset']) {
+    demand(/^\d+$/.test(headers.get(`x-ratelimit-${name}`) ?? ''), `without X-RateLimit-${name}`);
   }
   if (status >= 400 && method !== 'HEAD') {
     demand(headers.get('content-type') === 'application/json; charset=utf-8', 'is not JSON');
@@ -298,7 +293,7 @@ function judge(api: Api, { method, target }: RawRequest, answer: RawAnswer): voi
     if (!Check(ErrorAnswer, body)) return demand(false, 'does not have the shape of errors');
     demand(ERRORS[body.error].status === status, 'has the code of another status');
   }
-  api.observe({ ...answer, method, path });
+  api.observe({ ...answer, method, path: pathOf(target) });
 }
 
 async function attack(t: Test, api: Api, known: Known): Promise<Record<string, number>> {

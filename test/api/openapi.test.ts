@@ -123,6 +123,7 @@ async function driveLimits(t: Test, seen: Set<string>) {
       await api.call(method, path, { ...optional('body', body), ...(secured ? { key } : {}) });
     }
   }
+  await api.call('GET', '/nowhere', { key: 'pk_live_' });
   for (const each of api.seen) if (each.includes(' 429 ')) seen.add(each);
 }
 
@@ -161,7 +162,7 @@ async function driveFailures(t: Test, seen: Set<string>) {
 /** What never reaches the application. A slow request is given 10 seconds. */
 async function driveTheWire(t: Test, api: Api, seen: Set<string>) {
   const port = Number(new URL(api.origin).port);
-  const starting = await listen({ host: '127.0.0.1', port: 0 });
+  const starting = await listen({ host: '127.0.0.1', port: 0, standing: api.standing });
   t.teardown(() => starting.close());
   const early = await fetch(`http://127.0.0.1:${starting.port}/not-routed`);
   const { status, headers } = early;

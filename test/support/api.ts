@@ -20,6 +20,7 @@ import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
+import { standingOf } from '../../src/http/middleware/rate-limit.ts';
 import { listen, type Patience } from '../../src/http/server.ts';
 import { createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
@@ -84,7 +85,14 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
-  const server = await listen({ host: '127.0.0.1', port: 0, ...(patience && { patience }) });
+  const rateLimiter = new MemoryRateLimiter(clock);
+  const standing = standingOf({ rateLimiter, clock, config });
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    standing,
+    ...(patience && { patience }),
+  });
   const origin = `http://127.0.0.1:${server.port}`;
   const deps: HttpDependencies = {
     config,
@@ -96,7 +104,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     runner,
     blobs,
     vault,
-    rateLimiter: new MemoryRateLimiter(clock),
+    rateLimiter,
     fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), clock),
     tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), clock),
     addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
@@ -209,6 +217,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   return {
     ...deps,
     root,
+    standing,
     clock,
     store,
     logged,

@@ -6,6 +6,7 @@ import { useIsDue } from '../../domain/api-key.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
 import type { Vault } from '../../keyring/vault.ts';
+import { ConnectionMemo } from '../connection-memo.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
 
@@ -25,6 +26,19 @@ function isHash(hex: string, digest: Buffer): boolean {
   const hash = Buffer.from(hex, 'hex');
   return hash.length === digest.length && timingSafeEqual(hash, digest);
 }
+
+interface PresentedKey {
+  readonly id: string;
+  readonly digest: Buffer;
+}
+
+function presented(key: string): PresentedKey | undefined {
+  if (!KEY.test(key)) return undefined;
+  const digest = apiKeyDigest(key);
+  return { id: apiKeyIdOf(digest), digest };
+}
+
+const presentedKeys = new ConnectionMemo<PresentedKey | undefined>();
 
 /** Uses being recorded: a burst of requests with one key asks for one event, not for many. */
 const recording = new Set<string>();
@@ -50,9 +64,9 @@ async function holderOfKey(
   key: string,
   asOf: bigint,
 ): Promise<Holder | undefined> {
-  if (!KEY.test(key)) return undefined;
-  const digest = apiKeyDigest(key);
-  const id = apiKeyIdOf(digest);
+  const known = presentedKeys.of(ctx.req.socket, key, presented);
+  if (known === undefined) return undefined;
+  const { id, digest } = known;
   const { state } = await deps.actors.read(apiKeyActor, id, asOf);
   if (state.status !== 'active' || !isHash(state.keyHash, digest)) return undefined;
   const holder: Holder = { accountId: state.accountId, actor: { kind: 'key', id } };
@@ -81,6 +95,10 @@ export async function isOpen(
   const { state } = await actors.read(sessionActor, sessionId, asOf);
   return state.status === 'open' && state.accountId === accountId && clock.now() < state.expiresAt;
 }
+
+/** Whether the request comes with something that is, or poses as, a credential. */
+export const presentsCredential = (ctx: HttpContext): boolean =>
+  ctx.get('X-API-Key') !== '' || ctx.get('Authorization') !== '';
 
 /** Who sends the request, read from the credential's own stream, so that a revocation holds at once. */
 export async function findCaller(

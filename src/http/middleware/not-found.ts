@@ -1,13 +1,14 @@
 import { ServiceError } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
-import { type CredentialDependencies, findCaller } from './credential.ts';
-import { type RateLimitDependencies, showStanding } from './rate-limit.ts';
+import { identify } from './authenticate.ts';
+import { type CredentialDependencies, presentsCredential } from './credential.ts';
+import { countRequest, type RateLimitDependencies, showStanding } from './rate-limit.ts';
 
 interface Routes {
   match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
 }
 
-/** Behind the router: what comes here has no route, or none for its method. Counts no request. */
+/** Behind the router: what comes here has no route, or none for its method. Counts bad credentials only. */
 export function notFound(
   deps: CredentialDependencies & RateLimitDependencies,
   routes: Routes,
@@ -16,9 +17,10 @@ export function notFound(
     const methodsAt = (path: string) => [
       ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
     ];
-    const caller = await findCaller(ctx, deps);
-    if (caller !== undefined) ctx.state.caller = caller;
-    await showStanding(deps, ctx);
+    await identify(ctx, deps);
+    // Where there is nothing to ask for, a credential can still be tried: a bad one counts as elsewhere.
+    if (ctx.state.caller === undefined && presentsCredential(ctx)) await countRequest(deps, ctx);
+    else await showStanding(deps, ctx);
     const allowed = methodsAt(ctx.path);
     if (allowed.length > 0) {
       ctx.set('Allow', allowed.join(', '));

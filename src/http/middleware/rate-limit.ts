@@ -1,9 +1,10 @@
-import { isIPv6 } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Rate, RateLimiter, Standing } from '../../rate-limiter/port.ts';
 import type { Caller, HttpContext } from '../context.ts';
+import { addressOf } from './client-address.ts';
 
 export interface RateLimitDependencies {
   readonly rateLimiter: RateLimiter;
@@ -66,14 +67,13 @@ function show(ctx: HttpContext, standing: Standing): void {
   for (const [name, value] of Object.entries(headersOf(standing))) ctx.res.setHeader(name, value);
 }
 
-/** The headers of an answer to somebody of whom nothing but the address is known. */
-export async function standingOf(
-  deps: RateLimitDependencies,
-  clientAddress: string,
-): Promise<Readonly<Record<string, string>>> {
-  const window = windowOf(deps, { caller: undefined, clientAddress });
-  return headersOf(await deps.rateLimiter.peek(...window));
-}
+/** The headers of an answer to a connection of which nothing but the address is known. */
+export const standingOf =
+  (deps: RateLimitDependencies) =>
+  async (socket: Socket): Promise<Readonly<Record<string, string>>> => {
+    const client = { caller: undefined, clientAddress: addressOf(socket) };
+    return headersOf(await deps.rateLimiter.peek(...windowOf(deps, client)));
+  };
 
 /**
  * Counts the request against its caller's account, or its client's address where it has none.

@@ -3,9 +3,9 @@ import type { TSchema } from 'typebox';
 import type { Config } from '../../config.ts';
 import type { Route } from '../route.ts';
 import { curlSample } from './curl.ts';
-import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersOf } from './errors.ts';
+import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs } from './errors.ts';
 import { exampleOf } from './example.ts';
-import { type HeaderName, HEADERS } from './headers.ts';
+import { HEADERS, OF_EVERY_ANSWER } from './headers.ts';
 import { describe } from './introduction.ts';
 import { type AnswerDoc, type OperationDoc, TAGS } from './operation.ts';
 import { SCHEMAS, schemaObject } from './schemas.ts';
@@ -63,11 +63,11 @@ function content({ media, schema, examples }: AnswerDoc): ResponseObject['conten
   };
 }
 
-function success(answer: AnswerDoc, headers: readonly HeaderName[]): ResponseObject {
+function success(answer: AnswerDoc): ResponseObject {
   const body = content(answer);
   return {
     description: answer.description,
-    headers: headerRefs([...headers, ...(answer.headers ?? [])]),
+    headers: headerRefs([...OF_EVERY_ANSWER, ...(answer.headers ?? [])]),
     ...(body === undefined ? {} : { content: body }),
   };
 }
@@ -88,12 +88,8 @@ function bodyOf(schema: TSchema, examples: Readonly<Record<string, object>>) {
 }
 
 function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): OperationObject {
-  const headers = headersOf(auth);
   const parameters = parametersOf(doc);
-  const answers = Object.entries(doc.answers).map(([status, answer]) => [
-    status,
-    success(answer, headers),
-  ]);
+  const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   return {
     operationId: doc.id,
     tags: [doc.tag],
@@ -104,7 +100,7 @@ function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): Op
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body.schema, doc.body.examples) }),
     responses: {
       ...Object.fromEntries(answers),
-      ...errorResponses(errorsOf(auth, doc), headers),
+      ...errorResponses(errorsOf(auth, doc)),
     },
     'x-codeSamples': [
       {
@@ -138,6 +134,6 @@ export function buildDocument(
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { securitySchemes: SECURITY_SCHEMES, schemas: SCHEMAS, headers: HEADERS },
-    'x-common-responses': errorResponses(COMMON_ERRORS, headersOf('none')),
+    'x-common-responses': errorResponses(COMMON_ERRORS),
   };
 }

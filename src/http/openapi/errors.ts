@@ -1,7 +1,7 @@
 /** Which errors follow from a route, and how an error stands in the document. */
 import { type ErrorCode, ERRORS } from '../../errors.ts';
 import type { Auth } from '../route.ts';
-import { type HeaderName, RATE_LIMIT_HEADERS } from './headers.ts';
+import { type HeaderName, OF_EVERY_ANSWER } from './headers.ts';
 import type { ErrorDoc, OperationDoc } from './operation.ts';
 import { schemaObject } from './schemas.ts';
 import type { ResponseObject } from './types.ts';
@@ -67,6 +67,9 @@ export const COMMON_ERRORS: Errors = {
     message: 'There is no such resource. Did you mean /api/v1/pdf/?',
   },
   method_not_allowed: { when: 'The path has no such method; Allow names those that it has.' },
+  rate_limit_exceeded: {
+    when: 'Bad credentials were tried on paths that do not exist: they count as everywhere.',
+  },
   request_timeout: { when: 'Headers took longer than 10 seconds, or the whole request than 30.' },
   ...INSIDE,
 };
@@ -76,10 +79,10 @@ export function errorsOf(auth: Auth, doc: OperationDoc): Errors {
 }
 
 /** Status to response, in the order of the statuses. */
-export function errorResponses(errors: Errors, headers: readonly HeaderName[]) {
+export function errorResponses(errors: Errors) {
   const entries = Object.entries(errors) as [ErrorCode, ErrorDoc][];
   return Object.fromEntries(
-    entries.map(([code, doc]) => [ERRORS[code].status, errorResponse(code, doc, headers)]),
+    entries.map(([code, doc]) => [ERRORS[code].status, errorResponse(code, doc)]),
   );
 }
 
@@ -89,12 +92,11 @@ export const headerRefs = (names: readonly HeaderName[]): NonNullable<ResponseOb
 function errorResponse(
   code: ErrorCode,
   { when, message = ERRORS[code].message, details, headers: own = [] }: ErrorDoc,
-  headers: readonly HeaderName[],
 ): ResponseObject {
   const value = { error: code, message, ...(details === undefined ? {} : { details }) };
   return {
     description: when,
-    headers: headerRefs([...headers, ...(HEADERS_OF[code] ?? []), ...own]),
+    headers: headerRefs([...OF_EVERY_ANSWER, ...(HEADERS_OF[code] ?? []), ...own]),
     content: {
       'application/json': {
         schema: { ...schemaObject(ErrorAnswer), properties: { error: { const: code } } },
@@ -102,9 +104,4 @@ function errorResponse(
       },
     },
   };
-}
-
-/** A counted route says on every answer how the rate limit stands. */
-export function headersOf(auth: Auth): readonly HeaderName[] {
-  return auth === 'none' ? ['X-Request-Id'] : ['X-Request-Id', ...RATE_LIMIT_HEADERS];
 }

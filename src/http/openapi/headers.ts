@@ -39,7 +39,8 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-export const RATE_LIMIT_HEADERS = [
+export const OF_EVERY_ANSWER = [
+  'X-Request-Id',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
