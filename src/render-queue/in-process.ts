@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
+import { Turns } from './turns.ts';
 
 /** Between two tries to hand over a report that could not be recorded. */
 const REPORT_RETRY_MS = 1000;
@@ -15,12 +16,10 @@ interface Pump {
 }
 
 export class InProcessRenderQueue implements RenderQueue {
-  /** By account, in the order of the accounts' turns: the first key is next. */
-  readonly #waiting = new Map<string, RenderJob[]>();
+  readonly #waiting = new Turns();
   /** Every conversion that waits or is in a renderer's hands. */
   readonly #known = new Set<string>();
   readonly #pumps = new Set<Pump>();
-  #waitingCount = 0;
   #onReport: ReportHandler | undefined;
   readonly #reportsWaiting = new Set<() => void>();
   #closed = false;
@@ -74,7 +73,7 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   waiting(): number {
-    return this.#waitingCount;
+    return this.#waiting.size;
   }
 
   close(): Promise<void> {
@@ -103,29 +102,14 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   #enqueue(job: RenderJob): void {
-    const queue = this.#waiting.get(job.accountId);
-    if (queue) queue.push(job);
-    else this.#waiting.set(job.accountId, [job]);
-    this.#waitingCount += 1;
+    this.#waiting.add(job);
     this.#pump();
-  }
-
-  /** The next job of the account whose turn it is; the account then goes to the end of the line. */
-  #take(): RenderJob | undefined {
-    const next = this.#waiting.entries().next();
-    if (next.done) return undefined;
-    const [accountId, queue] = next.value;
-    const job = queue.shift();
-    this.#waiting.delete(accountId);
-    if (queue.length > 0) this.#waiting.set(accountId, queue);
-    if (job) this.#waitingCount -= 1;
-    return job;
   }
 
   #pump(): void {
     for (const pump of this.#pumps) {
       while (pump.inHand < pump.slots) {
-        const job = this.#take();
+        const job = this.#waiting.take();
         if (!job) return;
         pump.inHand += 1;
         void this.#deliver(pump, job);
