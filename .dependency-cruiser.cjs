@@ -146,7 +146,7 @@ module.exports = {
         '^src/(clock|ids|errors|log|config)\\.ts$',
         '^projections/',
       ],
-      'HTTP speaks to ports; compose.ts chooses the adapters.',
+      'HTTP speaks to ports; compose/adapters.ts chooses the adapters.',
     ),
     only(
       'client-stands-alone',
@@ -156,10 +156,10 @@ module.exports = {
     ),
     {
       name: 'compose-is-for-main',
-      comment: 'The only file that names concrete adapters is used by the entry point alone.',
+      comment: 'What puts the parts together is used by the entry point alone.',
       severity: 'error',
-      from: { path: '^(src|projections)/', pathNot: '^src/main\\.ts$' },
-      to: { path: '^src/compose\\.ts$' },
+      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/)' },
+      to: { path: '^src/compose/' },
     },
     {
       name: 'adapters-are-named-in-compose',
@@ -168,13 +168,13 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose\\.ts$',
+          '^src/compose/adapters\\.ts$',
           '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
         path: '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
-        pathNot: '/(port|codec|messages|vault)\\.ts$',
+        pathNot: '/(port|codec|messages|vault|master-key)\\.ts$',
       },
     },
   ],

@@ -6,9 +6,28 @@ import type { Config } from './config.ts';
 import type { EventStore } from './event-store/port.ts';
 import type { Vault } from './keyring/vault.ts';
 import type { Logger } from './log.ts';
+import type { RateLimiter } from './rate-limiter/port.ts';
 import type { ReadModel } from './read-model/read-model.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
+import type { RenderQueue } from './render-queue/port.ts';
+
+/** The right to do what one process at a time does. */
+export interface Lease {
+  /** Resolves when it is lost without having been given back; absent where that cannot happen. */
+  readonly lost?: Promise<void>;
+  release(): void | Promise<void>;
+}
+
+/** How this process reaches the render queue, and whose turn it is to feed it. */
+export interface RenderQueues {
+  /** Whether renderers of other processes take jobs from it too. */
+  readonly shared: boolean;
+  /** The queue as one part of this process uses it; closing it leaves other parts' alone. */
+  open(): Promise<RenderQueue>;
+  /** Takes the right to offer jobs and to record what came of them, if no other process has it. */
+  acquireLead(): Lease | undefined | Promise<Lease | undefined>;
+}
 
 /** What every role and every command works with: the log, its actors and its read models. */
 export interface Core extends AccountDependencies {
@@ -21,6 +40,8 @@ export interface Core extends AccountDependencies {
   readonly vault: Vault;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
+  readonly queues: RenderQueues;
+  readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
   /** 32 bytes from which every signing key is derived. */
   readonly masterKey: Buffer;
   /** Waits until the read model holds everything that was in the log when it was called. */
@@ -57,4 +78,10 @@ export interface RunningService extends Running {
    * credits for conversions that nobody could see and nothing would render.
    */
   readonly ended: Promise<void>;
+}
+
+/** A renderer node that is ready. */
+export interface RunningRenderer extends Running {
+  /** Where its /healthz and /readyz answer: an origin. */
+  readonly healthUrl: string;
 }

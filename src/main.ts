@@ -9,13 +9,17 @@ import { createOutput } from './commands/output.ts';
 import { commandHelp, overallHelp, parseLine } from './commands/parse.ts';
 import { planSet } from './commands/plan.ts';
 import { projectionsRebuild } from './commands/projections.ts';
-import { start } from './commands/start.ts';
-import { openCore, startRendering, startService } from './compose.ts';
+import { renderer } from './commands/renderer.ts';
+import { api, start } from './commands/start.ts';
+import { openCore } from './compose/core.ts';
+import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 
 const COMMANDS: readonly Command[] = [
   start,
+  api,
+  renderer,
   accountCreate,
   accountList,
   accountShow,
@@ -70,6 +74,8 @@ async function main(args: readonly string[]): Promise<void> {
         }
       },
       startService: () => startService(config, logger),
+      startApiNode: () => startApiNode(config, logger),
+      startRenderer: () => startRenderer(config, logger),
       startRendering,
       outputMode: 0o666 & ~usersUmask,
     });

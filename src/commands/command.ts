@@ -1,4 +1,4 @@
-import type { Core, Running, RunningService } from '../core.ts';
+import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
 
 /** What the composition root lends to a command. */
 export interface Toolbox {
@@ -6,6 +6,10 @@ export interface Toolbox {
   readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
+  /** Starts the API and the process managers in this process. */
+  readonly startApiNode: () => Promise<RunningService>;
+  /** Starts a renderer node in this process. */
+  readonly startRenderer: () => Promise<RunningRenderer>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
   readonly startRendering: (core: Core) => Promise<Running>;
   /** The permissions of a file that is made for the user. */

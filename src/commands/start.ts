@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import type { FirstAccount } from '../core.ts';
-import type { Command } from './command.ts';
+import type { FirstAccount, RunningService } from '../core.ts';
+import type { Command, Output } from './command.ts';
+import { stopAsked } from './until-stopped.ts';
 
 /** What a person who starts an empty store for the first time needs; both curls work when pasted. */
 function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): readonly string[] {
@@ -18,6 +18,25 @@ function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): 
   ];
 }
 
+/** Says when it is ready, with what a newcomer needs, and ends it when that is asked for. */
+async function serve(begin: () => Promise<RunningService>, output: Output): Promise<void> {
+  const stop = stopAsked();
+  const service = await begin();
+  try {
+    // Whoever stops the service before it is ready need not wait for Chrome.
+    const ready = service.ready.then((firstAccount) => {
+      output.line(`Pressledger is ready at ${service.publicUrl}`);
+      if (firstAccount) {
+        for (const line of welcome(service.publicUrl, firstAccount)) output.line(line);
+      }
+      return stop;
+    });
+    await Promise.race([ready, stop, service.ended]);
+  } finally {
+    await service.stop();
+  }
+}
+
 export const start: Command = {
   name: 'start',
   usage: '',
@@ -25,21 +44,15 @@ export const start: Command = {
   service: true,
   positionals: [],
   options: {},
-  run: async (_, { startService, output }) => {
-    const stopAsked = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-    const service = await startService();
-    try {
-      // Whoever stops the service before it is ready need not wait for Chrome.
-      const ready = service.ready.then((firstAccount) => {
-        output.line(`Pressledger is ready at ${service.publicUrl}`);
-        if (firstAccount) {
-          for (const line of welcome(service.publicUrl, firstAccount)) output.line(line);
-        }
-        return stopAsked;
-      });
-      await Promise.race([ready, stopAsked, service.ended]);
-    } finally {
-      await service.stop();
-    }
-  },
+  run: (_, { startService, output }) => serve(startService, output),
+};
+
+export const api: Command = {
+  name: 'api',
+  usage: '',
+  summary: 'Run the API and the process managers; renderers take jobs from NATS_URL.',
+  service: true,
+  positionals: [],
+  options: {},
+  run: (_, { startApiNode, output }) => serve(startApiNode, output),
 };

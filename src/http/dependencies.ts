@@ -12,7 +12,7 @@ import type { FileTokens } from './file-tokens.ts';
 import type { Readiness } from './health.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What the HTTP API is made of; `compose.ts` chooses. */
+/** What the HTTP API is made of; `compose/adapters.ts` chooses. */
 export interface HttpDependencies {
   readonly config: Config;
   readonly clock: Clock;

@@ -38,6 +38,8 @@ async function run(args: readonly string[]): Promise<void> {
     output: createOutput(true),
     withCore: storeNeeded,
     startService: storeNeeded,
+    startApiNode: storeNeeded,
+    startRenderer: storeNeeded,
     startRendering: storeNeeded,
     outputMode: 0o600,
   });

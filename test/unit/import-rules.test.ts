@@ -57,6 +57,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
   'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
+  nats: [imports('src/nats/connection.ts', 'src/render-queue/port.ts', typeOnly)],
   'renderer-holds-no-event-store': [
     imports('src/renderer/job.ts', 'src/event-store/port.ts', typeOnly),
     imports('src/renderer/node.ts', 'src/actors/system.ts'),
@@ -68,8 +69,8 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'client-stands-alone': [imports('src/client/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
-    imports('src/commands/start.ts', 'src/compose.ts', dynamic),
-    imports('src/rendering.ts', 'src/compose.ts', typeOnly),
+    imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
+    imports('src/duty.ts', 'src/compose/core.ts', typeOnly),
   ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
@@ -85,8 +86,8 @@ const BACK = imports('src/client/b.ts', 'src/client/a.ts', typeOnly);
 
 /** What the design wants to be possible, in the places that the rules speak of. */
 const ALLOWED: readonly Example[] = [
-  imports('src/compose.ts', 'src/event-store/kurrentdb.ts'),
-  imports('src/main.ts', 'src/compose.ts'),
+  imports('src/compose/adapters.ts', 'src/event-store/kurrentdb.ts'),
+  imports('src/main.ts', 'src/compose/roles.ts'),
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
   imports('src/event-store/kurrentdb.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),

@@ -1,0 +1,21 @@
+import type { Command } from './command.ts';
+import { stopAsked } from './until-stopped.ts';
+
+export const renderer: Command = {
+  name: 'renderer',
+  usage: '',
+  summary: 'Run a renderer node: it takes jobs from NATS_URL and serves /healthz and /readyz.',
+  service: true,
+  positionals: [],
+  options: {},
+  run: async (_, { startRenderer, output }) => {
+    const stop = stopAsked();
+    const node = await startRenderer();
+    try {
+      output.line(`Pressledger's renderer is ready; its health is at ${node.healthUrl}/readyz`);
+      await stop;
+    } finally {
+      await node.stop();
+    }
+  },
+};

@@ -1,0 +1,45 @@
+/** The HTTP API of what a core holds. */
+import type { Core, Running } from '../core.ts';
+import type { HttpDependencies } from '../http/dependencies.ts';
+import { deriveKey } from '../keyring/master-key.ts';
+
+export interface RunningApi extends Running {
+  /** An origin. */
+  readonly publicUrl: string;
+  readonly port: number;
+}
+
+/** @throws {Error} one line that names the address and the remedy, where it cannot listen there */
+export async function startApi(
+  core: Core,
+  readiness: HttpDependencies['readiness'],
+): Promise<RunningApi> {
+  const [{ createApp }, { createFileTokens }, rateLimits, { listen }, { createTokens }] =
+    await Promise.all([
+      import('../http/app.ts'),
+      import('../http/file-tokens.ts'),
+      import('../http/middleware/rate-limit.ts'),
+      import('../http/server.ts'),
+      import('../http/tokens.ts'),
+    ]);
+  const { config, clock, masterKey } = core;
+  const rateLimiter = await core.openRateLimiter(clock);
+  const server = await listen({
+    host: config.host,
+    port: config.port,
+    standing: rateLimits.standingOf({ rateLimiter, clock, config }),
+  });
+  const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+  server.serve(
+    createApp({
+      ...core,
+      publicUrl,
+      rateLimiter,
+      tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), clock),
+      fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), clock),
+      idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
+      readiness,
+    }),
+  );
+  return { publicUrl, port: server.port, stop: () => server.close() };
+}

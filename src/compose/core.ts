@@ -1,0 +1,66 @@
+/** The log, its actors and its read models, on the adapters of the settings. */
+import { join } from 'node:path';
+import { allProjections } from '../../projections/all.ts';
+import { SqliteSnapshots } from '../actors/sqlite-snapshots.ts';
+import { ActorSystem } from '../actors/system.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Core } from '../core.ts';
+import { deriveKey } from '../keyring/master-key.ts';
+import { createVault } from '../keyring/vault.ts';
+import type { Logger } from '../log.ts';
+import { openReadModel } from '../read-model/read-model.ts';
+import { rebuildReadModel } from '../read-model/rebuild.ts';
+import { ProjectionRunner } from '../read-model/runner.ts';
+import { openAdapters } from './adapters.ts';
+
+/**
+ * Opens the store of the settings, and follows its log into the read models of the data directory.
+ * @param options `create`: makes an empty store where there is none, instead of refusing
+ * @throws {Error} one line that names the file, server or setting and the remedy
+ */
+export async function openCore(
+  config: Config,
+  logger: Logger,
+  { create }: { readonly create: boolean },
+): Promise<Core> {
+  const adapters = await openAdapters(config, logger, { create });
+  const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
+  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
+  const actors = new ActorSystem({ store, snapshots, log: logger });
+  const directory = join(config.dataDir, 'read-model');
+  const projected = { directory, projections: allProjections, logger };
+  const readModel = openReadModel(projected);
+  const runner = new ProjectionRunner({ store, readModel, logger });
+  runner.start();
+
+  return {
+    config,
+    clock: systemClock,
+    logger,
+    store,
+    actors,
+    blobs,
+    vault: createVault(keyring),
+    readModel,
+    runner,
+    masterKey,
+    addressKey: deriveKey(masterKey, 'sign-in address', 32),
+    queues,
+    openRateLimiter,
+    missing: async () => {
+      const stuck = await runner.isStuck().catch(() => true);
+      const behind = stuck ? ['the read models cannot follow the event store'] : [];
+      return [...(await adapters.missing()), ...behind];
+    },
+    caughtUp: async () => runner.waitFor(await store.head()),
+    rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),
+    close: async () => {
+      await actors.close();
+      await runner.stop();
+      readModel.close();
+      snapshots.close();
+      await adapters.close();
+    },
+  };
+}

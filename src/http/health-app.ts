@@ -1,0 +1,42 @@
+/** The HTTP side of a process that serves nothing but its health. */
+import Koa from 'koa';
+import type { Logger } from '../log.ts';
+import type { HttpApp } from './app.ts';
+import type { RequestState } from './context.ts';
+import { ServiceError } from '../errors.ts';
+import { healthz, readyz, type Readiness } from './health.ts';
+import { errors } from './middleware/errors.ts';
+import { requestId } from './middleware/request-id.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
+
+/** Answers GET /healthz and GET /readyz as the API does, and 404 or 405 to everything else. */
+export function createHealthApp(deps: {
+  readonly logger: Logger;
+  readonly readiness: () => Readiness | Promise<Readiness>;
+}): HttpApp {
+  const app = new Koa<RequestState>();
+  app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
+  app.use(requestId(deps.logger));
+  app.use(securityHeaders);
+  app.use(errors);
+  const handlers = new Map([
+    ['/healthz', healthz],
+    ['/readyz', readyz(deps)],
+  ]);
+  app.use(async (ctx, next) => {
+    const handler = handlers.get(ctx.path);
+    if (handler === undefined)
+      throw new ServiceError('not_found', 'Only its health is served here.');
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'HEAD, GET');
+      throw new ServiceError('method_not_allowed');
+    }
+    await handler(ctx, next);
+  });
+  const callback = app.callback();
+  return {
+    handle: (request, response) => void callback(request, response),
+    standing: async () => ({}),
+    endWaiting: () => {},
+  };
+}
