@@ -23,6 +23,10 @@ async function setUp(purpose) {
     const { bringChrome } = await import('./chrome.mjs');
     await bringChrome(root);
   }
+  if (purpose === 'test') {
+    const { bringNatsServer } = await import('./nats.mjs');
+    await bringNatsServer(root);
+  }
   return 0;
 }
 

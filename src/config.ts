@@ -62,7 +62,7 @@ const ports: Parse<readonly number[]> = (value, name) =>
     .filter((each) => each !== '')
     .map((each) => integer(1, 65_535)(each, name));
 
-const masterKey: Parse<Buffer> = (value, name) => {
+const key32: Parse<Buffer> = (value, name) => {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
   // Node skips what is not base64, so a pass phrase could pass for a key.
   if (/^[\w+/-]{43}=?$/.test(value)) return Buffer.from(value, 'base64');
@@ -88,6 +88,10 @@ const SETTINGS = {
   eventStoreUrl: { name: 'EVENT_STORE_URL', parse: text, default: () => undefined },
   natsUrl: { name: 'NATS_URL', parse: text, default: () => undefined },
   blobStoreUrl: { name: 'BLOB_STORE_URL', parse: text, default: () => undefined },
+  blobKey: { name: 'BLOB_KEY', parse: key32, default: () => undefined },
+  awsAccessKeyId: { name: 'AWS_ACCESS_KEY_ID', parse: text, default: () => undefined },
+  awsSecretAccessKey: { name: 'AWS_SECRET_ACCESS_KEY', parse: text, default: () => undefined },
+  awsSessionToken: { name: 'AWS_SESSION_TOKEN', parse: text, default: () => undefined },
   renderConcurrency: { name: 'RENDER_CONCURRENCY', parse: integer(1, 256), default: cores },
   renderTimeoutMs: {
     name: 'RENDER_TIMEOUT_MS',
@@ -121,7 +125,7 @@ const SETTINGS = {
     default: () => 'admin@localhost',
     emptyCounts: true,
   },
-  masterKey: { name: 'MASTER_KEY', parse: masterKey, default: () => undefined },
+  masterKey: { name: 'MASTER_KEY', parse: key32, default: () => undefined },
   logLevel: { name: 'LOG_LEVEL', parse: oneOf(LOG_LEVELS), default: () => 'info' as const },
 } as const;
 
