@@ -1,0 +1,142 @@
+/** Content on its way into and out of its sealed form, frame by frame. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import {
+  BlobCipher,
+  FRAME_BYTES,
+  HEADER_BYTES,
+  newHeader,
+  SEALED_FRAME_BYTES,
+  sealedBytes,
+} from './cipher.ts';
+import type { ObjectContent } from './objects.ts';
+
+/**
+ * The sealed form of `content`, the same bytes at each opening. Reads the content once to hash it.
+ * @throws {RangeError} the content does not have its length @throws {Error} nor its hash
+ */
+export async function sealContent(
+  storeKey: Buffer,
+  name: string,
+  content: ObjectContent,
+): Promise<ObjectContent> {
+  const header = newHeader();
+  const cipher = new BlobCipher(storeKey, name, content.bytes, header);
+  const open = (): Readable =>
+    Readable.from(sealed(cipher, header, content), { objectMode: false });
+  const hash = createHash('sha256');
+  for await (const chunk of open()) hash.update(chunk as Buffer);
+  return { bytes: sealedBytes(content.bytes), sha256: hash.digest('hex'), open };
+}
+
+async function* sealed(cipher: BlobCipher, header: Buffer, content: ObjectContent) {
+  yield header;
+  const hash = createHash('sha256');
+  let index = 0;
+  let bytes = 0;
+  for await (const frame of pieces(content.open(), FRAME_BYTES)) {
+    hash.update(frame);
+    bytes += frame.length;
+    // One salt must never seal two contents: what is not what was measured goes nowhere.
+    if (bytes >= content.bytes) checkHash(content, hash.copy().digest('hex'));
+    yield cipher.seal(index, frame);
+    index += 1;
+  }
+  if (index === 0) {
+    checkHash(content, hash.digest('hex'));
+    yield cipher.seal(0, Buffer.alloc(0));
+  } else if (bytes !== content.bytes) {
+    throw new RangeError(`There are ${bytes} bytes, not ${content.bytes}.`);
+  }
+}
+
+/** A part of a blob: which stored bytes hold it, and what of their content it is. */
+export interface SealedPart {
+  readonly firstFrame: number;
+  /** Inclusive bounds within the sealed form. */
+  readonly stored: { readonly start: number; readonly end: number };
+  readonly skip: number;
+  readonly length: number;
+}
+
+/** Where the content's bytes `start` to `end`, inclusive, lie. */
+export function sealedPart(bytes: number, start: number, end: number): SealedPart {
+  const firstFrame = Math.floor(start / FRAME_BYTES);
+  const lastFrame = Math.floor(end / FRAME_BYTES);
+  return {
+    firstFrame,
+    stored: {
+      start: HEADER_BYTES + firstFrame * SEALED_FRAME_BYTES,
+      end: Math.min(HEADER_BYTES + (lastFrame + 1) * SEALED_FRAME_BYTES, sealedBytes(bytes)) - 1,
+    },
+    skip: start - firstFrame * FRAME_BYTES,
+    length: end - start + 1,
+  };
+}
+
+/** The content of a whole sealed blob. */
+export async function* openSealed(
+  storeKey: Buffer,
+  name: string,
+  bytes: number,
+  stored: Readable,
+): AsyncGenerator<Buffer> {
+  let cipher: BlobCipher | undefined;
+  let index = 0;
+  for await (const piece of pieces(stored, SEALED_FRAME_BYTES, HEADER_BYTES)) {
+    if (cipher === undefined) {
+      cipher = new BlobCipher(storeKey, name, bytes, piece);
+    } else {
+      yield cipher.open(index, piece);
+      index += 1;
+    }
+  }
+  // A stream that ends early, between two frames, gave no last one.
+  if (HEADER_BYTES + index * SEALED_FRAME_BYTES < sealedBytes(bytes)) {
+    throw new Error(`${name} ends before its last frame.`);
+  }
+}
+
+/** The content of a part, of the frames that hold it. */
+export async function* openSealedPart(
+  cipher: BlobCipher,
+  part: SealedPart,
+  stored: Readable,
+): AsyncGenerator<Buffer> {
+  let index = part.firstFrame;
+  let skip = part.skip;
+  let left = part.length;
+  for await (const piece of pieces(stored, SEALED_FRAME_BYTES)) {
+    const content = cipher.open(index, piece).subarray(skip, skip + left);
+    index += 1;
+    skip = 0;
+    left -= content.length;
+    yield content;
+  }
+  if (left > 0) throw new Error(`${left} bytes are missing at the end.`);
+}
+
+/** Cuts a stream into pieces of one size: the first of `firstSize`, the last of what is left. */
+async function* pieces(source: Readable, size: number, firstSize = size): AsyncGenerator<Buffer> {
+  let wanted = firstSize;
+  let held: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of source) {
+    let rest = chunk as Buffer;
+    while (length + rest.length >= wanted) {
+      const taken = rest.subarray(0, wanted - length);
+      rest = rest.subarray(taken.length);
+      yield Buffer.concat([...held, taken], wanted);
+      held = [];
+      length = 0;
+      wanted = size;
+    }
+    if (rest.length > 0) held.push(rest);
+    length += rest.length;
+  }
+  if (length > 0) yield Buffer.concat(held, length);
+}
+
+function checkHash(content: ObjectContent, sha256: string): void {
+  if (content.sha256 !== sha256) throw new Error('The content does not have its hash.');
+}
