@@ -86,6 +86,13 @@ export class EmbeddedBlobStore implements BlobStore {
     return Readable.from(content.subarray(start, end + 1), { objectMode: false });
   }
 
+  async exists(ref: BlobRef): Promise<boolean> {
+    const row = this.#row(ref);
+    if (row === undefined) return this.#files.exists(ref);
+    verified(ref, row);
+    return true;
+  }
+
   async deleteAll(conversionId: string): Promise<void> {
     checkConversionId(conversionId);
     await this.#write(`delete the blobs of ${conversionId}`, () => {

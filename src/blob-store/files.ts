@@ -90,11 +90,24 @@ export class FileBlobStore implements BlobStore {
         throw notFoundIfMissing(ref, error);
       });
       const { size } = await file.stat();
-      if (size !== ref.bytes) {
+      try {
+        checkLength(ref, size);
+      } catch (error) {
         await file.close();
-        throw new BlobStoreUnavailable(`${ref.key} is damaged: ${size} bytes, not ${ref.bytes}.`);
+        throw error;
       }
       return file.createReadStream({ ...part });
+    });
+  }
+
+  async exists(ref: BlobRef): Promise<boolean> {
+    const path = this.#path(ref);
+    return attempt(`look for ${ref.key}`, async () => {
+      const found = await stat(path).catch((error: unknown) => {
+        if (!hasCode(error, 'ENOENT')) throw error;
+      });
+      if (found) checkLength(ref, found.size);
+      return found !== undefined;
     });
   }
 
@@ -134,6 +147,11 @@ export class FileBlobStore implements BlobStore {
     const { conversionId, name } = parseKey(ref);
     return join(this.#directory(conversionId), name);
   }
+}
+
+function checkLength(ref: BlobRef, size: number): void {
+  if (size === ref.bytes) return;
+  throw new BlobStoreUnavailable(`${ref.key} is damaged: ${size} bytes, not ${ref.bytes}.`);
 }
 
 function notFoundIfMissing(ref: BlobRef, error: unknown): unknown {

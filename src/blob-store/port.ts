@@ -40,6 +40,9 @@ export interface BlobStore {
   /** The content, or a part of it, as a stream. @throws {BlobNotFound} before the first byte */
   open(ref: BlobRef, range?: BlobRange): Promise<Readable>;
 
+  /** Whether `open` would find it: asked without fetching it. */
+  exists(ref: BlobRef): Promise<boolean>;
+
   /** Deletes every blob of a conversion; nothing happens where there is none. */
   deleteAll(conversionId: string): Promise<void>;
 }

@@ -117,6 +117,22 @@ export function runBlobStoreContract({ name, open }: BlobStoreAdapter): void {
     await t.rejects(store.open(ref), BlobNotFound);
   });
 
+  contract('says whether a blob is there', async (t, { store }, id) => {
+    for (const size of SIZES) {
+      const staged = store.stage(id, 'document', randomBytes(size));
+      t.equal(await store.exists(staged.ref), false, `${size}, staged`);
+      await staged.store();
+      t.equal(await store.exists(staged.ref), true, `${size}, stored`);
+      await t.rejects(
+        store.exists({ ...staged.ref, bytes: size + 1 }),
+        { name: 'BlobStoreUnavailable' },
+        `${size}, of another length`,
+      );
+    }
+    await store.deleteAll(id);
+    t.equal(await store.exists(store.stage(id, 'document', randomBytes(5)).ref), false);
+  });
+
   contract('deletes all of one conversion and nothing else', async (t, { store }, id) => {
     const other = newConversionId(Date.now());
     const keep = store.stage(other, 'request', randomBytes(10));
@@ -124,7 +140,10 @@ export function runBlobStoreContract({ name, open }: BlobStoreAdapter): void {
     for (const staged of [keep, ...gone]) await staged.store();
     await store.deleteAll(id);
     await store.deleteAll(id);
-    for (const { ref } of gone) await t.rejects(store.read(ref), BlobNotFound);
+    for (const { ref } of gone) {
+      await t.rejects(store.read(ref), BlobNotFound);
+      t.equal(await store.exists(ref), false);
+    }
     t.equal((await store.read(keep.ref)).length, 10);
     await store.deleteAll(newConversionId(Date.now()));
   });
@@ -144,6 +163,7 @@ export function runBlobStoreContract({ name, open }: BlobStoreAdapter): void {
       const ref = { key, sha256: hash, bytes: 1 };
       await t.rejects(store.read(ref), TypeError, JSON.stringify(key));
       await t.rejects(store.open(ref), TypeError, JSON.stringify(key));
+      await t.rejects(store.exists(ref), TypeError, JSON.stringify(key));
     }
     for (const bad of ['..', '../..', 'conv_', `${id}/..`, `${id}\n`, id.toUpperCase()]) {
       t.throws(() => store.stage(bad, 'request', Buffer.alloc(1)), TypeError, JSON.stringify(bad));
