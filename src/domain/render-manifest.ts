@@ -34,7 +34,7 @@ export interface PageManifest {
   /** What was fetched or asked for, in order; the client's HTML is not among them. */
   readonly resources: readonly ManifestResource[];
   readonly resources_left_out: number;
-  /** Encrypted connections by host: all that is known of requests outside the page's own process. */
+  /** Encrypted connections by host, whoever opened them. */
   readonly tunnels: readonly { readonly host: string; readonly bytes: number }[];
   readonly console_errors: readonly ManifestError[];
   readonly console_errors_left_out: number;

@@ -67,7 +67,7 @@ export function pageManifest(
   const resources = log.resources.map((each) =>
     resourceOf(each, answers, (url) => job.explain(url)),
   );
-  // Frames of other sites and workers have processes of their own, which the page's does not tell of.
+  // What Chrome told nobody of, such as a prefetch, and what ran unwatched.
   for (const received of answers.rest()) {
     const { url, status, type } = received;
     resources.push({ url, status, ...(type && { type }), ...seenByProxy(received) });

@@ -44,13 +44,13 @@ export interface TestRenderer {
 }
 
 export async function startTestRenderer(
-  settings: { concurrency?: number; allowPrivateNetwork?: boolean } = {},
+  settings: { concurrency?: number; allowPrivateNetwork?: boolean; chromePath?: string } = {},
 ): Promise<TestRenderer> {
   const directory = await mkdtemp(join(tmpdir(), 'pressledger-renderer-'));
   const pool = await startRenderPool({
     concurrency: settings.concurrency ?? 1,
     worker: {
-      chromePath: await installedChrome(),
+      chromePath: settings.chromePath ?? (await installedChrome()),
       directory,
       allowPrivateNetwork: settings.allowPrivateNetwork ?? false,
       egressPorts: [],

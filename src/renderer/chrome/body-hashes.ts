@@ -1,7 +1,7 @@
-/** Hashes of what came encrypted, past the proxy's eyes: Chrome is asked for the bodies it still holds. */
+/** Hashes of what came encrypted, past the proxy's eyes: Chrome is asked for the bodies. */
 import { createHash } from 'node:crypto';
 import { within } from './deadline.ts';
-import type { LoggedResource, ResourceLog } from './resource-log.ts';
+import type { LoggedResource } from './resource-log.ts';
 import type { Tab } from './tab.ts';
 
 /** Decoded bytes of one body, and of all. Every body crosses the DevTools socket as text once more. */
@@ -9,26 +9,39 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 32 * 1024 * 1024;
 const CAP_MS = 1_500;
 
-async function hashBody(tab: Tab, resource: LoggedResource): Promise<void> {
-  const { requestId } = resource;
-  const { body, base64Encoded } = await tab.send('Network.getResponseBody', { requestId });
-  const content = Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
-  resource.body = {
-    sha256: createHash('sha256').update(content).digest('hex'),
-    hashed: base64Encoded ? 'decoded' : 'text',
-    bytes: content.length,
-  };
-}
+export class BodyHashes {
+  readonly #tab: Tab;
+  readonly #asked: Promise<void>[] = [];
+  #budget = MAX_BYTES;
 
-/** Never rejects: what Chrome no longer holds, or does not give in time, stays without a hash. */
-export async function hashEncryptedBodies(tab: Tab, log: ResourceLog): Promise<void> {
-  let budget = MAX_BYTES;
-  const asked = log.resources.filter(({ url, finished, bytes }) => {
-    if (!finished || !/^https:/i.test(url) || bytes > MAX_BODY_BYTES || bytes > budget)
-      return false;
-    budget -= bytes;
-    return true;
-  });
-  if (asked.length === 0) return;
-  await within(Promise.allSettled(asked.map((each) => hashBody(tab, each))), CAP_MS);
+  constructor(tab: Tab) {
+    this.#tab = tab;
+  }
+
+  /** At once: bodies go with the document or worker that they are of. */
+  ask(resource: LoggedResource): void {
+    const { url, bytes } = resource;
+    if (!/^https:/i.test(url) || bytes > MAX_BODY_BYTES || bytes > this.#budget) return;
+    this.#budget -= bytes;
+    // What Chrome no longer holds stays without a hash.
+    this.#asked.push(this.#hash(resource).catch(() => {}));
+  }
+
+  /** Resolves when all are there, or have taken too long. */
+  async settled(): Promise<void> {
+    await within(Promise.all(this.#asked), CAP_MS);
+  }
+
+  async #hash(resource: LoggedResource): Promise<void> {
+    const { requestId, session } = resource;
+    const { body, base64Encoded } = await this.#tab.sendTo(session, 'Network.getResponseBody', {
+      requestId,
+    });
+    const content = Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
+    resource.body = {
+      sha256: createHash('sha256').update(content).digest('hex'),
+      hashed: base64Encoded ? 'decoded' : 'text',
+      bytes: content.length,
+    };
+  }
 }

@@ -86,10 +86,13 @@ export class Connection {
     }
   }
 
-  /** Registers a handler; the function returned takes it off again. */
+  /**
+   * Registers a handler; the function returned takes it off again.
+   * @param sessionId without it, events of all sessions are heard; those of the browser name none
+   */
   on<E extends EventName>(
     event: E,
-    handler: (params: EventParams<E>) => void,
+    handler: (params: EventParams<E>, from?: string) => void,
     sessionId?: string,
   ): () => void {
     const name = sessionId === undefined ? event : `${event}.${sessionId}`;

@@ -1,7 +1,7 @@
 /** One document, from request to PDF, in a tab that is its account's. */
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { hashEncryptedBodies } from './body-hashes.ts';
+import { BodyHashes } from './body-hashes.ts';
 import type { Deadline } from './deadline.ts';
 import { loadDocument, writeDocument } from './load.ts';
 import { NetworkActivity } from './network-activity.ts';
@@ -49,7 +49,8 @@ export async function renderDocument(
   const started = performance.now();
   tab.begin(deadline);
   const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
-  const log = new ResourceLog(tab);
+  const hashes = new BodyHashes(tab);
+  const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
   const watch = new DocumentWatch(tab, order.explainNetwork);
   const waits = new Waits();
   const { html } = request;
@@ -88,7 +89,7 @@ export async function renderDocument(
     save(tab, order, stream, syntheticOrigin),
     // Nothing runs in a plain document, so there is nothing to ask it.
     plain ? NO_ERRORS : readPageErrors(tab),
-    hashEncryptedBodies(tab, log),
+    hashes.settled(),
   ]);
   return {
     ...file,

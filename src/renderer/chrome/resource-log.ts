@@ -1,4 +1,4 @@
-/** What a document fetches, as its page's process tells it. Must start before the page does. */
+/** What a document fetches, as the page, its frames and its workers tell. Must start before it does. */
 import type { ManifestResource } from '../../domain/render-manifest.ts';
 import type { Tab } from './tab.ts';
 
@@ -9,6 +9,8 @@ const NETWORK = /^(?:https?|wss?):/i;
 
 export interface LoggedResource {
   readonly requestId: string;
+  /** Which DevTools session spoke of it last: that one has its body. */
+  session: string;
   url: string;
   readonly redirects: { url: string; status: number }[];
   kind: string;
@@ -27,10 +29,11 @@ export class ResourceLog {
   readonly #byId = new Map<string, LoggedResource>();
   leftOut = 0;
 
-  constructor(tab: Tab) {
-    tab.on(
+  /** @param onFinished told of each whose body has come */
+  constructor(tab: Tab, onFinished: (resource: LoggedResource) => void) {
+    tab.onEach(
       'Network.requestWillBeSent',
-      ({ requestId, request, type, frameId, redirectResponse }) => {
+      ({ requestId, request, type, frameId, redirectResponse }, session) => {
         if (!NETWORK.test(request.url)) return;
         const known = this.#byId.get(requestId);
         if (known !== undefined && redirectResponse !== undefined) {
@@ -38,39 +41,46 @@ export class ResourceLog {
           known.url = cut(request.url);
           return;
         }
+        // The page asks for a worker's script, and the worker tells of the answer.
+        if (known !== undefined) return;
         // The client's own HTML, on its synthetic origin, is in the conversion's request.
         const isMain = type === 'Document' && frameId === tab.frameId;
         if (isMain && request.url.includes(`.${tab.site}/`)) return;
-        this.#add(requestId, request.url, type ?? 'Other');
+        this.#add(requestId, session, request.url, type ?? 'Other');
       },
     );
-    tab.on('Network.responseReceived', ({ requestId, response, type }) => {
+    tab.onEach('Network.responseReceived', ({ requestId, response, type }, session) => {
       const known = this.#byId.get(requestId);
       if (known === undefined) return;
+      known.session = session;
       known.status = response.status;
       known.type = response.mimeType.slice(0, 128);
       known.kind = type;
     });
-    tab.on('Network.dataReceived', ({ requestId, dataLength }) => {
+    tab.onEach('Network.dataReceived', ({ requestId, dataLength }) => {
       const known = this.#byId.get(requestId);
       if (known !== undefined) known.bytes += dataLength;
     });
-    tab.on('Network.loadingFinished', ({ requestId }) => {
+    tab.onEach('Network.loadingFinished', ({ requestId }, session) => {
       const known = this.#byId.get(requestId);
-      if (known !== undefined) known.finished = true;
+      // A service worker that is of two pages is heard twice.
+      if (known === undefined || known.finished) return;
+      known.finished = true;
+      known.session = session;
+      onFinished(known);
     });
-    tab.on('Network.loadingFailed', ({ requestId, errorText, blockedReason }) => {
+    tab.onEach('Network.loadingFailed', ({ requestId, errorText, blockedReason }) => {
       const known = this.#byId.get(requestId);
       if (known !== undefined) known.error = blockedReason ?? errorText.replace(/^net::/, '');
     });
-    tab.on('Network.webSocketCreated', ({ requestId, url }) => {
-      this.#add(requestId, url, 'WebSocket');
+    tab.onEach('Network.webSocketCreated', ({ requestId, url }, session) => {
+      this.#add(requestId, session, url, 'WebSocket');
     });
-    tab.on('Network.webSocketHandshakeResponseReceived', ({ requestId, response }) => {
+    tab.onEach('Network.webSocketHandshakeResponseReceived', ({ requestId, response }) => {
       const known = this.#byId.get(requestId);
       if (known !== undefined) known.status = response.status;
     });
-    tab.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
+    tab.onEach('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
       const known = this.#byId.get(requestId);
       if (known !== undefined) known.error = errorMessage.slice(0, 200);
     });
@@ -80,13 +90,14 @@ export class ResourceLog {
     return [...this.#byId.values()];
   }
 
-  #add(requestId: string, url: string, kind: string): void {
+  #add(requestId: string, session: string, url: string, kind: string): void {
     if (this.#byId.size >= MAX_RESOURCES) {
       this.leftOut += 1;
       return;
     }
     this.#byId.set(requestId, {
       requestId,
+      session,
       url: cut(url),
       redirects: [],
       kind,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type Command,
+  CommandRefused,
   CommandTimeout,
   type Connection,
   type EventName,
@@ -11,8 +12,11 @@ import {
 } from './connection.ts';
 import { Deadline, within } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
+import { RelatedSessions } from './related-sessions.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
+/** Of the bodies that Chrome keeps for us beyond the document that fetched them. */
+const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
 
@@ -25,6 +29,7 @@ interface Ids {
 export class Tab {
   readonly #connection: Connection;
   readonly #ids: Ids;
+  readonly #related: RelatedSessions;
   /** Below it every document of this tab has its host, so that none of them needs a new process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The media type that its window shows, where it was ever set. */
@@ -42,6 +47,7 @@ export class Tab {
   private constructor(connection: Connection, ids: Ids) {
     this.#connection = connection;
     this.#ids = ids;
+    this.#related = new RelatedSessions(connection, ids.contextId, ids.sessionId);
     const die = (reason: string) => () => {
       this.#doubtful = true;
       this.#gone = new ChromeGone(reason);
@@ -50,6 +56,7 @@ export class Tab {
     this.#cleanups.push(
       connection.on('Inspector.targetCrashed', die('The tab crashed.'), ids.sessionId),
       connection.onDisconnect(die('Chrome ended unexpectedly.')),
+      () => this.#related.close(),
     );
   }
 
@@ -81,6 +88,11 @@ export class Tab {
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
       send('Network.enable', {}, sessionId),
+      send('Network.configureDurableMessages', KEPT_BODIES, sessionId).catch((error: unknown) => {
+        // An older Chrome has no such command: there, bodies go with their document.
+        if (!(error instanceof CommandRefused)) throw error;
+      }),
+      tab.#related.start(),
     ]);
     return tab;
   }
@@ -143,6 +155,26 @@ export class Tab {
     const off = this.#connection.on(event, handler, this.#ids.sessionId);
     this.#ofDocument.push(off);
     return off;
+  }
+
+  /** As `on`, also of what the page started: frames of other sites and workers. */
+  onEach<E extends EventName>(
+    event: E,
+    handler: (params: EventParams<E>, from: string) => void,
+  ): void {
+    const heard = (params: EventParams<E>, from?: string): void => {
+      if (from !== undefined && this.#related.has(from)) handler(params, from);
+    };
+    this.#ofDocument.push(this.#connection.on(event, heard));
+  }
+
+  /** To one of the sessions that `onEach` hears. Rejects as `send` of a connection does. */
+  async sendTo<M extends Command>(
+    sessionId: string,
+    method: M,
+    params: Params<M>,
+  ): Promise<Result<M>> {
+    return await this.#connection.send(method, params, this.#deadline.remaining(), sessionId);
   }
 
   /** Settles as `promise` does, but rejects at once when the tab dies. */
