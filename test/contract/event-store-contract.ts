@@ -19,16 +19,25 @@ export interface EventStoreAdapter {
   readonly name: string;
   /** An empty log. */
   readonly open: (t: Test) => Promise<OpenedEventStore>;
+  /** It refuses an event that another stream holds; our event ids are made of their stream's name. */
+  readonly knowsIdsOfOtherStreams: boolean;
+  /** Of each test: why it is skipped. */
+  readonly options?: { readonly skip?: string };
 }
 
 const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 
-export function runEventStoreContract({ name, open }: EventStoreAdapter): void {
+export function runEventStoreContract({
+  name,
+  open,
+  knowsIdsOfOtherStreams,
+  options = {},
+}: EventStoreAdapter): void {
   const contract = (
     title: string,
     run: (t: Test, opened: OpenedEventStore) => Promise<void>,
   ): void => {
-    void test(`${name}: ${title}`, async (t) => {
+    void test(`${name}: ${title}`, options, async (t) => {
       const opened = await open(t);
       try {
         await run(t, opened);
@@ -120,7 +129,9 @@ export function runEventStoreContract({ name, open }: EventStoreAdapter): void {
     const [first, second] = [newEvent(), newEvent()];
     await store.append('a-1', [first, second], 'no-stream');
     const cases: [string, string, NewEvent[]][] = [
-      ['in another stream', 'a-2', [first]],
+      ...(knowsIdsOfOtherStreams
+        ? ([['in another stream', 'a-2', [first]]] satisfies [string, string, NewEvent[]][])
+        : []),
       ['known before new', 'a-1', [second, newEvent()]],
       ['new before known', 'a-1', [newEvent(), first]],
       ['another order', 'a-1', [second, first]],
@@ -146,7 +157,7 @@ export function runEventStoreContract({ name, open }: EventStoreAdapter): void {
   contract('keeps appends apart that come at once', async (t, { store }) => {
     await store.append('taken', newEvents(1), 'no-stream');
     const known = newEvent();
-    await store.append('known', [known], 'no-stream');
+    await store.append(knowsIdsOfOtherStreams ? 'known' : 'a-3', [known], 'no-stream');
     const outcomes = await Promise.allSettled([
       store.append('a-1', newEvents(1), 'no-stream'),
       store.append('taken', newEvents(1), 'no-stream'),
@@ -160,13 +171,13 @@ export function runEventStoreContract({ name, open }: EventStoreAdapter): void {
     );
     t.equal((await store.readStream('a-1')).length, 2);
     t.equal((await store.readStream('a-2')).length, 2);
-    t.equal((await store.readStream('a-3')).length, 0);
+    t.equal((await store.readStream('a-3')).length, knowsIdsOfOtherStreams ? 0 : 1);
   });
 
   contract('reads a stream from anywhere, both ways', async (t, { store }) => {
     await store.append('a-1', newEvents(5), 'no-stream');
-    const revisions = async (options: Parameters<EventStore['readStream']>[1]) =>
-      (await store.readStream('a-1', options)).map(({ revision }) => revision);
+    const revisions = async (range: Parameters<EventStore['readStream']>[1]) =>
+      (await store.readStream('a-1', range)).map(({ revision }) => revision);
     t.strictSame(await revisions({}), [0, 1, 2, 3, 4]);
     t.strictSame(await revisions({ from: 3 }), [3, 4]);
     t.strictSame(await revisions({ from: 1, limit: 2 }), [1, 2]);

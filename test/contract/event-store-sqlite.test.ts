@@ -18,5 +18,6 @@ function openAt(path: string): OpenedEventStore {
 
 runEventStoreContract({
   name: 'SQLite',
+  knowsIdsOfOtherStreams: true,
   open: async (t) => openAt(join(t.testdir(), 'pressledger.db')),
 });

@@ -1,0 +1,33 @@
+/** A driver of remote objects that keeps them in memory, where a test may change them. */
+import { buffer } from 'node:stream/consumers';
+import { bufferContent, type ObjectContent, type Objects } from '../../src/blob-store/objects.ts';
+import type { BlobRange } from '../../src/blob-store/port.ts';
+
+export class MemoryObjects implements Objects {
+  readonly stored = new Map<string, Buffer>();
+
+  async put(key: string, content: ObjectContent): Promise<void> {
+    const bytes = await buffer(content.open());
+    if (bufferContent(bytes).sha256 !== content.sha256) throw new Error(`${key}: another hash`);
+    this.stored.set(key, bytes);
+  }
+
+  async get(key: string, range?: BlobRange) {
+    const whole = this.stored.get(key);
+    if (whole === undefined) return undefined;
+    const part = range === undefined ? whole : whole.subarray(range.start, range.end + 1);
+    return { bytes: whole.length, content: bufferContent(part).open() };
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    return this.stored.get(key)?.length;
+  }
+
+  async delete(key: string): Promise<void> {
+    this.stored.delete(key);
+  }
+
+  async list(folder: string): Promise<readonly string[]> {
+    return [...this.stored.keys()].filter((key) => key.startsWith(folder));
+  }
+}
