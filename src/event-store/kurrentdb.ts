@@ -1,0 +1,135 @@
+/**
+ * The event store on a server: EventStoreDB or KurrentDB, one server with two names. Ordinary appends
+ * to single streams, so that any from 23.10 serves.
+ */
+import type { Logger } from 'pino';
+import { parseEventStoreUrl } from './kurrentdb-address.ts';
+import { Appender } from './kurrentdb-append.ts';
+import { KurrentDbClient } from './kurrentdb-client.ts';
+import { LogHead } from './kurrentdb-head.ts';
+import { KnownIds } from './kurrentdb-known-ids.ts';
+import { StreamNames } from './kurrentdb-names.ts';
+import { KurrentDbSubscription } from './kurrentdb-subscription.ts';
+import { whyUnusable } from './kurrentdb-unusable.ts';
+import {
+  type AppendResult,
+  type BatchHandler,
+  type EventStore,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  type Prerequisite,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type Subscription,
+} from './port.ts';
+
+const DEFAULT_LIMIT = 1_000;
+
+/**
+ * Connects to the server of a connection string and sees that it answers and lets its log be read.
+ * @param url `esdb://` or `kurrentdb://`, with `?namespace=NAME` where deployments share a server
+ * @throws {Error} one line that names the server, never its password, and the remedy
+ */
+export async function openKurrentDb(
+  url: string,
+  { logger }: { readonly logger: Logger },
+): Promise<EventStore> {
+  const address = parseEventStoreUrl(url);
+  const client = new KurrentDbClient(address, new StreamNames(address.namespace), logger);
+  try {
+    await client.readTail(undefined, 1);
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw new Error(whyUnusable(address, error), { cause: error });
+  }
+  return new KurrentDbEventStore(client, logger);
+}
+
+class KurrentDbEventStore implements EventStore {
+  readonly #client: KurrentDbClient;
+  readonly #logger: Logger;
+  readonly #known: KnownIds;
+  readonly #appender: Appender;
+  readonly #head: LogHead;
+  readonly #subscriptions = new Set<Subscription>();
+
+  constructor(client: KurrentDbClient, logger: Logger) {
+    this.#client = client;
+    this.#logger = logger;
+    this.#known = new KnownIds(client);
+    this.#appender = new Appender(client, this.#known);
+    this.#head = new LogHead(client);
+  }
+
+  async append(
+    stream: string,
+    events: readonly NewEvent[],
+    expected: ExpectedRevision,
+    prerequisites: readonly Prerequisite[] = [],
+  ): Promise<AppendResult> {
+    const written = events.map(serialised);
+    if (written.length === 0) throw new TypeError('An append needs at least one event.');
+    if (new Set(written.map(({ id }) => id)).size < written.length) {
+      throw new TypeError('The events of an append need different ids.');
+    }
+    if (prerequisites.length > 0) await storeAll(prerequisites);
+    return this.#appender.append(stream, written, expected);
+  }
+
+  async readStream(
+    stream: string,
+    options: ReadStreamOptions = {},
+  ): Promise<readonly RecordedEvent[]> {
+    const { from, limit = DEFAULT_LIMIT, backwards = false } = options;
+    const events = await this.#client.readStream(stream, { from, limit, backwards });
+    this.#known.saw(stream, events);
+    return events;
+  }
+
+  async readAll({
+    after = 0n,
+    limit = DEFAULT_LIMIT,
+  }: ReadAllOptions = {}): Promise<readonly RecordedEvent[]> {
+    const from = after === 0n ? undefined : after;
+    // One more than is wanted: the first may be the one at `after`.
+    const events = await this.#client.readAll({ from, limit: limit + 1, backwards: false });
+    return events.filter(({ position }) => position > after).slice(0, limit);
+  }
+
+  subscribe(after: bigint, handle: BatchHandler): Subscription {
+    const follow = this.#client.follow.bind(this.#client);
+    const subscription = new KurrentDbSubscription(follow, after, handle, this.#logger);
+    this.#subscriptions.add(subscription);
+    const forget = (): void => void this.#subscriptions.delete(subscription);
+    subscription.ended.then(forget, forget);
+    return subscription;
+  }
+
+  head(): Promise<bigint> {
+    return this.#head.read();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
+    await this.#client.close();
+  }
+}
+
+/** As it is now: later changes of the caller's objects must not reach the log. */
+function serialised({ id, type, data, metadata }: NewEvent): NewEvent {
+  return { id, type, data: copy(data), metadata: copy(metadata) };
+}
+
+const copy = (value: object): object => JSON.parse(JSON.stringify(value)) as object;
+
+async function storeAll(prerequisites: readonly Prerequisite[]): Promise<void> {
+  try {
+    await Promise.all(prerequisites.map((prerequisite) => prerequisite.store()));
+  } catch (error) {
+    throw new EventStoreUnavailable('What the events refer to could not be stored.', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * A real event store server, where EVENTSTORE_TEST_URL names one (`esdb://127.0.0.1:2113?tls=false`). Tests
+ * share it: each has a namespace of its own, which is an empty log.
+ */
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { openKurrentDb } from '../../src/event-store/kurrentdb.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
+
+const url = process.env.EVENTSTORE_TEST_URL;
+
+/** Options of a test that needs the server: without one it is reported as skipped, with the reason. */
+export const needsEventStoreServer =
+  url === undefined || url === ''
+    ? { skip: 'EVENTSTORE_TEST_URL names no EventStoreDB or KurrentDB server' }
+    : {};
+
+const newNamespace = (): string => `test_${randomBytes(8).toString('hex')}`;
+
+/** The connection string of an empty log. @param server another way to the same server: `host:port` */
+export function emptyLogUrl(namespace = newNamespace(), server?: string): string {
+  const [, scheme, host, query] =
+    /^([^:]+:\/\/(?:[^@]*@)?)([^/?]+)\/?(?:\?(.*))?$/.exec(url ?? '') ?? [];
+  if (host === undefined) throw new Error('EVENTSTORE_TEST_URL is not a connection string.');
+  const given = query === undefined ? '' : `${query}&`;
+  return `${scheme}${server ?? host}?${given}namespace=${namespace}`;
+}
+
+/** Where the server listens. */
+export function serverPlace(): { readonly host: string; readonly port: number } {
+  const [, host = '', port = '2113'] =
+    /:\/\/(?:[^@]*@)?([^/?:,]+)(?::(\d+))?/.exec(url ?? '') ?? [];
+  return { host, port: Number(port) };
+}
+
+export const openEventStoreServer = (at: string): Promise<EventStore> =>
+  openKurrentDb(at, { logger: pino({ level: 'silent' }) });
