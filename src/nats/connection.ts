@@ -6,6 +6,8 @@ import { type NatsAddress, parseNatsUrl } from './address.ts';
 
 export interface NatsLink {
   readonly connection: NatsConnection;
+  /** Where answers to this connection come in. */
+  readonly inboxPrefix: string;
   /** Whether the server can be reached right now, as far as this process knows. */
   isUp(): boolean;
   /** Calls back after each reconnection; returns the function that ends it. */
@@ -17,6 +19,8 @@ export interface NatsLinkOptions {
   /** How the server names this client in its own reports. */
   readonly name: string;
   readonly logger: Logger;
+  /** Where answers come in; default `_INBOX`. A user who may not read other users' answers has its own. */
+  readonly inboxPrefix?: string;
 }
 
 /** Debian 12's nats-server is 2.9.10: everything that the adapters use is in 2.9.0. */
@@ -30,23 +34,27 @@ const CLOSE_MS = 1000;
 /** @throws {Error} one line that names the server, without its credentials, and the remedy */
 export async function connectToNats(url: string, options: NatsLinkOptions): Promise<NatsLink> {
   const address = parseNatsUrl(url);
-  const connection = await open(address, options.name);
+  const connection = await open(address, options);
   try {
     await check(connection, address);
   } catch (error) {
     await connection.close();
     throw error;
   }
-  return follow(connection, options.logger);
+  return follow(connection, options);
 }
 
-async function open(address: NatsAddress, name: string): Promise<NatsConnection> {
+async function open(
+  address: NatsAddress,
+  { name, inboxPrefix }: NatsLinkOptions,
+): Promise<NatsConnection> {
   try {
     return await connect({
       servers: [...address.servers],
       ...address.credentials,
       ...(address.encrypted ? { tls: {} } : {}),
       name,
+      ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
       timeout: CONNECT_MS,
       maxReconnectAttempts: -1,
       reconnectTimeWait: RECONNECT_WAIT_MS,
@@ -100,7 +108,10 @@ export function isTooOld(version: string): boolean {
   return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
 }
 
-function follow(connection: NatsConnection, logger: Logger): NatsLink {
+function follow(
+  connection: NatsConnection,
+  { logger, inboxPrefix = '_INBOX' }: NatsLinkOptions,
+): NatsLink {
   const listeners = new Set<() => void>();
   let up = true;
   const statuses = async (): Promise<void> => {
@@ -120,6 +131,7 @@ function follow(connection: NatsConnection, logger: Logger): NatsLink {
   void statuses().catch((error: unknown) => logger.error({ err: error }, 'NATS status'));
   return {
     connection,
+    inboxPrefix,
     isUp: () => up && !connection.isClosed(),
     onReconnect: (listener) => {
       listeners.add(listener);

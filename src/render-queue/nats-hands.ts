@@ -1,0 +1,131 @@
+/**
+ * What renderer nodes have in hand, by their own account: told to the nodes that offer jobs at each change
+ * and every second, so that these publish the next jobs at once, and none anew that is being rendered.
+ */
+import { createInbox, type Subscription } from '@nats-io/transport-node';
+import type { NatsLink } from '../nats/connection.ts';
+import { handsSubject } from './nats-streams.ts';
+
+const ANNOUNCE_MS = 1000;
+/** A node that has said nothing for so long has gone. */
+const FORGET_MS = 3500;
+/** What a node may claim: those that run strangers' pages are not believed everything. */
+const MAX_SLOTS = 1024;
+
+interface Hands {
+  readonly slots: number;
+  readonly jobs: ReadonlySet<string>;
+  readonly heardAt: number;
+}
+
+export class NatsHands {
+  readonly #link: NatsLink;
+  readonly #node = createInbox('n').slice(2);
+  readonly #own = new Map<string, number>();
+  readonly #others = new Map<string, Hands>();
+  #ownSlots = 0;
+  #announcements: NodeJS.Timeout | undefined;
+  #announceSoon: NodeJS.Immediate | undefined;
+  #subscription: Subscription | undefined;
+  #onChange: (() => void) | undefined;
+
+  constructor(link: NatsLink) {
+    this.#link = link;
+  }
+
+  addSlots(slots: number): void {
+    this.#ownSlots += slots;
+    this.#announcements ??= setInterval(() => this.#announce(), ANNOUNCE_MS);
+    this.#changed();
+  }
+
+  removeSlots(slots: number): void {
+    this.#ownSlots -= slots;
+    this.#changed();
+  }
+
+  take(conversionId: string): void {
+    this.#own.set(conversionId, (this.#own.get(conversionId) ?? 0) + 1);
+    this.#changed();
+  }
+
+  drop(conversionId: string): void {
+    const left = (this.#own.get(conversionId) ?? 0) - 1;
+    if (left > 0) this.#own.set(conversionId, left);
+    else this.#own.delete(conversionId);
+    this.#changed();
+  }
+
+  /** Hears what nodes have in hand, here and elsewhere. */
+  follow(onChange: () => void): void {
+    this.#onChange = onChange;
+    this.#subscription = this.#link.connection.subscribe(handsSubject('*'), {
+      callback: (error, message) => {
+        if (error) return;
+        const node = message.subject.slice(handsSubject('').length);
+        const hands = node === this.#node ? undefined : parse(message.string());
+        if (!hands) return;
+        this.#others.set(node, hands);
+        onChange();
+      },
+    });
+  }
+
+  has(conversionId: string): boolean {
+    if (this.#own.has(conversionId)) return true;
+    for (const { jobs } of this.#living()) if (jobs.has(conversionId)) return true;
+    return false;
+  }
+
+  /** How many jobs all renderers together take at a time. */
+  slots(): number {
+    let sum = this.#ownSlots;
+    for (const { slots } of this.#living()) sum += slots;
+    return sum;
+  }
+
+  close(): void {
+    this.#onChange = undefined;
+    clearInterval(this.#announcements);
+    clearImmediate(this.#announceSoon);
+    if (!this.#link.connection.isClosed()) this.#subscription?.unsubscribe();
+    if (this.#announcements === undefined) return;
+    this.#own.clear();
+    this.#ownSlots = 0;
+    this.#announce();
+  }
+
+  *#living(): Iterable<Hands> {
+    const since = performance.now() - FORGET_MS;
+    for (const [node, hands] of this.#others) {
+      if (hands.heardAt < since) this.#others.delete(node);
+      else yield hands;
+    }
+  }
+
+  #changed(): void {
+    this.#onChange?.();
+    this.#announceSoon ??= setImmediate(() => this.#announce());
+  }
+
+  #announce(): void {
+    clearImmediate(this.#announceSoon);
+    this.#announceSoon = undefined;
+    // What is said while the server is away would arrive when it no longer holds.
+    if (!this.#link.isUp()) return;
+    const said = JSON.stringify({ slots: this.#ownSlots, jobs: [...this.#own.keys()] });
+    this.#link.connection.publish(handsSubject(this.#node), said);
+  }
+}
+
+function parse(said: string): Hands | undefined {
+  try {
+    const { slots, jobs } = JSON.parse(said) as { slots?: unknown; jobs?: unknown };
+    if (typeof slots !== 'number' || !Array.isArray(jobs)) return undefined;
+    const ids = jobs.filter((id) => typeof id === 'string').slice(0, MAX_SLOTS);
+    const heardAt = performance.now();
+    return { slots: Math.min(Math.max(slots, 0), MAX_SLOTS), jobs: new Set(ids), heardAt };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * The offering side: jobs wait here, in turns, and only as many are in the stream as the renderers will
+ * take next. So a newcomer's job waits behind those few, however many another account has.
+ */
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import type { Logger } from 'pino';
+import type { NatsLink } from '../nats/connection.ts';
+import type { RenderJob } from './messages.ts';
+import type { NatsHands } from './nats-hands.ts';
+import {
+  conversionOfJob,
+  ensureStreams,
+  JOBS,
+  jobSubject,
+  REPORTS,
+  SUBJECT_IS_TAKEN,
+} from './nats-streams.ts';
+import { Turns } from './turns.ts';
+
+/** Jobs in the stream that no renderer has taken yet: as many as they have slots, within these. */
+const MIN_AHEAD = 8;
+const MAX_AHEAD = 256;
+/** How often the stream is looked at when nothing happens. */
+const LOOK_MS = 2000;
+/** How long a look may wait when no job does. */
+const LAZY_MS = 50;
+const RETRY_MS = 250;
+const ANSWER_MS = 3000;
+/** After a reconnection: by then every renderer has said again what it has in hand. */
+const HEAR_MS = 1500;
+
+export interface NatsOffersOptions {
+  readonly link: NatsLink;
+  readonly logger: Logger;
+  readonly hands: NatsHands;
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly ackWaitMs: number;
+}
+
+export class NatsOffers {
+  readonly #options: NatsOffersOptions;
+  readonly #backlog = new Turns();
+  readonly #inBacklog = new Set<string>();
+  /** Offered, and as far as was known in the stream or in hand: the next look decides. */
+  #doubted = new Map<string, RenderJob>();
+  /** What is in the stream, waiting or in hand: as of the last look, and what was published since. */
+  #inStream = new Set<string>();
+  readonly #forget: () => void;
+  readonly #loop: Promise<void>;
+  #looked = false;
+  #heardFrom = 0;
+  #closed = false;
+  #failed = false;
+  #woken: 'no' | 'lazily' | 'at once' = 'no';
+  #wake: (() => void) | undefined;
+
+  constructor(options: NatsOffersOptions) {
+    this.#options = options;
+    this.#forget = options.link.onReconnect(() => {
+      this.#heardFrom = performance.now() + HEAR_MS;
+      this.#alert('at once');
+    });
+    options.hands.follow(() => this.#alert(this.#backlog.size > 0 ? 'at once' : 'lazily'));
+    this.#loop = this.#run();
+  }
+
+  offer(job: RenderJob): void {
+    const { conversionId } = job;
+    if (this.#inBacklog.has(conversionId)) return;
+    const known = this.#inStream.has(conversionId) || this.#options.hands.has(conversionId);
+    // Before the first look nothing is known: another process may have offered it.
+    if (known || !this.#looked) this.#doubted.set(conversionId, job);
+    else this.#enqueue(job);
+    this.#alert('at once');
+  }
+
+  waiting(): number {
+    let untaken = this.#backlog.size + this.#doubted.size;
+    for (const id of this.#inStream) {
+      if (!this.#doubted.has(id) && !this.#options.hands.has(id)) untaken += 1;
+    }
+    return untaken;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#forget();
+    this.#wake?.();
+    await this.#loop;
+  }
+
+  #enqueue(job: RenderJob): void {
+    this.#inBacklog.add(job.conversionId);
+    this.#backlog.add(job);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      this.#woken = 'no';
+      try {
+        if (this.#options.link.isUp()) {
+          await this.#look();
+          await this.#publishAhead();
+          this.#failed = false;
+        }
+      } catch (error) {
+        // Once for a time of failures: it is tried again all the time.
+        if (!this.#failed) this.#options.logger.warn({ err: error }, 'jobs cannot be offered now');
+        this.#failed = true;
+        await this.#sleep(RETRY_MS, 'never');
+      }
+      await this.#sleep(LOOK_MS, 'lazily');
+      if (this.#isLazy()) await this.#sleep(LAZY_MS, 'at once');
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { manager, hands, ackWaitMs } = this.#options;
+    const [jobs, reports] = await Promise.all([this.#info(JOBS), this.#info(REPORTS)]);
+    if (!jobs?.consumers || !reports?.consumers) await ensureStreams(manager, ackWaitMs);
+    this.#inStream = new Set(jobs?.subjects.map(conversionOfJob));
+    this.#looked = true;
+    if (performance.now() < this.#heardFrom) return;
+    const doubted = this.#doubted;
+    this.#doubted = new Map();
+    for (const [id, job] of doubted) {
+      if (!this.#inStream.has(id) && !hands.has(id) && !this.#inBacklog.has(id)) this.#enqueue(job);
+    }
+  }
+
+  async #info(stream: string): Promise<{ consumers: number; subjects: string[] } | undefined> {
+    try {
+      const filter = stream === JOBS ? { subjects_filter: '>' } : {};
+      const { state } = await this.#options.manager.streams.info(stream, filter);
+      return { consumers: state.consumer_count, subjects: Object.keys(state.subjects ?? {}) };
+    } catch (error) {
+      const missing =
+        error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
+      if (missing) return undefined;
+      throw error;
+    }
+  }
+
+  async #publishAhead(): Promise<void> {
+    const { hands } = this.#options;
+    const ahead = Math.min(Math.max(hands.slots(), MIN_AHEAD), MAX_AHEAD);
+    let room = ahead;
+    for (const id of this.#inStream) if (!hands.has(id)) room -= 1;
+    const jobs: RenderJob[] = [];
+    for (; room > 0; room -= 1) {
+      const job = this.#backlog.take();
+      if (!job) break;
+      jobs.push(job);
+    }
+    const published = await Promise.allSettled(jobs.map((job) => this.#publish(job)));
+    for (const outcome of published) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  async #publish(job: RenderJob): Promise<void> {
+    const { conversionId } = job;
+    try {
+      const payload = JSON.stringify(job);
+      const options = { timeout: ANSWER_MS };
+      await this.#options.client.publish(jobSubject(conversionId), payload, options);
+    } catch (error) {
+      const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
+      if (!there) {
+        this.#backlog.add(job);
+        throw error;
+      }
+    }
+    this.#inBacklog.delete(conversionId);
+    this.#inStream.add(conversionId);
+  }
+
+  #alert(how: 'lazily' | 'at once'): void {
+    if (this.#woken !== 'at once') this.#woken = how;
+    this.#wake?.();
+  }
+
+  #isLazy(): boolean {
+    return this.#woken === 'lazily';
+  }
+
+  /** Until that time has passed, or what wakes it. */
+  async #sleep(ms: number, wokenBy: 'lazily' | 'at once' | 'never'): Promise<void> {
+    const isWoken = (): boolean =>
+      this.#closed ||
+      (wokenBy !== 'never' && this.#woken === 'at once') ||
+      (wokenBy === 'lazily' && this.#woken !== 'no');
+    if (isWoken()) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        if (!isWoken()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+}

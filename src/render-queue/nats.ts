@@ -1,0 +1,171 @@
+/** The render queue on NATS JetStream: nodes that offer and nodes that render share it. */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { Logger } from 'pino';
+import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
+import type { NatsLink } from '../nats/connection.ts';
+import { Puller } from '../nats/puller.ts';
+import type { Taken } from '../nats/taken.ts';
+import type { RenderJob, RenderReport } from './messages.ts';
+import { NatsHands } from './nats-hands.ts';
+import { NatsOffers } from './nats-offers.ts';
+import { followReports } from './nats-report-follower.ts';
+import { NatsReportSender } from './nats-report-sender.ts';
+import { ensureStreams, JOBS, RENDERERS } from './nats-streams.ts';
+import type { Consumer, Delivery, RenderQueue } from './port.ts';
+
+/** After a renderer's last sign of life, another gets its jobs. */
+const ACK_WAIT_MS = 15_000;
+/** Before a job that was given back is handed over again: doubled each time, up to the cap. */
+const BACK_OFF_MS = 250;
+const MAX_BACK_OFF_MS = 10_000;
+/** In JSON, which escapes the quotes of a manifest's own; with what else a report says. */
+const MAX_REPORT_BYTES = 2 * MAX_MANIFEST_BYTES + 64 * 1024;
+
+export interface NatsRenderQueueOptions {
+  readonly link: NatsLink;
+  readonly logger: Logger;
+  /**
+   * Whether this node offers jobs and records reports (`api`), takes jobs and reports (`renderer`), or
+   * does both. Neither needs the rights of the other; only the first makes the streams.
+   */
+  readonly side: 'api' | 'renderer' | 'both';
+  /** Of the consumer, where this node makes it. */
+  readonly ackWaitMs?: number;
+}
+
+interface Parts {
+  readonly hands: NatsHands;
+  readonly offers: NatsOffers | undefined;
+  readonly sender: NatsReportSender | undefined;
+}
+
+export class NatsRenderQueue implements RenderQueue {
+  readonly #options: NatsRenderQueueOptions;
+  readonly #parts: Parts;
+  readonly #pullers = new Set<Puller>();
+
+  /** @throws {Error} one line when the server cannot hold the queue */
+  static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
+    const { link, logger, side, ackWaitMs = ACK_WAIT_MS } = options;
+    const limit = link.connection.info?.max_payload ?? MAX_REPORT_BYTES;
+    if (limit < MAX_REPORT_BYTES) {
+      throw new Error(
+        `NATS takes messages of at most ${limit} bytes: set its max_payload to 1MB, the default, or more.`,
+      );
+    }
+    const client = jetstream(link.connection);
+    const hands = new NatsHands(link);
+    const sender = side === 'api' ? undefined : new NatsReportSender(link, client, logger);
+    if (side === 'renderer')
+      return new NatsRenderQueue(options, { hands, offers: undefined, sender });
+    const manager = await jetstreamManager(link.connection, { checkAPI: false });
+    await ensureStreams(manager, ackWaitMs);
+    const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs });
+    return new NatsRenderQueue(options, { hands, offers, sender });
+  }
+
+  private constructor(options: NatsRenderQueueOptions, parts: Parts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  offer(job: RenderJob): Promise<void> {
+    this.#offers().offer(job);
+    return Promise.resolve();
+  }
+
+  consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
+    const { link, logger, ackWaitMs = ACK_WAIT_MS } = this.#options;
+    const { hands } = this.#parts;
+    const puller = new Puller({
+      link,
+      logger,
+      stream: JOBS,
+      consumer: RENDERERS,
+      places: slots,
+      ackWaitMs,
+      handle: (taken) => this.#deliver(taken, handle),
+    });
+    this.#pullers.add(puller);
+    hands.addSlots(slots);
+    let stopped = false;
+    return {
+      stop: async () => {
+        if (!stopped) hands.removeSlots(slots);
+        stopped = true;
+        await puller.stop();
+      },
+    };
+  }
+
+  report(report: RenderReport): Promise<void> {
+    const { sender } = this.#parts;
+    if (!sender) throw new Error('This node records reports and makes none.');
+    return sender.report(report);
+  }
+
+  reports(handle: (report: RenderReport) => Promise<void>): Consumer {
+    this.#offers();
+    const follower = followReports(this.#options.link, this.#options.logger, handle);
+    this.#pullers.add(follower);
+    return { stop: () => follower.stop() };
+  }
+
+  waiting(): number {
+    return this.#offers().waiting();
+  }
+
+  async close(): Promise<void> {
+    const { hands, offers, sender } = this.#parts;
+    sender?.close();
+    hands.close();
+    await Promise.all([offers?.close(), ...[...this.#pullers].map((puller) => puller.close())]);
+  }
+
+  #offers(): NatsOffers {
+    const { offers } = this.#parts;
+    if (!offers) throw new Error('This node takes jobs and offers none.');
+    return offers;
+  }
+
+  async #deliver(taken: Taken, handle: (delivery: Delivery) => Promise<void>): Promise<void> {
+    const { logger } = this.#options;
+    const { hands } = this.#parts;
+    const offered = parseJob(taken.data);
+    if (!offered) {
+      logger.error({ subject: taken.subject }, 'a job is unreadable: dropped');
+      return await taken.done();
+    }
+    const job = { ...offered, attempt: offered.attempt + taken.deliveries - 1 };
+    hands.take(job.conversionId);
+    let ended: Promise<void> | undefined;
+    const done = async (): Promise<void> => {
+      await taken.done();
+      hands.drop(job.conversionId);
+    };
+    const giveBack = async (): Promise<void> => {
+      hands.drop(job.conversionId);
+      taken.giveBack(Math.min(BACK_OFF_MS * 2 ** (taken.deliveries - 1), MAX_BACK_OFF_MS));
+    };
+    try {
+      await handle({
+        job,
+        done: () => (ended ??= done()),
+        giveBack: () => (ended ??= giveBack()),
+      });
+    } catch {
+      // The renderer logs its own faults; here it only matters that the job is not lost.
+    } finally {
+      // A handler that neither finished nor gave back has failed: nothing may stay in its hands.
+      await (ended ??= giveBack());
+    }
+  }
+}
+
+function parseJob(data: Uint8Array): RenderJob | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(data)) as RenderJob;
+  } catch {
+    return undefined;
+  }
+}
