@@ -13,7 +13,7 @@ import { byteRange } from './range.ts';
 
 export interface FileDependencies extends ReadDependencies, RateLimitDependencies {
   readonly fileTokens: FileTokens;
-  readonly blobs: Pick<BlobStore, 'open'>;
+  readonly blobs: Pick<BlobStore, 'open' | 'exists'>;
   readonly clock: Clock;
   readonly config: RateLimitDependencies['config'] & { readonly retentionSeconds: number };
 }
@@ -31,6 +31,14 @@ async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> 
   return row.document;
 }
 
+/** A file that is recorded and not there. */
+function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
+  ctx.state.log.warn({ err: cause }, 'A file that should be there is not.');
+  for (const name of FILE_HEADERS) ctx.remove(name);
+  const message = 'The file is no longer kept. Convert again for a new one.';
+  return new ServiceError('gone', message, { cause });
+}
+
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
 async function openFile(
   ctx: HttpContext,
@@ -41,12 +49,7 @@ async function openFile(
   try {
     return await blobs.open(document, range);
   } catch (cause) {
-    if (!(cause instanceof BlobNotFound)) throw cause;
-    ctx.state.log.warn({ err: cause }, 'A file that should be there is not.');
-    for (const name of FILE_HEADERS) ctx.remove(name);
-    throw new ServiceError('gone', 'The file is no longer kept. Convert again for a new one.', {
-      cause,
-    });
+    throw cause instanceof BlobNotFound ? lost(ctx, cause) : cause;
   }
 }
 
@@ -66,10 +69,8 @@ async function send(
   if (range === undefined) {
     ctx.status = 200;
     ctx.length = document.bytes;
-    const content = await openFile(ctx, deps, document);
-    // A HEAD only wants to know whether it would come.
-    if (ctx.method === 'GET') ctx.body = content;
-    else content.destroy();
+    if (ctx.method === 'GET') ctx.body = await openFile(ctx, deps, document);
+    else if (!(await deps.blobs.exists(document))) throw lost(ctx);
   } else {
     ctx.status = 206;
     ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${document.bytes}`);

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
-import { BlobNotFound } from '../../../src/blob-store/port.ts';
+import { BlobNotFound, BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
 import type { BlobRef } from '../../../src/domain/events.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';
@@ -156,4 +156,31 @@ void test('a file past its retention is gone for whoever has a link', async (t) 
   t.strictSame(refusal(await api.call('GET', await link())), { status: 410, error: 'gone' });
   const [last] = (await api.store.readAll()).slice(-1);
   t.match(last, { type: 'ConversionExpired', data: { conversionId: id } });
+});
+
+void test('blobs that cannot be deleted hold up no others, and are tried again', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const stuck = await end(node, 'completed');
+  const others = [await end(node, 'completed', NOW + 1), await end(node, 'failed', NOW + 2)];
+  place.clock.time = NOW + 8 * DAY_MS;
+  let broken = true;
+  const blobs = Object.assign(Object.create(node.blobs) as typeof node.blobs, {
+    deleteAll: async (conversionId: string) => {
+      if (broken && conversionId === stuck.conversionId) {
+        throw new BlobStoreUnavailable('The disk does not let it go.');
+      }
+      await node.blobs.deleteAll(conversionId);
+    },
+  });
+  const retention = node.run(startRetention({ ...node, blobs, retentionSeconds }));
+  const ids = others.map(({ conversionId }) => conversionId);
+  t.strictSame(conversionsOf(await place.logged('ConversionExpired', 2)), ids);
+  t.ok(await isKept(node, stuck));
+  broken = false;
+  retention.wake();
+  const all = conversionsOf(await place.logged('ConversionExpired', 3));
+  t.strictSame(all, [...ids, stuck.conversionId]);
+  t.notOk(await isKept(node, stuck));
 });
