@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
+import { BlobNotFound } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 
@@ -39,4 +44,109 @@ void test('NATS: deleting leaves nothing behind', async (t) => {
   t.strictSame(await messages(), [3 + 1 + 1 + 1, 2], 'chunks and descriptions; index');
   await store.deleteAll(id);
   t.strictSame(await messages(), [0, 0]);
+});
+
+const unavailable = { name: 'BlobStoreUnavailable' };
+const TIMEOUT_MS = 500;
+
+async function openQuick(t: Test) {
+  const server = await startNatsServer(t);
+  const connection = await connect({
+    servers: server.url,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+  });
+  t.teardown(() => connection.close());
+  const objects = new NatsObjects(connection, { timeoutMs: TIMEOUT_MS });
+  await objects.checkUsable();
+  const store = await ObjectBlobStore.open(objects);
+  return { server, objects, store, id: newConversionId(Date.now()) };
+}
+
+/** While the connection comes back. */
+const onceBack = (store: ObjectBlobStore) =>
+  eventually('the store', async () => ((await store.failure()) === undefined ? true : undefined));
+
+void test('NATS: while the server is away the store says so soon, and works when it is back', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const staged = store.stage(id, 'request', randomBytes(1000));
+  await staged.store();
+  for (const frozen of [true, false]) {
+    if (frozen) server.freeze();
+    else await server.kill();
+    const start = performance.now();
+    const tries: Promise<unknown>[] = [
+      store.read(staged.ref),
+      store.open(staged.ref, { start: 0, end: 5 }),
+      store.exists(staged.ref),
+      store.stage(id, 'request', randomBytes(1000)).store(),
+      store.deleteAll(id),
+    ];
+    await Promise.all(tries.map((each) => t.rejects(each.then(String), unavailable)));
+    const took = performance.now() - start;
+    t.ok(took < 6 * TIMEOUT_MS, `${took} ms`);
+    if (frozen) server.thaw();
+    else await server.restart();
+    await onceBack(store);
+    t.equal((await store.read(staged.ref)).length, 1000);
+  }
+});
+
+void test('NATS: a server that lost everything gets its buckets again', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const [one, two] = [randomBytes(1000), randomBytes(1000)].map((c) =>
+    store.stage(id, 'request', c),
+  );
+  if (one === undefined || two === undefined) throw new Error('Nothing was staged.');
+  await one.store();
+  await server.restart({ loseData: true });
+  await eventually('a write', () =>
+    two.store().then(
+      () => true as const,
+      () => undefined,
+    ),
+  );
+  t.equal((await store.read(two.ref)).length, 1000);
+  await t.rejects(store.read(one.ref), BlobNotFound);
+  await store.deleteAll(id);
+  t.equal(await store.exists(two.ref), false);
+});
+
+void test('NATS: an upload that is cut off is not readable', async (t) => {
+  const { server, store, objects, id } = await openQuick(t);
+  const content = randomBytes(30_000_000);
+  const { ref } = store.stage(id, 'document', content);
+  let killed: Promise<void> | undefined;
+  async function* half() {
+    for (let at = 0; at < content.length; at += 500_000) {
+      if (at > content.length / 2) await (killed ??= server.kill());
+      yield content.subarray(at, at + 500_000);
+    }
+  }
+  const open = (): Readable => Readable.from(half(), { objectMode: false });
+  await t.rejects(objects.put(ref.key, { ...ref, open }), { name: 'ObjectsUnavailable' });
+  t.ok(killed);
+  await server.restart();
+  await onceBack(store);
+  t.equal(await store.exists(ref), false);
+  await t.rejects(store.read(ref), BlobNotFound);
+});
+
+void test('NATS: a file that is not what its writer measured is not kept', async (t) => {
+  const { store, id } = await openQuick(t);
+  const path = join(t.testdir(), 'out.pdf');
+  const other = store.stage(id, 'document', randomBytes(1000));
+  writeFileSync(path, randomBytes(1000));
+  const { sha256, bytes } = other.ref;
+  await t.rejects(store.adopt(id, 'document', { path, sha256, bytes }), unavailable);
+  await t.rejects(store.read(other.ref), BlobNotFound);
+});
+
+void test('NATS: a store that cannot be used is said in one line', async (t) => {
+  const { url } = await startNatsServer(t, { jetStream: false });
+  const connection = await connect({ servers: url });
+  t.teardown(() => connection.close());
+  await t.rejects(new NatsObjects(connection).checkUsable(), {
+    message: /^BLOB_STORE_URL: the NATS object store pressledger-blobs cannot be used: [^\n]+$/,
+  });
 });

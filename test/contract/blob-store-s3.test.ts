@@ -1,6 +1,18 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { type Test, test } from 'tap';
+import { BlobNotFound } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { S3Client } from '../../src/blob-store/s3-client.ts';
+import {
+  parseS3Url,
+  type S3Credentials,
+  type S3Location,
+} from '../../src/blob-store/s3-location.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
+import { newConversionId } from '../../src/ids.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 
@@ -18,3 +30,239 @@ for (const [name, key] of [
     },
   });
 }
+
+const unavailable = { name: 'BlobStoreUnavailable' };
+const quick = { tries: 3, idleMs: 300, backOffMs: 10 };
+
+async function openQuick(t: Test) {
+  const server = await startS3Server(t);
+  const client = new S3Client(server.location, s3Credentials, quick);
+  t.teardown(() => client.close());
+  const objects = new S3Objects(client, 'blobs/');
+  const store = await ObjectBlobStore.open(objects);
+  const id = newConversionId(Date.now());
+  return { server, objects, store, id };
+}
+
+/** @returns what it took, in milliseconds */
+async function timed(work: Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work;
+  return performance.now() - start;
+}
+
+void test('S3: while the server is away the store says so soon, and works when it is back', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const staged = store.stage(id, 'request', randomBytes(1000));
+  await staged.store();
+  await server.stop();
+  const tries: Promise<unknown>[] = [
+    store.read(staged.ref),
+    store.open(staged.ref, { start: 0, end: 5 }),
+    store.exists(staged.ref),
+    staged.store(),
+    store.deleteAll(id),
+  ];
+  const took = await timed(
+    Promise.all(tries.map((each) => t.rejects(each.then(String), unavailable))),
+  );
+  t.ok(took < 2000, `${took} ms`);
+  t.match(await store.failure(), /failed/);
+  await server.start();
+  t.equal((await store.read(staged.ref)).length, 1000);
+  t.equal(await store.failure(), undefined);
+});
+
+void test('S3: a server that does not answer is given up in bounded time', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const staged = store.stage(id, 'request', randomBytes(1000));
+  await staged.store();
+  server.fault = () => true;
+  const took = await timed(t.rejects(store.read(staged.ref), { ...unavailable }));
+  t.ok(took > 600 && took < 3000, `three tries of 300 ms: ${took}`);
+});
+
+void test('S3: a busy server is asked again, a refusal is not', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  for (const status of [500, 503, 429, 409]) {
+    let faults = 2;
+    server.fault = (request, response) => {
+      if (faults === 0) return false;
+      faults -= 1;
+      request.resume();
+      response.writeHead(status).end();
+      return true;
+    };
+    const staged = store.stage(id, 'request', randomBytes(1000));
+    await staged.store();
+    faults = 2;
+    t.equal((await store.read(staged.ref)).length, 1000, String(status));
+  }
+  const { ref } = store.stage(id, 'request', randomBytes(10));
+  server.fault = (_request, response) => {
+    response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+    return true;
+  };
+  server.requests.length = 0;
+  await t.rejects(store.read(ref), { ...unavailable, cause: { message: /403 AccessDenied/ } });
+  t.equal(server.requests.length, 1);
+});
+
+void test('S3: an upload that is cut off leaves nothing', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const content = randomBytes(8_000_000);
+  const path = join(t.testdir(), 'out.pdf');
+  writeFileSync(path, content);
+  const file = {
+    path,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    bytes: content.length,
+  };
+  const { ref } = store.stage(id, 'document', content);
+  let cut = 0;
+  server.fault = (request) => {
+    if (request.method !== 'PUT') return false;
+    request.once('data', () => {
+      cut += 1;
+      request.destroy();
+    });
+    return true;
+  };
+  await t.rejects(store.adopt(id, 'document', file), unavailable);
+  t.equal(cut, 3);
+  t.ok(existsSync(path), 'the file stays for another try');
+  await t.rejects(store.read(ref), BlobNotFound);
+  server.fault = undefined;
+  t.strictSame(await store.adopt(id, 'document', file), ref);
+  t.ok(content.equals(await store.read(ref)));
+});
+
+void test('S3: a download that breaks off or stalls fails', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const staged = store.stage(id, 'document', randomBytes(500_000));
+  await staged.store();
+  for (const cut of [true, false]) {
+    server.fault = (_request, response) => {
+      response.writeHead(200, { 'content-length': 500_000 });
+      response.write(Buffer.alloc(1000), () => {
+        if (cut) response.destroy();
+      });
+      return true;
+    };
+    await t.rejects(store.read(staged.ref), unavailable);
+    await t.rejects(buffer(await store.open(staged.ref)), unavailable);
+  }
+});
+
+void test('S3: a reader may be slower than the longest silence of the server', async (t) => {
+  const { store, id } = await openQuick(t);
+  const staged = store.stage(id, 'document', randomBytes(5_000_000));
+  await staged.store();
+  let bytes = 0;
+  let first = true;
+  for await (const chunk of await store.open(staged.ref)) {
+    bytes += (chunk as Buffer).length;
+    // Longer than idleMs: there is no event to wait for.
+    if (first) await new Promise((resolve) => setTimeout(resolve, 700));
+    first = false;
+  }
+  t.equal(bytes, 5_000_000);
+});
+
+void test('S3: wrong bytes under the right name are found', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const staged = store.stage(id, 'document', randomBytes(1000));
+  await staged.store();
+  const [path = ''] = [...server.objects.keys()].filter((each) => each.endsWith(staged.ref.key));
+  t.equal(path, `/pressledger/some/where/blobs/${staged.ref.key}`);
+  server.objects.set(path, randomBytes(1000));
+  await t.rejects(store.read(staged.ref), unavailable);
+  await t.rejects(buffer(await store.open(staged.ref)), unavailable);
+  server.objects.set(path, randomBytes(999));
+  await t.rejects(store.open(staged.ref), unavailable);
+});
+
+void test('S3: lists in pages', async (t) => {
+  const { server, objects, store, id } = await openQuick(t);
+  server.pageSize = 2;
+  for (let size = 0; size < 5; size += 1) {
+    await store.stage(id, 'request', Buffer.alloc(size)).store();
+  }
+  t.equal((await objects.list(`${id}/`)).length, 5);
+  await store.deleteAll(id);
+  t.equal(server.objects.size, 0);
+});
+
+void test('S3: what cannot be used is said in one line, without a secret', async (t) => {
+  const { server } = await openQuick(t);
+  const check = (location: Partial<S3Location>, credentials: Partial<S3Credentials>) => {
+    const client = new S3Client(
+      { ...server.location, ...location },
+      { ...s3Credentials, ...credentials },
+      quick,
+    );
+    t.teardown(() => client.close());
+    return new S3Objects(client, 'blobs/').checkUsable();
+  };
+  await check({}, {});
+  const cases = [
+    [check({ bucket: 'no-such-bucket' }, {}), /bucket no-such-bucket at http.* does not exist/],
+    [check({}, { accessKeyId: 'other' }), /403 InvalidAccessKeyId.*AWS_ACCESS_KEY_ID/],
+    [check({}, { secretAccessKey: 'wrong-secret' }), /403 SignatureDoesNotMatch/],
+    [check({ region: 'mars-1' }, {}), /AuthorizationHeaderMalformed.*region/],
+    [check({ endpoint: 'http://127.0.0.1:1' }, {}), /cannot be used: .*ECONNREFUSED/],
+  ] as const;
+  for (const [tried, message] of cases) {
+    await t.rejects(tried, { message });
+    const text = await tried.then(String, String);
+    t.match(text, /^Error: BLOB_STORE_URL: /);
+    t.notMatch(text, /\n|secret/);
+  }
+});
+
+void test('S3: reads a URL', (t) => {
+  t.strictSame(parseS3Url('s3://docs'), {
+    bucket: 'docs',
+    prefix: '',
+    region: 'us-east-1',
+    endpoint: 'https://s3.us-east-1.amazonaws.com',
+    pathStyle: false,
+  });
+  t.strictSame(
+    parseS3Url(
+      's3://my.docs/a/b-c/?region=eu-central-1&endpoint=http://minio:9000&path_style=false',
+    ),
+    {
+      bucket: 'my.docs',
+      prefix: 'a/b-c/',
+      region: 'eu-central-1',
+      endpoint: 'http://minio:9000',
+      pathStyle: false,
+    },
+  );
+  t.equal(parseS3Url('s3://docs?endpoint=https://minio.example').pathStyle, true);
+  for (const bad of [
+    '',
+    'docs',
+    'http://docs',
+    's3://',
+    's3:docs',
+    's3://UPPER',
+    's3://secret:secret@docs',
+    's3://docs:9000',
+    's3://docs/a//b',
+    's3://docs/a b',
+    's3://docs?secret=x',
+    's3://docs?region=a&region=b',
+    's3://docs?region=a/b',
+    's3://docs?path_style=yes',
+    's3://docs?endpoint=minio:9000',
+    's3://docs?endpoint=https://secret@minio',
+    's3://docs?endpoint=https://minio/path',
+    's3://docs#secret',
+  ]) {
+    t.throws(() => parseS3Url(bad), { message: /^BLOB_STORE_URL cannot be used: [^\n]+\.$/ }, bad);
+    t.throws(() => parseS3Url(bad), { message: /^(?!.*secret)/ }, bad);
+  }
+  t.end();
+});
