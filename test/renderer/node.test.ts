@@ -37,6 +37,10 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   });
   t.match(await ended(missing), { kind: 'failed', code: 'renderer_failed', attempt: 1 });
 
+  // Each of its renderers went down with it.
+  const broken = await ended(await offer({ html: '<p>x</p>' }, 4));
+  t.match(broken, { kind: 'failed', code: 'renderer_failed', message: /each of 3 tries/ });
+
   // Private addresses, by default.
   const urls = ['http://127.0.0.1/', 'https://169.254.169.254/', 'http://localhost/'];
   for (const url of urls) {

@@ -213,3 +213,8 @@ void test('links to files, scripts and shares are dropped, wherever they come fr
     ['https://example.com/a(b)c', 'mailto:a@example.com'].toSorted(),
   );
 });
+
+void test('options that leave the page no room fail with that reason', async (t) => {
+  const result = await renderer.render({ html }, { margin_top: '20cm', margin_bottom: '20cm' });
+  t.match(result, { kind: 'failed', code: 'renderer_failed', message: /leave it no room/ });
+});

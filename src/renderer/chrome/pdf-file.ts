@@ -61,7 +61,11 @@ const tooLarge = (message: string): PageFailure => new PageFailure('too_large', 
  * Reads Chrome's stream to the end into a new file, durable when it resolves.
  * @throws {PageFailure} `too_large`
  */
-export async function savePdf(tab: Tab, handle: string, options: SaveOptions): Promise<PdfFile> {
+export async function savePdf(
+  tab: Pick<Tab, 'send'>,
+  handle: string,
+  options: SaveOptions,
+): Promise<PdfFile> {
   const file = await open(options.path, 'wx+', 0o600);
   try {
     const out = new HashedFile(file);

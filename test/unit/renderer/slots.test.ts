@@ -1,0 +1,50 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'tap';
+import { Slots } from '../../../src/renderer/slots.ts';
+
+void test('as many as there are slots, then in order', async (t) => {
+  const slots = new Slots(2);
+  const order: string[] = [];
+  const take = async (name: string): Promise<() => void> => {
+    const free = await slots.acquire();
+    order.push(name);
+    return free;
+  };
+  const [first, second] = await Promise.all([take('a'), take('b')]);
+  const third = take('c');
+  const fourth = take('d');
+  await turn();
+  t.same(order, ['a', 'b'], 'the others wait');
+  second();
+  const freeThird = await third;
+  await turn();
+  t.same(order, ['a', 'b', 'c'], 'one for one, who waited longest');
+  first();
+  const freeFourth = await fourth;
+  t.same(order, ['a', 'b', 'c', 'd']);
+  freeThird();
+  freeFourth();
+  await Promise.all([take('e'), take('f')]);
+  t.equal(order.length, 6, 'both are free again');
+});
+
+void test('a slot is given back once, however often that is said', async (t) => {
+  const slots = new Slots(1);
+  const free = await slots.acquire();
+  free();
+  free();
+  const again = await slots.acquire();
+  let extra = false;
+  const waiting = slots.acquire().then((release) => {
+    extra = true;
+    return release;
+  });
+  await turn();
+  t.notOk(extra, 'there is still one slot only');
+  free();
+  await turn();
+  t.notOk(extra, 'and it is not free because its last holder says so');
+  again();
+  (await waiting)();
+  t.ok(extra);
+});
