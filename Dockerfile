@@ -37,7 +37,7 @@ CMD ["renderer"]
 
 FROM nats:${NATS}-alpine AS nats
 RUN install -d -o 1000 -g 1000 -m 700 /data
-COPY deploy/nats.conf deploy/nats-users.conf /etc/nats/
+COPY deploy/nats.conf deploy/nats-accounts.conf /etc/nats/
 USER 1000:1000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:8222/healthz"]

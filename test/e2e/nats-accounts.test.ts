@@ -1,0 +1,172 @@
+/** deploy/nats-accounts.conf on a real server: what renderers can do there, and what they cannot. */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { type Test, test } from 'tap';
+import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
+import type { ObjectContent } from '../../src/blob-store/objects.ts';
+import { connectToNats } from '../../src/nats/connection.ts';
+import { JOBS, PERMISSIONS } from '../../src/render-queue/nats-streams.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { eventually } from '../support/deadline.ts';
+import { startNatsServer } from '../support/nats-server.ts';
+import { completedReport, renderJob } from '../support/render-queue.ts';
+
+const ACCOUNTS = readFileSync(new URL('../../deploy/nats-accounts.conf', import.meta.url), 'utf8');
+/** As docker-compose.yml passes them; without the quotes of its own the second would be a number. */
+const PASSWORDS = { NATS_API_PASSWORD: '"a1b2"', NATS_RENDERER_PASSWORD: '"0123456789"' };
+
+const logger = pino({ level: 'silent' });
+
+async function connectBoth(t: Test) {
+  Object.assign(process.env, PASSWORDS);
+  const server = await startNatsServer(t, { config: ACCOUNTS });
+  const connect = async (user: string, password: string, inboxPrefix: string) => {
+    const url = server.url.replace('//', `//${user}:${password}@`);
+    const link = await connectToNats(url, { name: user, logger, inboxPrefix });
+    t.teardown(() => link.close());
+    return link;
+  };
+  return {
+    api: await connect('api', 'a1b2', PERMISSIONS.api.inboxPrefix),
+    renderer: await connect('renderer', '0123456789', PERMISSIONS.renderer.inboxPrefix),
+  };
+}
+
+function content(bytes: Buffer): ObjectContent {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return {
+    bytes: bytes.length,
+    sha256,
+    open: () => Readable.from([bytes], { objectMode: false }),
+  };
+}
+
+void test('a renderer takes jobs, reports, reads requests and stores documents', async (t) => {
+  const { api, renderer } = await connectBoth(t);
+  const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
+  const rendering = await NatsRenderQueue.open({ link: renderer, logger, side: 'renderer' });
+  t.teardown(async () => {
+    await rendering.close();
+    await offering.close();
+  });
+  const recorded: string[] = [];
+  offering.reports((report) => {
+    recorded.push(report.conversionId);
+    return Promise.resolve();
+  });
+  const attempts: number[] = [];
+  let reported = false;
+  rendering.consume(2, async (delivery) => {
+    attempts.push(delivery.job.attempt);
+    if (delivery.job.attempt === 1) {
+      await delivery.giveBack();
+      return;
+    }
+    await rendering.report(completedReport(1, delivery.job.attempt));
+    await delivery.done();
+    reported = true;
+  });
+  await offering.offer(renderJob(1));
+  await eventually('the report', () => reported || undefined);
+  t.strictSame(attempts, [1, 2]);
+  t.strictSame(recorded, [renderJob(1).conversionId]);
+
+  const [ofApi, ofRenderer] = [
+    new NatsObjects(api.connection),
+    new NatsObjects(renderer.connection),
+  ];
+  await ofApi.checkUsable();
+  await ofRenderer.checkUsable();
+  const request = Buffer.from('<p>'.repeat(200_000));
+  await ofApi.put('conv_1/request-a', content(request));
+  const read = await ofRenderer.get('conv_1/request-a');
+  t.equal(read && Buffer.compare(await buffer(read.content), request), 0);
+  const document = Buffer.alloc(300_000, 7);
+  await ofRenderer.put('conv_1/document-b', content(document));
+  const stored = await ofApi.get('conv_1/document-b');
+  t.equal(stored && Buffer.compare(await buffer(stored.content), document), 0);
+});
+
+/** Everything that a renderer's credentials could be used for against the rest of the service. */
+function attack(connection: NatsConnection): void {
+  const direct = [
+    '$KV.keyring.account',
+    'pressledger.jobs.forged',
+    'pressledger.recorded.forged',
+    '$JS.API.STREAM.DELETE.KV_keyring',
+    '$JS.API.STREAM.PURGE.KV_keyring',
+    `$JS.API.STREAM.DELETE.${JOBS}`,
+    `$JS.API.STREAM.UPDATE.${JOBS}`,
+    '$JS.API.STREAM.DELETE.OBJ_pressledger-blobs',
+    '$JS.API.STREAM.PURGE.OBJ_pressledger-blobs',
+  ];
+  for (const subject of direct) connection.publish(subject, '{}');
+  // An answer that is sent to a stream's subject would be stored there.
+  for (const reply of ['$KV.keyring.account', 'pressledger.jobs.forged']) {
+    connection.publish('$JS.API.INFO', '', { reply });
+    connection.publish('$JS.API.STREAM.INFO.OBJ_pressledger-blobs', '', { reply });
+  }
+}
+
+void test('a renderer reaches neither the keyring nor what others are told', async (t) => {
+  const { api, renderer } = await connectBoth(t);
+  const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
+  t.teardown(() => offering.close());
+  await new NatsObjects(api.connection).checkUsable();
+  const keyring = await new Kvm(jetstream(api.connection)).create('keyring');
+  await keyring.put('account', 'wrapped');
+  const manager = await jetstreamManager(api.connection);
+
+  attack(renderer.connection);
+  const questions = [
+    '$JS.API.STREAM.NAMES',
+    '$JS.API.STREAM.INFO.KV_keyring',
+    '$JS.API.STREAM.MSG.GET.KV_keyring',
+    '$JS.API.DIRECT.GET.KV_keyring.$KV.keyring.account',
+    '$JS.API.CONSUMER.CREATE.KV_keyring',
+    '$JS.API.CONSUMER.CREATE.PRESSLEDGER_REPORTS.x',
+    '$JS.API.CONSUMER.MSG.NEXT.PRESSLEDGER_REPORTS.recorders',
+    '$JS.API.CONSUMER.DELETE.PRESSLEDGER_JOBS.renderers',
+  ];
+  for (const subject of questions) {
+    const asked = renderer.connection.request(subject, '{}', { timeout: 5000 });
+    await t.rejects(asked, /no responders/, subject);
+  }
+  // The same server has by now seen everything that was sent before.
+  await renderer.connection.flush();
+  const entry = await keyring.get('account');
+  t.equal(entry?.string(), 'wrapped');
+  t.equal(entry?.revision, 1, 'nothing was written there');
+  const { state } = await manager.streams.info(JOBS, { subjects_filter: '>' });
+  t.strictSame(state.subjects ?? {}, {});
+  t.ok(await manager.streams.info('OBJ_pressledger-blobs'));
+
+  // Last, because a subscription to everything answers for whoever is missing.
+  const overheard: string[] = [];
+  renderer.connection.subscribe('>', {
+    callback: (_, { subject }) => {
+      overheard.push(subject);
+    },
+  });
+  await renderer.connection.flush();
+  await keyring.put('account', 'wrapped anew');
+  await offering.offer(renderJob(1));
+  await eventually('the job', async () => {
+    const { state: now } = await manager.streams.info(JOBS);
+    return now.messages === 1 || undefined;
+  });
+  await renderer.connection.flush();
+  t.strictSame(overheard, []);
+
+  const wrong = await connectToNats(
+    `nats://renderer:a1b2@127.0.0.1:${renderer.connection.getServer().split(':')[1]}`,
+    { name: 'x', logger },
+  ).catch((error: unknown) => String(error));
+  t.match(wrong, /refuses the credentials/);
+});
