@@ -1,0 +1,82 @@
+import { type Logger, pino } from 'pino';
+import { type Test, test } from 'tap';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { connectToNats } from '../../src/nats/connection.ts';
+import { NatsKvRateLimiter } from '../../src/rate-limiter/nats-kv.ts';
+import { eventually } from '../support/deadline.ts';
+import { type NatsServer, startNatsServer } from '../support/nats-server.ts';
+import { NOW } from '../support/samples.ts';
+import { runRateLimiterContract } from './rate-limiter-contract.ts';
+
+const FIFTY = { limit: 50, windowMs: 60_000 };
+const still: Clock = { now: () => NOW };
+
+interface Lines {
+  readonly lines: string[];
+  readonly logger: Logger;
+}
+
+function logged(): Lines {
+  const lines: string[] = [];
+  return { lines, logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }) };
+}
+
+async function node(t: Test, server: NatsServer, clock = still, { logger } = logged()) {
+  const link = await connectToNats(server.url, { name: 'test', logger });
+  t.teardown(() => link.close());
+  return { link, limiter: await NatsKvRateLimiter.open({ link, clock, logger }) };
+}
+
+runRateLimiterContract({
+  name: 'NATS',
+  open: async (t, clock) => {
+    const server = await startNatsServer(t);
+    const [one, other] = [await node(t, server, clock), await node(t, server, clock)];
+    return { limiter: one.limiter, other: other.limiter, close: async () => {} };
+  },
+});
+
+void test('two nodes let exactly the limit pass, however many come at once', async (t) => {
+  const server = await startNatsServer(t);
+  const nodes = [await node(t, server), await node(t, server)];
+  const standings = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => nodes[n % 2]?.limiter.take('a', FIFTY)),
+  );
+  const passed = standings.filter((each) => each?.allowed).map((each) => each?.remaining);
+  t.equal(passed.length, 50);
+  t.equal(new Set(passed).size, 50, 'each counts for itself');
+  t.match(await nodes[0]?.limiter.peek('a', FIFTY), { allowed: false, remaining: 0 });
+});
+
+void test('a server that is away or stuck fails no request: each node counts for itself', async (t) => {
+  const server = await startNatsServer(t);
+  const log = logged();
+  const { link, limiter } = await node(t, server, systemClock, log);
+  const rate = { limit: 3, windowMs: 24 * 60 * 60_000 };
+  t.match(await limiter.take('a', rate), { allowed: true, remaining: 2 });
+
+  server.freeze();
+  const before = performance.now();
+  t.match(await limiter.take('a', rate), { allowed: true, remaining: 1 }, 'goes on from its own');
+  t.match(await limiter.take('a', rate), { allowed: true, remaining: 0 });
+  t.match(await limiter.take('a', rate), { allowed: false });
+  t.ok(performance.now() - before < 1000, 'waits once, not for each');
+  server.thaw();
+  await eventually('the shared count', async () => {
+    const { remaining } = await limiter.peek('a', rate);
+    // What the server got while it was stuck may be counted late.
+    return remaining > 0 ? true : undefined;
+  });
+
+  await server.kill();
+  await eventually('the loss', () => !link.isUp() || undefined);
+  t.match(await limiter.take('b', rate), { allowed: true, remaining: 2 });
+  await server.restart({ loseData: true });
+  await eventually('a shared count in a new bucket', async () => {
+    await limiter.take('c', rate);
+    const other = await node(t, server, systemClock);
+    return (await other.limiter.peek('c', rate)).remaining < 3 ? true : undefined;
+  });
+  const alone = log.lines.filter((line) => line.includes('for itself'));
+  t.equal(alone.length, 2, 'said once for each time');
+});
