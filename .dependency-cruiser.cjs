@@ -63,8 +63,8 @@ module.exports = {
     only(
       'keyring',
       '^src/keyring/',
-      ['^src/keyring/'],
-      'An adapter knows its port and its driver.',
+      ['^src/keyring/', '^src/blob-store/(objects|port|s3-[^/]+)\\.ts$'],
+      'An adapter knows its port and its driver; keys and blobs share one for S3.',
     ),
     only(
       'embedded',

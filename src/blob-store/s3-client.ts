@@ -21,6 +21,7 @@ export const S3_LIMITS: S3Limits = { tries: 4, idleMs: 5000, backOffMs: 100 };
 
 /** Too slow, in conflict with a write at the same moment, too many: each is worth another try. */
 const BUSY: readonly number[] = [408, 409, 429];
+const NOT_IMPLEMENTED = 501;
 /** A link slower than this counts as down. */
 const SLOWEST_BYTES_PER_MS = 64;
 const LARGEST_ERROR_BYTES = 64 * 1024;
@@ -59,7 +60,7 @@ export class S3Client {
 
   /**
    * Sends again what met a busy, broken or absent server.
-   * @returns an answer that is neither 5xx nor about being busy, its body unread
+   * @returns an answer that more tries would not change, its body unread
    * @throws {ObjectsUnavailable}
    */
   async request(request: S3Request): Promise<IncomingMessage> {
@@ -101,7 +102,7 @@ export class S3Client {
       throw new ObjectsUnavailable(`${what} failed: ${reasonOf(error)}.`, { cause: error });
     });
     const status = answer.statusCode ?? 0;
-    if (status < 500 && !BUSY.includes(status)) return answer;
+    if ((status < 500 && !BUSY.includes(status)) || status === NOT_IMPLEMENTED) return answer;
     const code = await errorCode(answer);
     throw new ObjectsUnavailable(`${what} was answered with ${status} ${code}.`);
   }

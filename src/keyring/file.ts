@@ -9,18 +9,16 @@ import {
   removeDurably,
   removeTemporary,
 } from './durable-file.ts';
+import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { KeyErased, type Keyring } from './port.ts';
-import { seal, unseal } from './sealing.ts';
+import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
-/** Data keys held in memory, the most recently used: 10,000 are about 1 MB. */
-const HELD_KEYS = 10_000;
-const ACCOUNT_ID = /^acct_[0-9a-z]{26}$/;
 
 export class FileKeyring implements Keyring {
   readonly #dir: string;
   readonly #masterKey: Buffer;
-  readonly #held = new Map<string, Buffer>();
+  readonly #held = new HeldKeys<Buffer>();
 
   /** Makes the directory where there is none. `masterKey` (32 bytes) wraps every data key. */
   constructor(dir: string, masterKey: Buffer) {
@@ -35,7 +33,7 @@ export class FileKeyring implements Keyring {
     // Looked for each time (microseconds): another process may have erased a key that is held here.
     if (existsSync(tombstone)) throw this.#erased(accountId);
     const key = this.#held.get(accountId) ?? this.#load(accountId) ?? this.#make(accountId);
-    this.#hold(accountId, key);
+    this.#held.set(accountId, key);
     return key;
   }
 
@@ -50,7 +48,7 @@ export class FileKeyring implements Keyring {
 
   #load(accountId: string): Buffer | undefined {
     const wrapped = readIfThere(this.#path(accountId, 'key'));
-    return wrapped === undefined ? undefined : this.#unwrap(accountId, wrapped);
+    return wrapped === undefined ? undefined : unwrapDataKey(this.#masterKey, accountId, wrapped);
   }
 
   #make(accountId: string): Buffer {
@@ -68,31 +66,8 @@ export class FileKeyring implements Keyring {
     return theirs;
   }
 
-  #unwrap(accountId: string, wrapped: string): Buffer {
-    try {
-      return unseal(this.#masterKey, accountId, wrapped);
-    } catch (error) {
-      throw new Error(
-        `The data key of ${accountId} does not open with this master key; set MASTER_KEY to the ` +
-          'one it was made with.',
-        { cause: error },
-      );
-    }
-  }
-
-  #hold(accountId: string, key: Buffer): void {
-    this.#held.delete(accountId);
-    this.#held.set(accountId, key);
-    if (this.#held.size <= HELD_KEYS) return;
-    const [oldest] = this.#held.keys();
-    if (oldest !== undefined) this.#held.delete(oldest);
-  }
-
   #path(accountId: string, suffix: 'key' | 'erased'): string {
-    if (!ACCOUNT_ID.test(accountId)) {
-      throw new TypeError(`${JSON.stringify(accountId)} is not the id of an account.`);
-    }
-    return join(this.#dir, `${accountId}.${suffix}`);
+    return join(this.#dir, `${checkAccountId(accountId)}.${suffix}`);
   }
 
   #erased(accountId: string): KeyErased {

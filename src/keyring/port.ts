@@ -3,13 +3,24 @@
  * sealed with its account's key, so that deleting the key erases the person while the log stays whole.
  */
 export interface Keyring {
-  /** The account's data key (32 bytes), made and stored durably on first use. @throws {KeyErased} */
+  /**
+   * The account's data key (32 bytes), made and stored durably on first use.
+   * @throws {KeyErased} @throws {KeyringUnavailable}
+   */
   dataKey(accountId: string): Promise<Buffer>;
-  /** Deletes the account's data key for good: what was sealed with it can never be read again. */
+  /**
+   * Deletes the account's data key for good: what was sealed with it can never be read again.
+   * @throws {KeyringUnavailable}
+   */
   erase(accountId: string): Promise<void>;
 }
 
 /** The account's data key was deleted. */
 export class KeyErased extends Error {
   override readonly name = 'KeyErased';
+}
+
+/** The place where the keys lie does not answer; the cause says why, for the log. */
+export class KeyringUnavailable extends Error {
+  override readonly name = 'KeyringUnavailable';
 }

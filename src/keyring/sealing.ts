@@ -55,3 +55,16 @@ export function unseal(key: Buffer, owner: string, text: string): Buffer {
     throw new Error('A sealed text does not open with its key.', { cause: error });
   }
 }
+
+/** A data key as it lies in a keyring. @throws {Error} one line: sealed with another master key */
+export function unwrapDataKey(masterKey: Buffer, accountId: string, wrapped: string): Buffer {
+  try {
+    return unseal(masterKey, accountId, wrapped);
+  } catch (error) {
+    throw new Error(
+      `The data key of ${accountId} does not open with this master key; set MASTER_KEY to the ` +
+        'one it was made with.',
+      { cause: error },
+    );
+  }
+}

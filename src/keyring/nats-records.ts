@@ -1,0 +1,94 @@
+/** The keyring's records in a key-value bucket of NATS JetStream, which the renderer's user does not reach. */
+import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
+import type { JetStreamManager } from '@nats-io/jetstream';
+import { type KV, Kvm } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { KeyRecords } from './records.ts';
+
+/** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
+export const NATS_RECHECK_MS = 1000;
+
+export interface NatsKeyRecordsOptions {
+  /** Whether the bucket may be made where there is none: only while the event log is empty. */
+  readonly create: boolean;
+  readonly bucket?: string;
+  /** Servers that hold each record; more than one needs a cluster. */
+  readonly replicas?: number;
+  /** The longest wait for one answer of the server. */
+  readonly timeoutMs?: number;
+}
+
+export class NatsKeyRecords implements KeyRecords {
+  readonly #kv: KV;
+  readonly #manager: JetStreamManager;
+  readonly #stream: string;
+
+  private constructor(kv: KV, manager: JetStreamManager, bucket: string) {
+    this.#kv = kv;
+    this.#manager = manager;
+    this.#stream = `KV_${bucket}`;
+  }
+
+  /**
+   * While it runs, a bucket that its server lost is never made again: a new one would know of no erasure.
+   * @throws {Error} one line: the bucket is missing, or the server cannot hold one
+   */
+  static async open(
+    connection: NatsConnection,
+    options: NatsKeyRecordsOptions,
+  ): Promise<NatsKeyRecords> {
+    const { bucket = 'pressledger-keys', replicas = 1, timeoutMs = 5000 } = options;
+    const stream = jetstream(connection, { timeout: timeoutMs });
+    // Read from the leader only: another server may not have heard of an erasure yet.
+    const strict = { allow_direct: false };
+    try {
+      const manager = await stream.jetstreamManager();
+      const kvm = new Kvm(stream);
+      const kv = options.create
+        ? await kvm.create(bucket, { ...strict, history: 1, replicas })
+        : await kvm.open(bucket, strict);
+      await kv.status();
+      return new NatsKeyRecords(kv, manager, bucket);
+    } catch (error) {
+      const missing = isCode(error, JetStreamApiCodes.StreamNotFound);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(
+        missing
+          ? `The keyring, the NATS bucket ${bucket}, is missing, and the event log is not empty: restore it.`
+          : `The keyring, the NATS bucket ${bucket}, cannot be used: ${why}.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async create(name: string, text: string): Promise<boolean> {
+    try {
+      await this.#kv.create(name, text);
+      return true;
+    } catch (error) {
+      if (isCode(error, JetStreamApiCodes.StreamWrongLastSequence)) return false;
+      throw error;
+    }
+  }
+
+  async read(name: string): Promise<string | undefined> {
+    const entry = await this.#kv.get(name);
+    return entry?.operation === 'PUT' ? entry.string() : undefined;
+  }
+
+  async remove(name: string): Promise<void> {
+    const entry = await this.#kv.get(name);
+    if (entry === null) return;
+    try {
+      // Overwritten on disk, too; a marker of deletion would leave the text there for a while.
+      await this.#manager.streams.deleteMessage(this.#stream, entry.revision, true);
+    } catch (error) {
+      // Another node was quicker.
+      if ((await this.#kv.get(name)) !== null) throw error;
+    }
+  }
+}
+
+function isCode(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
+}

@@ -1,0 +1,166 @@
+/**
+ * The keyring beside the blobs, shared by all nodes: `<account id>.key`, and `<account id>.erased` once
+ * it is deleted. See docs/decisions/0016-remote-blobs.md.
+ */
+import { randomBytes } from 'node:crypto';
+import { checkAccountId, HeldKeys } from './held-keys.ts';
+import { deriveKey } from './master-key.ts';
+import { KeyErased, type Keyring, KeyringUnavailable } from './port.ts';
+import type { KeyRecords } from './records.ts';
+import { seal, unwrapDataKey } from './sealing.ts';
+
+const KEY_BYTES = 32;
+/** The same file name as in a data directory: says which master key belongs here. */
+const MASTER_CHECK = 'master.check';
+
+export interface RemoteKeyringOptions {
+  /** Whether a keyring may be made where there is none: only while the event log is empty. */
+  readonly create: boolean;
+  /** How long a key in memory serves before its tombstone is looked for again, in milliseconds. */
+  readonly recheckMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+interface HeldKey {
+  readonly key: Buffer;
+  /** When it was last known not to be erased. */
+  readonly checkedAt: number;
+}
+
+export class RemoteKeyring implements Keyring {
+  readonly #records: KeyRecords;
+  readonly #masterKey: Buffer;
+  readonly #recheckMs: number;
+  readonly #now: () => number;
+  readonly #held = new HeldKeys<HeldKey>();
+  /** Lookups under way, so that many requests of one account make one. */
+  readonly #lookups = new Map<string, Promise<Buffer>>();
+
+  private constructor(records: KeyRecords, masterKey: Buffer, options: RemoteKeyringOptions) {
+    this.#records = records;
+    this.#masterKey = masterKey;
+    this.#recheckMs = options.recheckMs;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /**
+   * @param masterKey 32 bytes that wrap every data key
+   * @throws {Error} one line: another master key, no keyring, or a place that cannot hold one
+   */
+  static async open(
+    records: KeyRecords,
+    masterKey: Buffer,
+    options: RemoteKeyringOptions,
+  ): Promise<RemoteKeyring> {
+    const checking = checkMasterKey(records, masterKey, options.create);
+    const fault = await checking.then(
+      (found) => found,
+      (error: unknown) =>
+        `cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    if (fault !== undefined) throw new Error(`The keyring at BLOB_STORE_URL ${fault}`);
+    return new RemoteKeyring(records, masterKey, options);
+  }
+
+  async dataKey(accountId: string): Promise<Buffer> {
+    const held = this.#held.get(checkAccountId(accountId));
+    if (held !== undefined && this.#now() - held.checkedAt < this.#recheckMs) return held.key;
+    const underWay = this.#lookups.get(accountId);
+    if (underWay !== undefined) return underWay;
+    const lookup = this.#lookUp(accountId, held?.key).finally(() => {
+      if (this.#lookups.get(accountId) === lookup) this.#lookups.delete(accountId);
+    });
+    this.#lookups.set(accountId, lookup);
+    return lookup;
+  }
+
+  async erase(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    await attempt(`erase the key of ${accountId}`, async () => {
+      // The tombstone first: from then on nobody makes a new key, whatever happens to this process.
+      await this.#records.create(`${accountId}.erased`, 'erased');
+      await this.#records.remove(`${accountId}.key`);
+    });
+    this.#lookups.delete(accountId);
+    this.#held.delete(accountId);
+  }
+
+  async #lookUp(accountId: string, held: Buffer | undefined): Promise<Buffer> {
+    const checkedAt = this.#now();
+    const [erased, wrapped] = await attempt(`read the key of ${accountId}`, () =>
+      Promise.all([
+        this.#isErased(accountId),
+        held === undefined ? this.#records.read(`${accountId}.key`) : undefined,
+      ]),
+    );
+    if (erased) throw this.#erased(accountId);
+    const key = held ?? (await this.#unwrapOrMake(accountId, wrapped));
+    this.#held.set(accountId, { key, checkedAt });
+    return key;
+  }
+
+  #unwrapOrMake(accountId: string, wrapped: string | undefined): Buffer | Promise<Buffer> {
+    return wrapped === undefined
+      ? this.#make(accountId)
+      : unwrapDataKey(this.#masterKey, accountId, wrapped);
+  }
+
+  async #make(accountId: string): Promise<Buffer> {
+    const name = `${accountId}.key`;
+    const key = randomBytes(KEY_BYTES);
+    const theirs = await attempt(`make the key of ${accountId}`, async () => {
+      const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
+      // Another node may have erased the account between the look and the making.
+      if (await this.#isErased(accountId)) {
+        await this.#records.remove(name);
+        throw this.#erased(accountId);
+      }
+      return made ? undefined : ((await this.#records.read(name)) ?? '');
+    });
+    if (theirs === undefined) return key;
+    if (theirs === '') throw this.#erased(accountId);
+    return unwrapDataKey(this.#masterKey, accountId, theirs);
+  }
+
+  async #isErased(accountId: string): Promise<boolean> {
+    return (await this.#records.read(`${accountId}.erased`)) !== undefined;
+  }
+
+  #erased(accountId: string): KeyErased {
+    this.#held.delete(accountId);
+    return new KeyErased(`The data key of ${accountId} was erased.`);
+  }
+}
+
+/** @returns what is wrong, in one line */
+async function checkMasterKey(
+  records: KeyRecords,
+  masterKey: Buffer,
+  create: boolean,
+): Promise<string | undefined> {
+  const fingerprint = deriveKey(masterKey, 'fingerprint', KEY_BYTES).toString('hex');
+  const known = await records.read(MASTER_CHECK);
+  if (known === undefined) {
+    if (!create) return 'is missing, and the event log is not empty: restore it.';
+    await records.create(MASTER_CHECK, fingerprint);
+  }
+  if ((known ?? (await records.read(MASTER_CHECK))) !== fingerprint) {
+    return 'was made with another master key; set MASTER_KEY to that one.';
+  }
+  // Were it made a second time, two nodes could each make a key of one account, and one be lost.
+  if (await records.create(MASTER_CHECK, fingerprint)) {
+    return 'needs a server that honours If-None-Match on PUT: this one does not.';
+  }
+  return undefined;
+}
+
+/** What fails becomes the port's error; the port's own stay as they are. */
+async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof KeyErased) throw error;
+    throw new KeyringUnavailable(`Could not ${what}.`, { cause: error });
+  }
+}
