@@ -1,0 +1,267 @@
+/** What breaks between the service and its event store server, and what must hold all the same. */
+import { randomUUID } from 'node:crypto';
+import { type Test, test } from 'tap';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type NewEvent,
+  VersionConflict,
+} from '../../src/event-store/port.ts';
+import { BreakableWire } from '../support/breakable-wire.ts';
+import { eventually } from '../support/deadline.ts';
+import {
+  emptyLogUrl,
+  needsEventStoreServer,
+  openEventStoreServer,
+  serverPlace,
+} from '../support/event-store-server.ts';
+import { follow, newEvent, newEvents } from '../support/events.ts';
+
+interface Wired {
+  readonly wire: BreakableWire;
+  /** Speaks to the server through the wire. */
+  readonly store: EventStore;
+  /** Speaks to the same log without it. */
+  readonly direct: EventStore;
+}
+
+function faultTest(title: string, run: (t: Test, wired: Wired) => Promise<void>): void {
+  void test(title, needsEventStoreServer, async (t) => {
+    const wire = new BreakableWire(serverPlace());
+    await wire.open();
+    const namespace = `test_${randomUUID().replaceAll('-', '')}`;
+    const store = await openEventStoreServer(emptyLogUrl(namespace, wire.place));
+    const direct = await openEventStoreServer(emptyLogUrl(namespace));
+    try {
+      await run(t, { wire, store, direct });
+    } finally {
+      await store.close();
+      await direct.close();
+      await wire.close();
+    }
+  });
+}
+
+const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
+
+const stored = (store: EventStore, stream: string, count: number): Promise<true> =>
+  eventually(`${count} events in ${stream}`, async () =>
+    (await store.readStream(stream)).length >= count ? true : undefined,
+  );
+
+for (const existing of [0, 3]) {
+  faultTest(
+    `an append whose acknowledgement is lost is stored once, after ${existing} others`,
+    async (t, { wire, store, direct }) => {
+      if (existing > 0) await store.append('a-1', newEvents(existing), 'no-stream');
+      const events = newEvents(2);
+      wire.answersAreLost = true;
+      const append = store.append('a-1', events, existing === 0 ? 'no-stream' : existing - 1);
+      await stored(direct, 'a-1', existing + 2);
+      wire.answersAreLost = false;
+      wire.cut();
+      const log = await direct.readStream('a-1');
+      t.strictSame(await append, {
+        revision: existing + 1,
+        position: log.at(-1)?.position,
+      });
+      t.strictSame(idsOf(log.slice(existing)), idsOf(events));
+      t.strictSame(await direct.readStream('a-1'), log, 'nothing is written again');
+      t.equal((await store.append('a-1', newEvents(1), existing + 1)).revision, existing + 2);
+    },
+  );
+}
+
+faultTest(
+  'an append whose acknowledgement is lost, with others stored after it',
+  async (t, { wire, store, direct }) => {
+    const events = newEvents(2);
+    wire.answersAreLost = true;
+    const append = store.append('a-1', events, 'no-stream');
+    await stored(direct, 'a-1', 2);
+    await direct.append('a-1', newEvents(3), 1);
+    wire.answersAreLost = false;
+    wire.cut();
+    const log = await direct.readStream('a-1');
+    t.strictSame(await append, { revision: 1, position: log[1]?.position });
+    t.equal(log.length, 5);
+  },
+);
+
+faultTest(
+  'an append that never arrived, where another writer came first',
+  async (t, { wire, store, direct }) => {
+    await wire.close();
+    const append = store.append('a-1', newEvents(1), 'no-stream').catch((e: unknown) => e);
+    await direct.append('a-1', newEvents(1), 'no-stream');
+    await wire.open();
+    const refused = await append;
+    t.ok(refused instanceof VersionConflict || refused instanceof EventStoreUnavailable);
+    t.equal((await direct.readStream('a-1')).length, 1);
+    await t.rejects(store.append('a-1', newEvents(1), 'no-stream'), VersionConflict);
+  },
+);
+
+faultTest('a server that is away, and back', async (t, { wire, store }) => {
+  await store.append('a-1', newEvents(1), 'no-stream');
+  await wire.close();
+  const began = performance.now();
+  await t.rejects(store.append('a-1', newEvents(1), 0), { name: 'EventStoreUnavailable' });
+  await t.rejects(store.readStream('a-1'), { name: 'EventStoreUnavailable' });
+  await t.rejects(store.readAll(), { name: 'EventStoreUnavailable' });
+  await t.rejects(store.head(), { name: 'EventStoreUnavailable' });
+  t.ok(performance.now() - began < 4_000, 'said at once');
+  await wire.open();
+  const events = newEvents(1);
+  const appended = await eventually('an append', () =>
+    store.append('a-1', events, 0).catch(() => undefined),
+  );
+  t.equal(appended.revision, 1);
+  t.equal(await store.head(), appended.position);
+  t.equal((await store.readStream('a-1')).length, 2);
+});
+
+faultTest('a connection that falls silent is given up', async (t, { wire, store }) => {
+  const first = await store.append('a-1', newEvents(1), 'no-stream');
+  const { seen, subscription, until } = follow(store, first.position);
+  await store.append('a-1', newEvents(1), 0);
+  await until(1);
+  wire.silence();
+  const began = performance.now();
+  const event = newEvent();
+  const { revision } = await store.append('a-1', [event], 1);
+  t.equal(revision, 2, 'stored over a new connection');
+  t.ok(performance.now() - began < 8_000);
+  await until(2);
+  t.equal(seen[1]?.id, event.id, 'the subscription goes on');
+  await subscription.stop();
+});
+
+faultTest(
+  'a subscription that drops goes on without gap or repetition',
+  async (t, { wire, store, direct }) => {
+    const { seen, subscription, until } = follow(store, 0n);
+    for (let round = 0; round < 8; round += 1) {
+      await direct.append(`a-${round % 3}`, newEvents(40), 'any');
+      if (round % 2 === 0) wire.cut();
+      await direct.append(`a-${round % 3}`, newEvents(40), 'any');
+      if (round % 4 === 3) await until(round * 80);
+    }
+    await until(640);
+    t.strictSame(idsOf(seen), idsOf(await direct.readAll({ limit: 1_000 })));
+    await subscription.stop();
+    await subscription.ended;
+  },
+);
+
+faultTest('a subscription keeps its place while the server is away', async (t, wired) => {
+  const { wire, store, direct } = wired;
+  const { seen, subscription, until } = follow(store, 0n);
+  await direct.append('a-1', newEvents(2), 'any');
+  await until(2);
+  await wire.close();
+  await direct.append('a-1', newEvents(2), 'any');
+  await wire.open();
+  await until(4);
+  t.strictSame(idsOf(seen), idsOf(await direct.readAll()));
+  await wire.close();
+  await subscription.stop();
+  await subscription.ended;
+});
+
+faultTest('writers under breaking connections lose and double nothing', async (t, wired) => {
+  const { wire, store, direct } = wired;
+  const whole = follow(store, 0n);
+  const acknowledged = new Set<string>();
+  const running = new AbortController();
+  const writer = async (n: number): Promise<void> => {
+    const stream = `a-${n}`;
+    let revision = -1;
+    let waiting: NewEvent | undefined;
+    while (!running.signal.aborted) {
+      waiting ??= newEvent({ writer: n });
+      try {
+        const expected = revision === -1 ? 'no-stream' : revision;
+        ({ revision } = await store.append(stream, [waiting], expected));
+        acknowledged.add(waiting.id);
+        waiting = undefined;
+      } catch (error) {
+        if (!(error instanceof EventStoreUnavailable)) throw error;
+      }
+    }
+  };
+  const writers = Array.from({ length: 16 }, (_, n) => writer(n));
+  for (let cut = 0; cut < 12; cut += 1) {
+    const so = acknowledged.size;
+    await eventually('progress', () => (acknowledged.size >= so + 20 ? true : undefined));
+    wire.cut();
+  }
+  running.abort();
+  await Promise.all(writers);
+  const log = idsOf(await direct.readAll({ limit: 100_000 }));
+  t.equal(new Set(log).size, log.length, 'nothing is stored twice');
+  t.strictSame(
+    [...acknowledged].filter((id) => !log.includes(id)),
+    [],
+    'all that was acknowledged is there',
+  );
+  await whole.until(log.length);
+  t.strictSame(idsOf(whole.seen), log, 'the subscription saw it all, in order');
+  await whole.subscription.stop();
+});
+
+faultTest('of two stores that append at one revision, one wins', async (t, { store, direct }) => {
+  for (let round = 0; round < 20; round += 1) {
+    const expected = round === 0 ? 'no-stream' : round - 1;
+    const outcomes = await Promise.allSettled([
+      store.append('a-1', newEvents(1), expected),
+      direct.append('a-1', newEvents(1), expected),
+    ]);
+    const refused = outcomes.find(({ status }) => status === 'rejected');
+    t.match(refused, { reason: { name: 'VersionConflict', actual: round } });
+    t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+  }
+  t.equal((await store.readStream('a-1')).length, 20);
+});
+
+faultTest('a known event at the right revision is not written again', async (t, wired) => {
+  const { store, direct } = wired;
+  const events = newEvents(3);
+  const first = await store.append('a-1', events, 'no-stream');
+  const [one, two] = [await store.readStream('a-1', { limit: 1 }), events.slice(0, 2)];
+  for (const each of [store, direct]) {
+    t.strictSame(await each.append('a-1', events, 2), first, 'all of it');
+    t.strictSame(
+      await each.append('a-1', events.slice(0, 1), 2),
+      { revision: 0, position: one[0]?.position },
+      'its first event',
+    );
+    t.equal((await each.append('a-1', two, 2)).revision, 1, 'a part of it');
+    await t.rejects(each.append('a-1', [newEvent(), ...two], 2), VersionConflict, 'known and new');
+  }
+  t.equal((await direct.readStream('a-1')).length, 3);
+});
+
+faultTest('another namespace is neither handed over nor counted', async (t, { store }) => {
+  const other = await openEventStoreServer(emptyLogUrl());
+  const { position } = await store.append('a-1', newEvents(1), 'no-stream');
+  const { seen, subscription, until } = follow(store, 0n);
+  for (let n = 0; n < 50; n += 1) await other.append('a-1', newEvents(2), 'any');
+  t.equal(await store.head(), position);
+  t.equal(await store.head(), position, 'from memory');
+  const last = await store.append('a-2', newEvents(1), 'no-stream');
+  t.equal(await store.head(), last.position);
+  await until(2);
+  t.strictSame(seen, await store.readAll());
+  t.equal((await other.readAll()).length, 100);
+  await subscription.stop();
+  await other.close();
+});
+
+faultTest('an append that is too large is refused for good', async (t, { store }) => {
+  const large = Array.from({ length: 12 }, () => newEvent({ text: 'x'.repeat(100_000) }));
+  const refused = await store.append('a-1', large, 'no-stream').catch((e: unknown) => e);
+  t.match(refused, /more than the server takes in one append/);
+  t.notOk(refused instanceof EventStoreUnavailable);
+  t.strictSame(await store.readStream('a-1'), []);
+});

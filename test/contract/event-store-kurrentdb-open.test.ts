@@ -1,0 +1,144 @@
+/** What an operator reads about a connection string or a server that cannot be used. */
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import { createServer, type Server, type Socket } from 'node:net';
+import { type Test, test } from 'tap';
+import { parseEventStoreUrl } from '../../src/event-store/kurrentdb-address.ts';
+import { openEventStoreServer } from '../support/event-store-server.ts';
+
+const SECRET = 'hush%40hush';
+
+async function refusal(url: string): Promise<string> {
+  const error = await openEventStoreServer(url).then(
+    async (store) => {
+      await store.close();
+      return undefined;
+    },
+    (reason: unknown) => reason,
+  );
+  return error instanceof Error ? error.message : 'no error';
+}
+
+async function listening(t: Test, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const sockets: Socket[] = [];
+  server.on('connection', (socket) => sockets.push(socket));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+/** Speaks HTTP/2, and answers every call with one gRPC status. */
+const answering = (t: Test, status: Record<string, string | number>): Promise<string> => {
+  const server = createHttp2Server();
+  server.on('stream', (stream) => {
+    stream.respond(
+      { ':status': 200, 'content-type': 'application/grpc', ...status },
+      { endStream: true },
+    );
+  });
+  return listening(t, server);
+};
+
+function says(t: Test, line: string, at: string, remedy: RegExp): void {
+  t.match(line, remedy);
+  t.ok(line.startsWith(`The event store at ${at} `), line);
+  t.notMatch(line, /hush|\n/);
+}
+
+const urlOf = (at: string, tls = 'tls=false'): string => `esdb://user:${SECRET}@${at}?${tls}`;
+
+void test('a server that is not there', async (t) => {
+  says(t, await refusal(urlOf('127.0.0.1:1')), '127.0.0.1:1', /does not answer: start it/);
+});
+
+void test('a name that is not there', async (t) => {
+  const at = 'event-store.invalid:2113';
+  says(t, await refusal(urlOf(at)), at, /cannot be resolved/);
+});
+
+void test('something else answers there', async (t) => {
+  const web = createHttpServer((_, response) => response.end('hello'));
+  const at = await listening(t, web);
+  says(t, await refusal(urlOf(at)), at, /check host and port|is it an event store/);
+});
+
+void test('another HTTP/2 server answers there', async (t) => {
+  const at = await answering(t, { 'grpc-status': 12, 'grpc-message': 'Method not found' });
+  says(t, await refusal(urlOf(at)), at, /does not answer as an event store/);
+});
+
+void test('something that never answers', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => socket.destroy()));
+  const at = await listening(t, silent);
+  const began = performance.now();
+  says(t, await refusal(urlOf(at)), at, /does not answer/);
+  t.ok(performance.now() - began < 6_000);
+});
+
+void test('a server without TLS, asked for TLS', async (t) => {
+  const at = await answering(t, { 'grpc-status': 0 });
+  says(t, await refusal(urlOf(at, 'tls=true')), at, /does not speak TLS there: add tls=false/);
+});
+
+for (const [title, status] of [
+  ['not authenticated', { 'grpc-status': 16, 'grpc-message': 'bad credentials' }],
+  ['not permitted', { 'grpc-status': 7, exception: 'access-denied' }],
+  ['HTTP 401', { ':status': 401 }],
+] as const) {
+  void test(`credentials that are refused: ${title}`, async (t) => {
+    const at = await answering(t, status);
+    says(t, await refusal(urlOf(at)), at, /refuses to have its log read: give a user/);
+  });
+}
+
+void test('a connection string says everything', (t) => {
+  const one = parseEventStoreUrl('esdb://localhost?tls=false');
+  t.match(one, { hosts: [{ address: 'localhost', port: 2113 }], discover: false, tls: false });
+  t.match(one, { user: undefined, namespace: '', verify: true });
+  const cluster = parseEventStoreUrl(
+    'kurrentdb://us%3Aer:p%40ss@a:1,[::1]:2/?namespace=staging&gossipTimeout=5&TLSVERIFYCERT=false',
+  );
+  t.strictSame(cluster.hosts, [
+    { address: 'a', port: 1 },
+    { address: '[::1]', port: 2 },
+  ]);
+  t.match(cluster, { user: { username: 'us:er', password: 'p@ss' }, namespace: 'staging.' });
+  t.match(cluster, { tls: true, verify: false, settings: { gossipTimeout: 5 } });
+  t.equal(parseEventStoreUrl('kdb+discover://cluster.example').discover, true);
+  t.end();
+});
+
+void test('a connection string that cannot be used is refused in one line', (t) => {
+  const cases: [string, RegExp][] = [
+    ['http://localhost:2113', /must look like/],
+    ['esdb://', /must look like/],
+    ['esdb://a:b:c', /names the server 'a:b:c'/],
+    ['esdb://host:99999', /names the server/],
+    [`esdb://user:${SECRET}@host?tsl=false`, /unknown parameter tsl/],
+    [`esdb://user:${SECRET}@host?tls=no`, /tls=true or tls=false/],
+    ['esdb://user@host', /user:password/],
+    ['esdb://user:100%@host', /percent-encoded/],
+    ['esdb://host?namespace=A-b', /namespace/],
+    ['esdb://host?nodePreference=follower', /no nodePreference but leader/],
+    ['esdb://host?gossipTimeout=soon', /whole number as gossipTimeout/],
+    ['esdb://host?tlsCAFile=/nowhere/ca.pem', /cannot be read: \/nowhere\/ca.pem/],
+  ];
+  for (const [url, problem] of cases) {
+    try {
+      parseEventStoreUrl(url);
+      t.fail(`${url} is accepted`);
+    } catch (error) {
+      const line = error instanceof Error ? error.message : '';
+      t.match(line, problem, url);
+      t.match(line, /^EVENT_STORE_URL /);
+      t.notMatch(line, /hush|\n/);
+    }
+  }
+  t.end();
+});
