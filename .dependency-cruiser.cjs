@@ -63,8 +63,8 @@ module.exports = {
     only(
       'keyring',
       '^src/keyring/',
-      ['^src/keyring/', '^src/blob-store/(objects|port|s3-[^/]+)\\.ts$'],
-      'An adapter knows its port and its driver; keys and blobs share one for S3.',
+      ['^src/keyring/', '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$'],
+      'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',
     ),
     only(
       'embedded',
@@ -168,7 +168,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/adapters\\.ts$',
+          '^src/compose/adapters(\\.ts$|/)',
           '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isAbandoned, writerName } from './writer.ts';
 
-/** Names start with the process that writes them, so that a later start knows the abandoned ones. */
 export function temporaryName(): string {
-  return `${process.pid}-${randomUUID()}`;
+  return `${writerName()}-${randomUUID()}`;
 }
 
 export async function writeDurably(
@@ -46,11 +46,11 @@ export async function adoptDurably(from: string, path: string, temporary: string
   }
 }
 
-/** Removes the files whose writer no longer runs. To be called before this process writes any. */
+/** Removes the files whose writer no longer runs. */
 export async function sweepTemporary(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
-    const pid = Number(name.split('-', 1)[0]);
-    if (pid === process.pid || !isRunning(pid)) await rm(join(directory, name), { force: true });
+    const path = join(directory, name);
+    if (isAbandoned(path)) await rm(path, { force: true });
   }
 }
 
@@ -71,14 +71,4 @@ export function hasCode(error: unknown, code: string): boolean {
 async function moveDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncPath(dirname(to));
-}
-
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, 'EPERM');
-  }
 }

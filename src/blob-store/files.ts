@@ -35,8 +35,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   /**
-   * Makes the directory where there is none and removes what killed writers left in it. Once in a
-   * process, before it writes.
+   * Makes the directory where there is none and removes what killed writers left in it.
    * @throws {BlobStoreUnavailable} the directory cannot be used
    */
   static async open(dir: string): Promise<FileBlobStore> {

@@ -11,13 +11,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writerName } from '../blob-store/writer.ts';
 
 /**
  * Creates the file durably. Of two processes that create it at once, one does.
  * @returns false where there is one already, which is left as it is
  */
 export function createDurably(path: string, content: string): boolean {
-  const temporary = `${path}.${process.pid}-${randomUUID()}.tmp`;
+  const temporary = `${path}.${writerName()}-${randomUUID()}.tmp`;
   try {
     writeFileSync(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
     // Unlike a rename, a link never replaces what another process has just put there.
@@ -47,25 +48,11 @@ export function removeDurably(path: string): void {
 }
 
 /** Removes what killed writers left of files whose path starts with `prefix`. */
-export function removeTemporary(prefix: string, unwanted: (name: string) => boolean): void {
+export function removeTemporary(prefix: string, unwanted: (path: string) => boolean): void {
   for (const name of readdirSync(dirname(prefix))) {
     if (!name.startsWith(basename(prefix)) || !name.endsWith('.tmp')) continue;
-    if (unwanted(name)) rmSync(join(dirname(prefix), name), { force: true });
-  }
-}
-
-/**
- * The writer that the temporary file's name tells no longer runs. This process writes and removes
- * its own in one go, so one with its number is from an earlier process of that number.
- */
-export function isAbandoned(name: string): boolean {
-  const pid = Number(/\.(\d+)-[^.]*\.tmp$/.exec(name)?.[1] ?? 0);
-  if (pid === 0 || pid === process.pid) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return !hasCode(error, 'EPERM');
+    const path = join(dirname(prefix), name);
+    if (unwanted(path)) rmSync(path, { force: true });
   }
 }
 

@@ -2,13 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createDurably,
-  isAbandoned,
-  readIfThere,
-  removeDurably,
-  removeTemporary,
-} from './durable-file.ts';
+import { isAbandoned } from '../blob-store/writer.ts';
+import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { KeyErased, type Keyring } from './port.ts';
 import { seal, unwrapDataKey } from './sealing.ts';

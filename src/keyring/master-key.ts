@@ -1,7 +1,8 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDurably, isAbandoned, readIfThere, removeTemporary } from './durable-file.ts';
+import { isAbandoned } from '../blob-store/writer.ts';
+import { createDurably, readIfThere, removeTemporary } from './durable-file.ts';
 
 const KEY_BYTES = 32;
 

@@ -1,8 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { writerName } from '../../src/blob-store/writer.ts';
 import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { newConversionId } from '../../src/ids.ts';
@@ -72,10 +83,49 @@ void test('a damaged file is found when it is read', async (t) => {
 void test('what killed writers left is swept, what others write is not', async (t) => {
   const dir = t.testdir();
   await FileBlobStore.open(dir);
-  const names = { dead: '4194999-x', earlier: `${process.pid}-x`, alive: `${process.ppid}-x` };
-  for (const name of Object.values(names)) writeFileSync(join(dir, 'tmp', name), 'half');
+  const [, place = '', start = ''] = /^(\w+)-\d+-(\d+)$/.exec(writerName()) ?? [];
+  const elsewhere = place.replace(/./, (digit) => (digit === '0' ? '1' : '0'));
+  const hoursOld = new Date(Date.now() - 2 * 3_600_000);
+  const files = {
+    dead: [`${place}-4194999-${start}-x`, new Date()],
+    numberReused: [`${place}-${process.pid}-1-x`, new Date()],
+    parentsNumberReused: [`${place}-${process.ppid}-1-x`, new Date()],
+    elsewhereLongAgo: [`${elsewhere}-${process.pid}-${start}-x`, hoursOld],
+    earlierVersionLongAgo: ['4194999-x', hoursOld],
+    own: [`${writerName()}-x`, hoursOld],
+    // Running here means nothing, and not running here neither.
+    elsewhere: [`${elsewhere}-4194999-1-y`, new Date()],
+    earlierVersion: ['4194999-y', new Date()],
+  } as const;
+  for (const [name, written] of Object.values(files)) {
+    writeFileSync(join(dir, 'tmp', name), 'half');
+    utimesSync(join(dir, 'tmp', name), written, written);
+  }
   await FileBlobStore.open(dir);
-  t.strictSame(readdirSync(join(dir, 'tmp')), [names.alive]);
+  const kept = [files.own, files.elsewhere, files.earlierVersion].map(([name]) => name);
+  t.strictSame(readdirSync(join(dir, 'tmp')).toSorted(), kept.toSorted());
+});
+
+void test('a file that another live process writes is not swept', async (t) => {
+  const dir = t.testdir();
+  const script = `
+    import { writeFileSync } from 'node:fs';
+    import { writerName } from './src/blob-store/writer.ts';
+    writeFileSync(process.argv[1] + '/' + writerName() + '-x', 'half');
+    process.stdout.write('written');
+    setInterval(() => {}, 1000);`;
+  await FileBlobStore.open(dir);
+  const args = ['--input-type=module', '--eval', script, join(dir, 'tmp')];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  await FileBlobStore.open(dir);
+  t.equal(readdirSync(join(dir, 'tmp')).length, 1, 'while it runs');
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+  await FileBlobStore.open(dir);
+  t.strictSame(readdirSync(join(dir, 'tmp')), [], 'when it was killed');
 });
 
 void test('a failed write leaves nothing under the final name and nothing temporary', async (t) => {

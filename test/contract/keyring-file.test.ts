@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { writerName } from '../../src/blob-store/writer.ts';
 import { newAccountId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { runKeyringContract } from './keyring-contract.ts';
@@ -51,11 +52,16 @@ void test('a key that comes up beside its tombstone is not given out', async (t)
 void test('what killed writers left is swept', async (t) => {
   const dir = t.testdir();
   const accountId = newAccountId(Date.now());
-  const alive = `${accountId}.key.${process.ppid}-abc.tmp`;
-  writeFileSync(join(dir, `${accountId}.key.4194999-abc.tmp`), '');
-  writeFileSync(join(dir, alive), '');
+  const own = `${accountId}.key.${writerName()}-abc.tmp`;
+  const dead = `${accountId}.key.${writerName().replace(/-\d+-/, '-4194999-')}-abc.tmp`;
+  const elsewhere = `${accountId}.key.0123456789ab-4194999-1-abc.tmp`;
+  for (const name of [own, dead, elsewhere]) writeFileSync(join(dir, name), '');
   t.ok(new FileKeyring(dir, masterKey));
-  t.strictSame(readdirSync(dir), [alive]);
+  t.strictSame(readdirSync(dir).toSorted(), [own, elsewhere].toSorted());
+  const hoursOld = new Date(Date.now() - 2 * 3_600_000);
+  utimesSync(join(dir, elsewhere), hoursOld, hoursOld);
+  t.ok(new FileKeyring(dir, masterKey));
+  t.strictSame(readdirSync(dir), [own]);
 });
 
 void test('nothing but an account id becomes a path', async (t) => {
