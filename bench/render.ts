@@ -11,7 +11,7 @@ import { invoice, letter, scripted } from './documents.ts';
 import { inTemporaryDirectory, median, perSecond, print } from './measure.ts';
 import { processorTime } from './processor-time.ts';
 import { type Rival, startPuppeteerCluster, startRawLoop } from './rivals.ts';
-import { convert, startService, untilCompleted } from './running-service.ts';
+import { convertAll, startService, untilCompleted } from './running-service.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 5);
 const BATCH = Number(process.argv[3] ?? 32);
@@ -23,19 +23,10 @@ const IDLE_DOCUMENTS = 25;
 
 type Batch = (documents: readonly string[]) => Promise<void>;
 
-/** Posts as a client with many documents does: some at once, each as soon as one has ended. */
-function through(clients: readonly PressledgerClient[]): Batch {
-  return async (documents) => {
-    const queue = documents.entries();
-    const work = async (): Promise<void> => {
-      for (const [index, html] of queue) {
-        const client = clients[index % clients.length];
-        if (client) await convert(client, html);
-      }
-    };
-    await Promise.all(Array.from({ length: CLIENTS }, work));
-  };
-}
+const through =
+  (clients: readonly PressledgerClient[]): Batch =>
+  (documents) =>
+    convertAll(clients, documents, CLIENTS);
 
 async function compare(
   name: string,

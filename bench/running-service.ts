@@ -20,10 +20,21 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-export async function startService(
+interface Started {
+  readonly pid: number;
+  readonly env: NodeJS.ProcessEnv;
+  /** What `ready` found in standard output. */
+  readonly found: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+/** @param ready what its output says once it is ready, and what of it is wanted */
+async function startRole(
+  role: 'start' | 'api' | 'renderer',
   directory: string,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<RunningService> {
+  settings: Readonly<Record<string, string>>,
+  ready: readonly RegExp[],
+): Promise<Started> {
   const tmp = join(directory, 'tmp');
   mkdirSync(tmp, { recursive: true });
   const env = {
@@ -37,25 +48,46 @@ export async function startService(
     LOG_LEVEL: 'warn',
     ...settings,
   };
-  const child = spawn(LAUNCHER, ['start'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(LAUNCHER, [role], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  const started = new Promise<void>((resolve, reject) => {
+  const found = await new Promise<readonly string[]>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      if (/^Pressledger is ready at/m.test(output) && /API key:/.test(output)) resolve();
+      const matches = ready.map((pattern) => pattern.exec(output)?.[1]);
+      const all = matches.filter((each) => each !== undefined);
+      if (all.length === ready.length) resolve(all);
     });
-    child.once('exit', () => reject(new Error(`the service did not start: ${output}`)));
+    child.once('exit', () => reject(new Error(`${role} did not start: ${output}`)));
   });
-  await started;
-  const server = /^Pressledger is ready at (\S+)$/m.exec(output)?.[1] ?? '';
-  const apiKey = /API key: {2}(\S+)/.exec(output)?.[1] ?? '';
+  return {
+    pid: child.pid ?? 0,
+    env,
+    found,
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
 
+/** @param role `api` needs renderers beside it */
+export async function startService(
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+  role: 'start' | 'api' = 'start',
+): Promise<RunningService> {
+  const { pid, env, found, stop } = await startRole(role, directory, settings, [
+    /^Pressledger is ready at (\S+)$/m,
+    /API key: {2}(\S+)/,
+  ]);
+  const [server = '', apiKey = ''] = found;
   const command = async (...args: string[]): Promise<Record<string, unknown>> => {
     const { stdout } = await promisify(execFile)(LAUNCHER, [...args, '--json'], { env });
     return JSON.parse(stdout) as Record<string, unknown>;
   };
   return {
-    pid: child.pid ?? 0,
+    pid,
     client: new PressledgerClient({ server, apiKey }),
     account: async (name) => {
       const email = `${name}@example.com`;
@@ -63,12 +95,15 @@ export async function startService(
       const { key } = await command('key', 'create', email, '--name', 'bench');
       return new PressledgerClient({ server, apiKey: String(key) });
     },
-    stop: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop,
   };
+}
+
+export async function startRenderer(
+  directory: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<{ readonly stop: () => Promise<void> }> {
+  return await startRole('renderer', directory, settings, [/renderer is ready; (.+)$/m]);
 }
 
 /** Resolves when the PDF is there to be fetched. @throws {Error} when there is none */
@@ -80,4 +115,20 @@ export async function untilCompleted(client: PressledgerClient, id: string): Pro
 export async function convert(client: PressledgerClient, html: string): Promise<void> {
   const { id } = await client.create({ html });
   await untilCompleted(client, id);
+}
+
+/** Posts as a client with many documents does: so many at once, each as soon as one has ended. */
+export async function convertAll(
+  clients: readonly PressledgerClient[],
+  documents: readonly string[],
+  atOnce: number,
+): Promise<void> {
+  const queue = documents.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, html] of queue) {
+      const client = clients[index % clients.length];
+      if (client) await convert(client, html);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
 }

@@ -23,8 +23,11 @@ export interface Lease {
 export interface RenderQueues {
   /** Whether renderers of other processes take jobs from it too. */
   readonly shared: boolean;
-  /** The queue as one part of this process uses it; closing it leaves other parts' alone. */
-  open(): Promise<RenderQueue>;
+  /**
+   * The queue as one part of this process uses it; closing it leaves other parts' alone.
+   * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
+   */
+  open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
   /** Takes the right to offer jobs and to record what came of them, if no other process has it. */
   acquireLead(): Lease | undefined | Promise<Lease | undefined>;
 }

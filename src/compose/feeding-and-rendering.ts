@@ -42,7 +42,7 @@ export class FeedingAndRendering implements Part {
   }
 
   async #startNode(): Promise<void> {
-    const queue = await this.#core.queues.open();
+    const queue = await this.#core.queues.open('renderer');
     try {
       this.#node = { node: await startNode(this.#core, queue), close: () => queue.close() };
     } catch (error) {

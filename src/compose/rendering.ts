@@ -71,7 +71,7 @@ export interface NodeDependencies {
 
 /** The process managers alone: renderers are elsewhere. */
 async function startFeeding(core: Core): Promise<DutyWork> {
-  const queue = await core.queues.open();
+  const queue = await core.queues.open('api');
   const managers = startManagers(core, queue);
   return {
     ready: () => ({ ready: true }),
@@ -84,7 +84,7 @@ async function startFeeding(core: Core): Promise<DutyWork> {
 
 /** The process managers and a renderer beside them. */
 async function startFeedingAndRendering(core: Core): Promise<DutyWork> {
-  const queue = await core.queues.open();
+  const queue = await core.queues.open('both');
   const managers = startManagers(core, queue);
   try {
     const node = await startNode(core, queue);

@@ -1,7 +1,7 @@
 import { BlobStoreUnavailable } from '../../blob-store/port.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
-import { KeyErased } from '../../keyring/port.ts';
+import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
 import { ReadModelDamaged } from '../../read-model/read-model.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
@@ -14,6 +14,7 @@ function toServiceError(error: unknown, requestId: string): ServiceError {
   if (
     error instanceof EventStoreUnavailable ||
     error instanceof BlobStoreUnavailable ||
+    error instanceof KeyringUnavailable ||
     error instanceof ReadModelDamaged
   ) {
     return new ServiceError('service_unavailable', undefined, {

@@ -1,0 +1,49 @@
+import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
+import { FileBlobStore } from '../../blob-store/files.ts';
+import type { BlobStore } from '../../blob-store/port.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import type { EmbeddedDatabase } from '../../embedded/database.ts';
+import type { NatsLink } from '../../nats/connection.ts';
+import type { Openings } from '../openings.ts';
+import { inDataDir, makeDataDir } from './data-dir.ts';
+import { demandNats } from './nats.ts';
+import { openS3 } from './s3.ts';
+
+/** @param database of the event store, where it is embedded */
+export async function openBlobs(
+  config: Config,
+  openings: Openings,
+  nats: NatsLink | undefined,
+  database: EmbeddedDatabase | undefined,
+): Promise<BlobStore> {
+  const { blobStoreUrl: url, blobKey } = config;
+  if (url === undefined) {
+    if (blobKey !== undefined) {
+      throw new ConfigError('BLOB_KEY encrypts remote blobs: set BLOB_STORE_URL, or leave it out.');
+    }
+    makeDataDir(config);
+    const files = await FileBlobStore.open(inDataDir(config, 'blobs'));
+    // A renderer of another process reads files; it may not open the database of the log.
+    return database !== undefined && nats === undefined
+      ? new EmbeddedBlobStore(database, files)
+      : files;
+  }
+  const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
+  const objects = await openObjects(config, openings, nats, url);
+  await objects.checkUsable();
+  return await ObjectBlobStore.open(objects, blobKey);
+}
+
+async function openObjects(
+  config: Config,
+  openings: Openings,
+  nats: NatsLink | undefined,
+  url: string,
+) {
+  if (url === 'nats:') {
+    const { NatsObjects } = await import('../../blob-store/nats-objects.ts');
+    return new NatsObjects(demandNats(nats).connection);
+  }
+  const { S3Objects } = await import('../../blob-store/s3-objects.ts');
+  return new S3Objects(await openS3(config, openings, url), 'blobs/');
+}

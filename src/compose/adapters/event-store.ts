@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../embedded/database.ts';
+import type { EventStore } from '../../event-store/port.ts';
+import { SqliteEventStore } from '../../event-store/sqlite.ts';
+import type { Logger } from '../../log.ts';
+import type { Openings } from '../openings.ts';
+import { inDataDir, makeDataDir } from './data-dir.ts';
+
+const notAnswering = (): string => 'the event store does not answer';
+
+/** The store, and the database that it may share with others of the same data directory. */
+export async function openStore(
+  config: Config,
+  logger: Logger,
+  openings: Openings,
+  create: boolean,
+): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
+  const { eventStoreUrl } = config;
+  if (eventStoreUrl !== undefined) {
+    const { openKurrentDb } = await import('../../event-store/kurrentdb.ts');
+    const store = await openKurrentDb(eventStoreUrl, { logger });
+    makeDataDir(config);
+    openings.add({
+      missing: () => store.head().then(() => undefined, notAnswering),
+      close: () => store.close(),
+    });
+    return { store };
+  }
+  const file = inDataDir(config, 'pressledger.db');
+  if (!create && !existsSync(file)) {
+    throw new Error(
+      `There is no store in ${config.dataDir}: set DATA_DIR to the directory of the service, or make ` +
+        "one with 'pressledger account create' or 'pressledger start'.",
+    );
+  }
+  makeDataDir(config);
+  const database = openEmbeddedDatabase(file);
+  const store = new SqliteEventStore(database);
+  openings.add({
+    missing: async () => {
+      const failure = database.failure();
+      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
+    },
+    close: async () => {
+      await store.close();
+      database.close();
+    },
+  });
+  return { store, database };
+}

@@ -1,0 +1,32 @@
+import { type Config, ConfigError } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import type { NatsLink } from '../../nats/connection.ts';
+import type { Openings } from '../openings.ts';
+
+/** Each side has an inbox of its own at the server, or its permissions could not be told apart. */
+type Side = 'api' | 'renderer';
+
+/** The connection that the adapters of a process share; undefined where no server is named. */
+export async function connect(
+  { natsUrl }: Config,
+  logger: Logger,
+  openings: Openings,
+  side: Side,
+): Promise<NatsLink | undefined> {
+  if (natsUrl === undefined) return undefined;
+  const { connectToNats } = await import('../../nats/connection.ts');
+  const { PERMISSIONS } = await import('../../render-queue/nats-streams.ts');
+  const { inboxPrefix } = PERMISSIONS[side];
+  const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
+  openings.add({
+    missing: async () => (link.isUp() ? undefined : 'NATS is away: jobs wait in the event store'),
+    close: () => link.close(),
+  });
+  return link;
+}
+
+/** @throws {ConfigError} */
+export function demandNats(nats: NatsLink | undefined): NatsLink {
+  if (nats === undefined) throw new ConfigError('BLOB_STORE_URL is nats:, so NATS_URL is needed.');
+  return nats;
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import type { RenderQueues } from '../../core.ts';
+import { tryAcquireLease } from '../../embedded/lease.ts';
+import type { Logger } from '../../log.ts';
+import type { NatsLink } from '../../nats/connection.ts';
+import type { RateLimiter } from '../../rate-limiter/port.ts';
+import { InProcessRenderQueue } from '../../render-queue/in-process.ts';
+import { inDataDir } from './data-dir.ts';
+
+export function embeddedQueues(config: Config): RenderQueues {
+  return {
+    shared: false,
+    open: async () => new InProcessRenderQueue(),
+    acquireLead: () => tryAcquireLease(inDataDir(config, 'render.lock')),
+  };
+}
+
+export async function natsQueues(link: NatsLink, logger: Logger): Promise<RenderQueues> {
+  const [{ NatsLease }, { NatsRenderQueue }] = await Promise.all([
+    import('../../nats/lease.ts'),
+    import('../../render-queue/nats.ts'),
+  ]);
+  const lead = new NatsLease({ link, logger, name: 'LEAD' });
+  return {
+    shared: true,
+    open: (side) => NatsRenderQueue.open({ link, logger, side }),
+    acquireLead: () => lead.acquire(),
+  };
+}
+
+export async function natsRateLimiter(
+  link: NatsLink,
+  logger: Logger,
+  clock: Clock,
+): Promise<RateLimiter> {
+  const { NatsKvRateLimiter } = await import('../../rate-limiter/nats-kv.ts');
+  return await NatsKvRateLimiter.open({ link, logger, clock });
+}

@@ -1,0 +1,34 @@
+/** What was opened on the way to a composition: looked at together, closed in the reverse order. */
+export interface Opening {
+  /** Why it does not work right now, for the operator. */
+  readonly missing?: () => Promise<string | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+export class Openings {
+  readonly #openings: Opening[] = [];
+
+  /** Opens everything or nothing: what was opened before a failure is closed. */
+  static async all<T>(open: (openings: Openings) => Promise<T>): Promise<T> {
+    const openings = new Openings();
+    try {
+      return await open(openings);
+    } catch (error) {
+      await openings.close();
+      throw error;
+    }
+  }
+
+  add(opening: Opening): void {
+    this.#openings.push(opening);
+  }
+
+  async missing(): Promise<readonly string[]> {
+    const all = await Promise.all(this.#openings.map(async ({ missing }) => await missing?.()));
+    return all.filter((each) => each !== undefined);
+  }
+
+  async close(): Promise<void> {
+    for (const { close } of this.#openings.toReversed()) await close();
+  }
+}
