@@ -9,6 +9,7 @@ import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
 import { BlobNotFound } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
@@ -149,4 +150,56 @@ void test('NATS: a store that cannot be used is said in one line', async (t) => 
   await t.rejects(new NatsObjects(connection).checkUsable(), {
     message: /^BLOB_STORE_URL: the NATS object store pressledger-blobs cannot be used: [^\n]+$/,
   });
+});
+
+/** docs/decisions/0016-remote-blobs.md says what each is for. */
+const RENDERER_MAY_PUBLISH = [
+  '$JS.API.INFO',
+  '$JS.API.STREAM.INFO.OBJ_pressledger-blobs',
+  '$JS.API.STREAM.INFO.KV_pressledger-blobs-index',
+  '$JS.API.STREAM.MSG.GET.OBJ_pressledger-blobs',
+  '$JS.API.CONSUMER.*.OBJ_pressledger-blobs.>',
+  '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs',
+  '$JS.FC.OBJ_pressledger-blobs.>',
+  '$O.pressledger-blobs.>',
+  '$KV.pressledger-blobs-index.>',
+];
+
+void test('NATS: a renderer needs no right to delete, nor to the keyring', async (t) => {
+  const quoted = RENDERER_MAY_PUBLISH.map((subject) => `"${subject}"`).join(', ');
+  const { url } = await startNatsServer(t, {
+    config: `authorization { users: [
+      { user: api, password: a },
+      { user: renderer, password: r, permissions: { publish: [${quoted}], subscribe: ["_INBOX.>"] } }
+    ] }`,
+  });
+  const open = async (user: string, pass: string) => {
+    const connection = await connect({ servers: url, user, pass });
+    t.teardown(() => connection.close());
+    return connection;
+  };
+  const api = await open('api', 'a');
+  const key = Buffer.alloc(32, 1);
+  const stores = [];
+  for (const connection of [api, await open('renderer', 'r')]) {
+    const objects = new NatsObjects(connection, { timeoutMs: TIMEOUT_MS });
+    await objects.checkUsable();
+    stores.push(await ObjectBlobStore.open(objects, key));
+  }
+  const [ofApi, ofRenderer] = stores;
+  if (ofApi === undefined || ofRenderer === undefined) throw new Error('Nothing was opened.');
+  const id = newConversionId(Date.now());
+  const request = ofApi.stage(id, 'request', randomBytes(300_000));
+  await request.store();
+  t.equal((await ofRenderer.read(request.ref)).length, 300_000);
+  t.equal(await ofRenderer.exists(request.ref), true);
+  const document = ofRenderer.stage(id, 'document', randomBytes(300_000));
+  await document.store();
+  t.equal((await ofApi.read(document.ref)).length, 300_000);
+  await t.rejects(ofRenderer.deleteAll(id), unavailable);
+  t.equal(await ofApi.exists(request.ref), true);
+
+  await NatsKeyRecords.open(api, { create: true });
+  const renderer = await open('renderer', 'r');
+  await t.rejects(NatsKeyRecords.open(renderer, { create: false, timeoutMs: TIMEOUT_MS }));
 });
