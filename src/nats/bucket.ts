@@ -7,6 +7,8 @@ export interface BucketOptions {
   readonly name: string;
   /** An entry that was not written for so long is gone. */
   readonly maxAgeMs: number;
+  /** `memory`: forgotten when the server restarts. */
+  readonly storage: 'memory' | 'file';
   /** How long the server may take for an answer. */
   readonly answerMs: number;
 }
@@ -24,7 +26,7 @@ export const bucketPermissions = (name: string): string[] => [
   `$KV.${name}.>`,
 ];
 
-/** In the server's memory: it is made anew, empty, whenever it is missing. */
+/** It is made anew, empty, whenever it is missing. */
 export class Bucket {
   readonly #link: NatsLink;
   readonly #options: BucketOptions;
@@ -66,7 +68,7 @@ export class Bucket {
     if (!this.#link.isUp()) throw new Error('NATS is away.');
     const opened = this.#open();
     try {
-      return await work(await opened);
+      return await within(2 * this.#options.answerMs, opened.then(work));
     } catch (error) {
       // A server that restarted has no such bucket any more: the next use makes it.
       if (!isWrongRevision(error) && this.#opened === opened) this.#opened = undefined;
@@ -75,10 +77,10 @@ export class Bucket {
   }
 
   #open(): Promise<KV> {
-    const { name, maxAgeMs, answerMs } = this.#options;
+    const { name, maxAgeMs, storage, answerMs } = this.#options;
     this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: answerMs })).create(name, {
       ttl: maxAgeMs,
-      storage: 'memory',
+      storage,
       history: 1,
       // Only the stream's leader knows the last write for certain.
       allow_direct: false,
@@ -96,4 +98,17 @@ function isWrongRevision(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence
   );
+}
+
+/** The client has its own timeouts, but one answer of several may be the one that it does not bound. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('NATS does not answer in time.')), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

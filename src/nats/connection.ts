@@ -12,6 +12,8 @@ export interface NatsLink {
   isUp(): boolean;
   /** Calls back after each reconnection; returns the function that ends it. */
   onReconnect(listener: () => void): () => void;
+  /** Calls back when a connection is lost; returns the function that ends it. */
+  onDisconnect(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -112,17 +114,19 @@ function follow(
   connection: NatsConnection,
   { logger, inboxPrefix = '_INBOX' }: NatsLinkOptions,
 ): NatsLink {
-  const listeners = new Set<() => void>();
+  const atReturn = new Set<() => void>();
+  const atLoss = new Set<() => void>();
   let up = true;
   const statuses = async (): Promise<void> => {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') {
         if (up) logger.warn({ server: status.server }, 'NATS is away: connecting again');
         up = false;
+        for (const listener of atLoss) listener();
       } else if (status.type === 'reconnect') {
         up = true;
         logger.info({ server: status.server }, 'NATS is back');
-        for (const listener of listeners) listener();
+        for (const listener of atReturn) listener();
       } else if (status.type === 'error') {
         logger.error({ err: status.error }, 'NATS reports an error');
       }
@@ -134,8 +138,12 @@ function follow(
     inboxPrefix,
     isUp: () => up && !connection.isClosed(),
     onReconnect: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      atReturn.add(listener);
+      return () => atReturn.delete(listener);
+    },
+    onDisconnect: (listener) => {
+      atLoss.add(listener);
+      return () => atLoss.delete(listener);
     },
     close: async () => {
       if (connection.isClosed()) return;

@@ -8,16 +8,18 @@ import { MemoryRateLimiter } from './memory.ts';
 import type { Rate, RateLimiter, Standing } from './port.ts';
 import { type Counted, type CountRequest, SharedCount } from './shared-count.ts';
 
-const BUCKET = 'PRESSLEDGER_RATES';
+const NAME = 'PRESSLEDGER_RATES';
 /** Longer than every window, so that no count is forgotten before its window ends. */
 const MAX_AGE_MS = 20 * 60_000;
+const BUCKET = { name: NAME, maxAgeMs: MAX_AGE_MS, storage: 'memory' } as const;
 /** A request waits this long at most for the shared count. */
 const PATIENCE_MS = 250;
+const SET_UP_MS = 5000;
 /** After a failure nobody waits in vain for so long. */
 const REST_MS = 1000;
 
 /** What the user of an API node needs to publish to for it. */
-export const RATE_LIMITER_PERMISSIONS = bucketPermissions(BUCKET);
+export const RATE_LIMITER_PERMISSIONS = bucketPermissions(NAME);
 
 export interface NatsKvRateLimiterOptions {
   readonly link: NatsLink;
@@ -44,7 +46,7 @@ export class NatsKvRateLimiter implements RateLimiter {
 
   /** @throws when the server does not let the bucket be made */
   static async open(options: NatsKvRateLimiterOptions): Promise<NatsKvRateLimiter> {
-    const setUp = new Bucket(options.link, { name: BUCKET, maxAgeMs: MAX_AGE_MS, answerMs: 5000 });
+    const setUp = new Bucket(options.link, { ...BUCKET, answerMs: SET_UP_MS });
     await setUp.ensure();
     return new NatsKvRateLimiter(options);
   }
@@ -54,7 +56,7 @@ export class NatsKvRateLimiter implements RateLimiter {
     this.#clock = clock;
     this.#logger = logger;
     this.#own = new MemoryRateLimiter(clock);
-    this.#bucket = new Bucket(link, { name: BUCKET, maxAgeMs: MAX_AGE_MS, answerMs: PATIENCE_MS });
+    this.#bucket = new Bucket(link, { ...BUCKET, answerMs: PATIENCE_MS });
   }
 
   async take(key: string, rate: Rate): Promise<Standing> {
