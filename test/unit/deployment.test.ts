@@ -1,0 +1,174 @@
+/** docker-compose.yml, the Dockerfile and what lies in deploy/, held against the product. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { FONT_PACKAGES } from '../../setup/apt.mjs';
+import { readConfig } from '../../src/config.ts';
+import {
+  type ComposeService,
+  ROOT,
+  read,
+  readCompose,
+  readDockerfile,
+} from '../support/deployment.ts';
+
+const SECRETS = {
+  MASTER_KEY: 'a1'.repeat(32),
+  BLOB_KEY: 'b2'.repeat(32),
+  NATS_API_PASSWORD: 'c3',
+  NATS_RENDERER_PASSWORD: 'd4',
+};
+const compose = readCompose(SECRETS);
+const { services } = compose;
+const stages = readDockerfile();
+
+function service(name: string): ComposeService {
+  const found = services[name];
+  if (!found) throw new Error(`there is no service ${name}`);
+  return found;
+}
+
+/** Both with the prefix, under which an unknown name is refused. */
+function settingsOf(environment: Readonly<Record<string, string>>) {
+  return readConfig(
+    Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [`PRESSLEDGER_${name}`, value]),
+    ),
+  );
+}
+
+/** What the image of a service sets and what the compose file sets on top of it. */
+function environmentOf(name: string): Record<string, string> {
+  const base = stages.get('base')?.lines.find((line) => line.startsWith('ENV ')) ?? '';
+  const pairs = [...base.matchAll(/(\w+)=(\S+)/g)].map(([, key = '', value = '']) => [key, value]);
+  const { NODE_ENV: _, HOME: __, ...image } = Object.fromEntries(pairs) as Record<string, string>;
+  return { ...image, ...service(name).environment };
+}
+
+void test('every variable of a role is a setting that can be used', (t) => {
+  const api = settingsOf(environmentOf('api'));
+  t.match(api, { host: '0.0.0.0', port: 8080, dataDir: '/data', firstAccountEmail: '' });
+  t.equal(api.natsUrl, 'nats://api:c3@nats:4222');
+  t.equal(api.masterKey?.toString('hex'), SECRETS.MASTER_KEY);
+  const renderer = settingsOf(environmentOf('renderer'));
+  t.equal(renderer.natsUrl, 'nats://renderer:d4@nats:4222');
+  t.equal(renderer.blobStoreUrl, api.blobStoreUrl);
+  t.strictSame(renderer.blobKey, api.blobKey);
+  t.equal(renderer.allowPrivateNetwork, false);
+  t.throws(() => settingsOf({ NATS_URI: 'x' }), /not a setting/);
+  t.end();
+});
+
+void test('a renderer has no secret of the api and no way to the event store', (t) => {
+  const renderer = service('renderer');
+  const names = Object.keys(renderer.environment ?? {});
+  for (const name of ['EVENT_STORE_URL', 'MASTER_KEY']) t.notOk(names.includes(name), name);
+  const values = JSON.stringify(renderer.environment);
+  t.notMatch(values, SECRETS.MASTER_KEY);
+  t.notMatch(values, SECRETS.NATS_API_PASSWORD);
+  const { networks } = service('kurrentdb');
+  t.strictSame(
+    renderer.networks.filter((name) => networks.includes(name)),
+    [],
+  );
+  t.strictSame(networks, ['store']);
+  t.ok(compose.networks['store']?.internal);
+  t.ok(compose.networks['queue']?.internal);
+  t.end();
+});
+
+void test('nothing starts without its secrets, and none has a default', (t) => {
+  for (const name of Object.keys(SECRETS)) {
+    t.throws(() => readCompose({ ...SECRETS, [name]: '' }), new RegExp(`^${name}: .*\\.env`));
+  }
+  const empty = [...read('.env.example').matchAll(/^(\w+)=(.*)$/gm)];
+  t.strictSame(
+    empty.map(([, name]) => name),
+    Object.keys(SECRETS),
+  );
+  for (const [line, name, value] of empty) t.equal(value, '', `${name}: ${line}`);
+  const mentioned = [...read('docker-compose.yml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name);
+  for (const name of new Set(mentioned)) {
+    t.match(read('.env.example'), new RegExp(`^(# )?${name}=`, 'm'), `${name} is explained`);
+  }
+  t.match(read('.gitignore'), /^\.env$/m);
+  t.end();
+});
+
+void test('every service is confined, bounded and watched', (t) => {
+  t.strictSame(Object.keys(services), ['kurrentdb', 'nats', 'api', 'renderer']);
+  for (const [name, each] of Object.entries(services)) {
+    const lines = each.build ? (stages.get(each.build.target)?.lines ?? []) : [];
+    t.strictSame(each.cap_drop, ['ALL'], name);
+    t.ok(each.security_opt.includes('no-new-privileges:true'), name);
+    t.match(each.mem_limit, /^\d+g$/, name);
+    t.ok(each.healthcheck ?? lines.some((line) => line.startsWith('HEALTHCHECK ')), name);
+    for (const volume of each.volumes ?? []) {
+      const [source = '', target] = volume.split(':');
+      if (target !== undefined) t.ok(source in compose.volumes, `${name}: ${source}`);
+    }
+    if (!each.build) continue;
+    t.equal(each.read_only, true, name);
+    t.ok(lines.includes('USER 1000:1000'), `${name} is not root`);
+    t.ok(
+      !lines.slice(lines.indexOf('USER 1000:1000')).some((line) => line.startsWith('RUN')),
+      name,
+    );
+  }
+  t.end();
+});
+
+void test('renderers can be as many as wanted, and have time to end', (t) => {
+  const renderer = service('renderer');
+  t.equal(renderer.container_name, undefined);
+  t.equal(renderer.ports, undefined);
+  t.strictSame(renderer.volumes ?? [], []);
+  const { renderTimeoutMs, renderConcurrency } = settingsOf(environmentOf('renderer'));
+  t.equal(Number.parseInt(renderer.stop_grace_period, 10) * 1000, renderTimeoutMs + 15_000);
+  t.equal(Number.parseInt(renderer.mem_limit, 10), renderConcurrency + 1, '1 GiB each, and 1 GiB');
+  t.end();
+});
+
+void test('the images run a role each, with what it needs', (t) => {
+  for (const role of ['api', 'renderer']) {
+    const lines = stages.get(role)?.lines ?? [];
+    t.ok(lines.includes(`CMD ["${role}"]`), role);
+    t.ok(lines.some((line) => /^ENTRYPOINT \[.*"\/app\/bin\/pressledger"\]$/.test(line)));
+    const help = spawnSync(join(ROOT, 'bin/pressledger'), [role, '--help'], { encoding: 'utf8' });
+    t.equal(help.status, 0, help.stderr);
+    const health = lines.find((line) => line.startsWith('HEALTHCHECK'));
+    t.match(health, `"/app/deploy/healthcheck.mjs", "${role === 'api' ? '/healthz' : '/readyz'}"`);
+  }
+  const apt = stages.get('renderer')?.lines.find((line) => line.includes('apt-get install')) ?? '';
+  for (const name of ['chromium-headless-shell', 'fontconfig', ...FONT_PACKAGES]) {
+    t.match(apt, new RegExp(` ${name}( |$)`), name);
+  }
+  t.notMatch(stages.get('api')?.lines.join('\n'), /apt-get|chrom/);
+  t.equal(stages.get('base')?.lines.includes('EXPOSE 8080'), true);
+  t.match(service('api').ports?.[0], /:8080$/);
+  t.end();
+});
+
+void test('what the images are made of reaches the build, and nothing else does', (t) => {
+  const [first, ...rest] = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  t.equal(first, '*');
+  const let_in = rest.map((line) => line.replace('!', ''));
+  for (const path of ['bin', 'src', 'projections', 'setup/with-node', 'package-lock.json']) {
+    t.ok(let_in.includes(path), path);
+  }
+  for (const path of let_in) t.ok(path === 'dashboard' || existsSync(join(ROOT, path)), path);
+  const copies = [...stages.values()].flatMap(({ lines }) =>
+    lines.filter((line) => /^COPY (?!--from)/.test(line)),
+  );
+  const sources = copies.flatMap((line) => line.split(' ').slice(1, -1));
+  for (const path of sources) t.ok(path === '.' || let_in.includes(path), path);
+  const conf = read('deploy/nats.conf');
+  t.match(conf, 'include "./nats-accounts.conf"');
+  for (const [, name = ''] of read('deploy/nats-accounts.conf').matchAll(/\$(NATS_\w+)/g)) {
+    t.match(service('nats').environment?.[name], /^"\w+"$/, `${name} is text, whatever its digits`);
+  }
+  t.end();
+});
