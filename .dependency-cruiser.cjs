@@ -48,6 +48,16 @@ module.exports = {
       ['^src/event-store/', '^src/domain/', '^src/embedded/'],
       'An adapter knows its port and its driver.',
     ),
+    {
+      name: 'event-store-driver',
+      comment: 'The driver can be changed in one place.',
+      severity: 'error',
+      from: {
+        path: '^(src|projections|test|bench)/',
+        pathNot: '^src/event-store/kurrentdb-(client|filtered-read)\\.ts$',
+      },
+      to: { path: 'node_modules/@(eventstore|kurrent)/' },
+    },
     only(
       'blob-store',
       '^src/blob-store/',

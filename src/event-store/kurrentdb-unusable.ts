@@ -20,7 +20,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   ],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/i, 'has a name that cannot be resolved'],
   [
-    /ECONNRESET|socket hang up|EPIPE|disconnected before secure/i,
+    /ECONNRESET|socket hang up|EPIPE|disconnected before secure|Last error: Failed to connect/i,
     'hangs up: is it an event store, and does tls in EVENT_STORE_URL fit it?',
   ],
   [/./s, 'does not answer: start it, or check host and port in EVENT_STORE_URL'],
