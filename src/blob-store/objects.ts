@@ -38,10 +38,11 @@ export class ObjectsUnavailable extends Error {
   override readonly name = 'ObjectsUnavailable';
 }
 
-export function bufferContent(content: Buffer): ObjectContent {
+/** @param sha256 hex, where it is known already */
+export function bufferContent(content: Buffer, sha256 = sha256Of(content)): ObjectContent {
   return {
     bytes: content.length,
-    sha256: createHash('sha256').update(content).digest('hex'),
+    sha256,
     open: () => Readable.from(content.length === 0 ? [] : [content], { objectMode: false }),
   };
 }
@@ -54,6 +55,10 @@ export function fileContent(file: {
 }): ObjectContent {
   const { path, sha256, bytes } = file;
   return { bytes, sha256, open: () => createReadStream(path) };
+}
+
+function sha256Of(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Passes a stream on and fails where the next bytes take longer than `idleMs`; slow readers may. */

@@ -57,7 +57,7 @@ export class ObjectBlobStore implements BlobStore {
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
     const ref = refOf(conversionId, kind, content);
-    return { ref, store: () => this.#put(ref, bufferContent(content)) };
+    return { ref, store: () => this.#put(ref, bufferContent(content, ref.sha256)) };
   }
 
   async adopt(conversionId: string, kind: BlobKind, file: File): Promise<BlobRef> {

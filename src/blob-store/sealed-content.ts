@@ -9,7 +9,10 @@ import {
   SEALED_FRAME_BYTES,
   sealedBytes,
 } from './cipher.ts';
-import type { ObjectContent } from './objects.ts';
+import { bufferContent, type ObjectContent } from './objects.ts';
+
+/** What is sealed is kept up to here; what is longer is sealed again each time it is sent. */
+const LARGEST_KEPT_BYTES = 8 * 1024 * 1024;
 
 /**
  * The sealed form of `content`, the same bytes at each opening. Reads the content once to hash it.
@@ -22,32 +25,59 @@ export async function sealContent(
 ): Promise<ObjectContent> {
   const header = newHeader();
   const cipher = new BlobCipher(storeKey, name, content.bytes, header);
+  const tags: Buffer[] = [];
   const open = (): Readable =>
-    Readable.from(sealed(cipher, header, content), { objectMode: false });
+    Readable.from(sealed(cipher, header, content, tags), { objectMode: false });
+  const bytes = sealedBytes(content.bytes);
   const hash = createHash('sha256');
-  for await (const chunk of open()) hash.update(chunk as Buffer);
-  return { bytes: sealedBytes(content.bytes), sha256: hash.digest('hex'), open };
+  const kept: Buffer[] = [];
+  for await (const chunk of open()) {
+    hash.update(chunk as Buffer);
+    if (bytes <= LARGEST_KEPT_BYTES) kept.push(chunk as Buffer);
+  }
+  const sha256 = hash.digest('hex');
+  return bytes <= LARGEST_KEPT_BYTES
+    ? bufferContent(Buffer.concat(kept, bytes), sha256)
+    : { bytes, sha256, open };
 }
 
-async function* sealed(cipher: BlobCipher, header: Buffer, content: ObjectContent) {
+/** @param tags of the frames sealed so far: one nonce must never seal two contents */
+async function* sealed(
+  cipher: BlobCipher,
+  header: Buffer,
+  content: ObjectContent,
+  tags: Buffer[],
+): AsyncGenerator<Buffer> {
   yield header;
   const hash = createHash('sha256');
   let index = 0;
   let bytes = 0;
-  for await (const frame of pieces(content.open(), FRAME_BYTES)) {
+  for await (const frame of framesOf(content.open())) {
     hash.update(frame);
     bytes += frame.length;
-    // One salt must never seal two contents: what is not what was measured goes nowhere.
-    if (bytes >= content.bytes) checkHash(content, hash.copy().digest('hex'));
-    yield cipher.seal(index, frame);
+    if (bytes >= content.bytes && hash.copy().digest('hex') !== content.sha256) {
+      throw new Error('The content does not have its hash.');
+    }
+    const stored = cipher.seal(index, frame);
+    const tag = stored.subarray(frame.length);
+    const before = (tags[index] ??= Buffer.from(tag));
+    if (!before.equals(tag)) throw new Error('The content changed while it was stored.');
+    yield stored;
     index += 1;
   }
-  if (index === 0) {
-    checkHash(content, hash.digest('hex'));
-    yield cipher.seal(0, Buffer.alloc(0));
-  } else if (bytes !== content.bytes) {
+  if (bytes !== content.bytes) {
     throw new RangeError(`There are ${bytes} bytes, not ${content.bytes}.`);
   }
+}
+
+/** Nothing at all is one empty frame. */
+async function* framesOf(source: Readable): AsyncGenerator<Buffer> {
+  let empty = true;
+  for await (const frame of pieces(source, FRAME_BYTES)) {
+    empty = false;
+    yield frame;
+  }
+  if (empty) yield Buffer.alloc(0);
 }
 
 /** A part of a blob: which stored bytes hold it, and what of their content it is. */
@@ -135,8 +165,4 @@ async function* pieces(source: Readable, size: number, firstSize = size): AsyncG
     length += rest.length;
   }
   if (length > 0) yield Buffer.concat(held, length);
-}
-
-function checkHash(content: ObjectContent, sha256: string): void {
-  if (content.sha256 !== sha256) throw new Error('The content does not have its hash.');
 }

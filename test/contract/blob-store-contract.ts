@@ -16,6 +16,8 @@ export interface OpenedBlobStore {
 
 export interface BlobStoreAdapter {
   readonly name: string;
+  /** Of each test: why it is skipped. */
+  readonly options?: { readonly skip?: string };
   readonly open: (t: Test) => Promise<OpenedBlobStore>;
 }
 
@@ -24,12 +26,12 @@ const sha256 = (content: Buffer): string => createHash('sha256').update(content)
 /** Below, at and above every size at which an adapter may change its way. */
 const SIZES = [0, 1, 2_000, 65_536, 65_537, 3_000_000];
 
-export function runBlobStoreContract({ name, open }: BlobStoreAdapter): void {
+export function runBlobStoreContract({ name, open, options = {} }: BlobStoreAdapter): void {
   const contract = (
     title: string,
     run: (t: Test, opened: OpenedBlobStore, id: string) => Promise<void>,
   ): void => {
-    void test(`${name}: ${title}`, async (t) => {
+    void test(`${name}: ${title}`, options, async (t) => {
       const opened = await open(t);
       try {
         await run(t, opened, newConversionId(Date.now()));

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import fc from 'fast-check';
 import { test } from 'tap';
 import {
@@ -12,7 +13,7 @@ import {
   SEALED_FRAME_BYTES,
   sealedBytes,
 } from '../../src/blob-store/cipher.ts';
-import { bufferContent } from '../../src/blob-store/objects.ts';
+import { bufferContent, fileContent } from '../../src/blob-store/objects.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { openSealed, sealContent } from '../../src/blob-store/sealed-content.ts';
 import { newConversionId } from '../../src/ids.ts';
@@ -53,6 +54,24 @@ void test('every part of every length comes back, and nothing of it lies readabl
     { numRuns: 60 },
   );
   t.pass();
+});
+
+void test('what is too large to keep in memory is sealed the same each time', async (t) => {
+  const path = join(t.testdir(), 'large.pdf');
+  const content = randomBytes(9_000_000);
+  writeFileSync(path, content);
+  const { sha256, bytes } = bufferContent(content);
+  const large = await sealContent(key, 'large', fileContent({ path, sha256, bytes }));
+  const [one, two] = [await buffer(large.open()), await buffer(large.open())];
+  t.ok(one.equals(two));
+  t.equal(bufferContent(one).sha256, large.sha256);
+  t.equal(one.length, large.bytes);
+  t.ok(content.equals(await opened('large', bytes, one)));
+  writeFileSync(path, randomBytes(9_000_000));
+  const sent: Buffer[] = [];
+  const again = large.open().on('data', (chunk: Buffer) => void sent.push(chunk));
+  await t.rejects(finished(again), { message: /changed while it was stored/ });
+  t.equal(Buffer.concat(sent).length, HEADER_BYTES, 'one nonce never seals two contents');
 });
 
 void test('a changed bit anywhere is found, by the whole and by the parts it is in', async (t) => {

@@ -5,16 +5,18 @@ import { KeyErased, type Keyring } from '../../src/keyring/port.ts';
 
 export interface KeyringAdapter {
   readonly name: string;
+  /** Of each test: why it is skipped. */
+  readonly options?: { readonly skip?: string };
   /** Opens keyrings on one place, each as another process would. */
   readonly open: (t: Test) => Promise<() => Promise<Keyring>>;
 }
 
-export function runKeyringContract({ name, open }: KeyringAdapter): void {
+export function runKeyringContract({ name, open, options = {} }: KeyringAdapter): void {
   const contract = (
     title: string,
     run: (t: Test, another: () => Promise<Keyring>, accountId: string) => Promise<void>,
   ): void => {
-    void test(`${name}: ${title}`, async (t) => {
+    void test(`${name}: ${title}`, options, async (t) => {
       await run(t, await open(t), newAccountId(Date.now()));
     });
   };

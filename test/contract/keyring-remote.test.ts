@@ -10,6 +10,7 @@ import type { KeyRecords } from '../../src/keyring/records.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
 import { startNatsServer } from '../support/nats-server.ts';
+import { needsS3Server, realS3Client } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { runKeyringContract } from './keyring-contract.ts';
 
@@ -158,6 +159,19 @@ for (const [name, place] of [
     }
   });
 }
+
+runKeyringContract({
+  name: 'S3_TEST_URL',
+  options: needsS3Server,
+  open: async (t) => {
+    const client = realS3Client();
+    t.teardown(() => client.close());
+    return async () => {
+      const records = await S3KeyRecords.open(new S3Objects(client, 'keys/'));
+      return RemoteKeyring.open(records, masterKey, { create: true, recheckMs: 0 });
+    };
+  },
+});
 
 void test('an account erased while another node makes its key has no key afterwards', async (t) => {
   const records = await (await onS3(t)).records();
