@@ -46,8 +46,8 @@ CMD ["nats-server", "--config", "/etc/nats/nats.conf"]
 FROM base AS api
 COPY --from=app /app /app
 USER 1000:1000
-# /healthz, not /readyz: while NATS is away it still accepts, so it must not be replaced. The first start
-# on a long log builds its read models, which takes its time.
+# /healthz, not /readyz: while another part is away it still answers what it can, and replacing it would
+# help nobody. The first start on a long log builds its read models, which takes its time.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 \
   CMD ["node", "/app/deploy/healthcheck.mjs", "/healthz"]
 ENTRYPOINT ["/app/bin/pressledger"]
