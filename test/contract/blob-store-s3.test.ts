@@ -15,6 +15,7 @@ import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { needsS3Server, realS3Client } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
+import { signatureFault } from '../support/s3-signature.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 
 for (const [name, key] of [
@@ -68,6 +69,27 @@ async function timed(work: Promise<unknown>): Promise<number> {
   await work;
   return performance.now() - start;
 }
+
+void test('S3: the tests’ server checks signatures as AWS documents them', (t) => {
+  // The example of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+  const secrets = { AKIAIOSFODNN7EXAMPLE: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
+  const headers = {
+    host: 'examplebucket.s3.amazonaws.com',
+    range: 'bytes=0-9',
+    'x-amz-content-sha256': createHash('sha256').digest('hex'),
+    'x-amz-date': '20130524T000000Z',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, ' +
+      'SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, ' +
+      'Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
+  };
+  const fault = (url: string, body = '') =>
+    signatureFault({ method: 'GET', url, headers }, Buffer.from(body), secrets, 'us-east-1');
+  t.equal(fault('/test.txt'), undefined);
+  t.equal(fault('/other.txt'), 'SignatureDoesNotMatch');
+  t.equal(fault('/test.txt', 'x'), 'XAmzContentSHA256Mismatch');
+  t.end();
+});
 
 void test('S3: while the server is away the store says so soon, and works when it is back', async (t) => {
   const { server, store, id } = await openQuick(t);

@@ -18,7 +18,7 @@ const FORM =
 
 /** @returns the S3 error code of what is wrong; nothing when the request is as it was signed */
 export function signatureFault(
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
   body: Buffer,
   secrets: Readonly<Record<string, string>>,
   region: string,
