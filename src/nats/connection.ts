@@ -14,6 +14,8 @@ export interface NatsLink {
   onReconnect(listener: () => void): () => void;
   /** Calls back when a connection is lost; returns the function that ends it. */
   onDisconnect(listener: () => void): () => void;
+  /** What the work resolves to, or a rejection as soon as the connection is lost: no answer comes then. */
+  whileUp<T>(work: Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -133,6 +135,10 @@ function follow(
     }
   };
   void statuses().catch((error: unknown) => logger.error({ err: error }, 'NATS status'));
+  const onDisconnect = (listener: () => void): (() => void) => {
+    atLoss.add(listener);
+    return () => atLoss.delete(listener);
+  };
   return {
     connection,
     inboxPrefix,
@@ -141,9 +147,15 @@ function follow(
       atReturn.add(listener);
       return () => atReturn.delete(listener);
     },
-    onDisconnect: (listener) => {
-      atLoss.add(listener);
-      return () => atLoss.delete(listener);
+    onDisconnect,
+    whileUp: async (work) => {
+      const { promise: lost, reject } = Promise.withResolvers<never>();
+      const forget = onDisconnect(() => reject(new Error('The connection to NATS was lost.')));
+      try {
+        return await Promise.race([work, lost]);
+      } finally {
+        forget();
+      }
     },
     close: async () => {
       if (connection.isClosed()) return;

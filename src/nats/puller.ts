@@ -28,11 +28,11 @@ const ANSWER_MS = 2000;
 const RETRY_MS = 200;
 const MAX_BEAT_MS = 2000;
 
-/** Requests of one connection to one incarnation of the consumer. */
+/** Requests of one connection to one incarnation of the stream. */
 interface Session {
   readonly inbox: string;
   readonly subscription: Subscription | undefined;
-  /** When the consumer was created: tells it from one of the same name that came after a loss. */
+  /** When the stream was created: tells it from one of the same name that came after a loss. */
   generation: string | undefined;
   /** How many messages may still come. */
   asked: number;
@@ -95,7 +95,7 @@ export class Puller {
     return session;
   }
 
-  /** The consumer may be another one now: nothing is asked or answered before that is known. */
+  /** The stream may be another one now: nothing is asked or answered before that is known. */
   #renew(): void {
     if (this.#closed) return;
     const old = this.#session;
@@ -105,11 +105,14 @@ export class Puller {
   }
 
   async #learn(session: Session): Promise<void> {
-    const { link, stream, consumer, logger } = this.#options;
+    const { link, stream, logger } = this.#options;
     for (let tries = 1; !this.#isOver(session); tries += 1) {
       try {
-        const subject = `$JS.API.CONSUMER.INFO.${stream}.${consumer}`;
-        const answer = await link.connection.request(subject, '', { timeout: ANSWER_MS });
+        // Not of the consumer: that time changes with a restart of a 2.9 server.
+        const subject = `$JS.API.STREAM.INFO.${stream}`;
+        const answer = await link.whileUp(
+          link.connection.request(subject, '', { timeout: ANSWER_MS }),
+        );
         const { created, error } = answer.json<{ created?: string; error?: unknown }>();
         if (created !== undefined) {
           session.generation = created;
@@ -208,16 +211,18 @@ export class Puller {
   }
 
   async #acknowledged(reply: string, generation: string | undefined): Promise<void> {
+    const { link } = this.#options;
     while (!this.#closed) {
       const current = this.#session.generation;
-      if (current === undefined || !this.#options.link.isUp()) {
+      if (current === undefined || !link.isUp()) {
         await this.#pause(RETRY_MS);
         continue;
       }
       // The same number may be another message by now.
       if (current !== generation) return;
       try {
-        await this.#options.link.connection.request(reply, '+ACK', { timeout: ANSWER_MS });
+        const { connection } = link;
+        await link.whileUp(connection.request(reply, '+ACK', { timeout: ANSWER_MS }));
         return;
       } catch (error) {
         if (error instanceof errors.RequestError && error.isNoResponders()) this.#renew();

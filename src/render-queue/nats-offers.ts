@@ -105,7 +105,7 @@ export class NatsOffers {
       this.#woken = 'no';
       try {
         if (this.#options.link.isUp()) {
-          await this.#look();
+          await this.#options.link.whileUp(this.#look());
           await this.#publishAhead();
           this.#failed = false;
         }
@@ -167,7 +167,8 @@ export class NatsOffers {
     try {
       const payload = JSON.stringify(job);
       const options = { timeout: ANSWER_MS };
-      await this.#options.client.publish(jobSubject(conversionId), payload, options);
+      const { link, client } = this.#options;
+      await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
     } catch (error) {
       const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
       if (!there) {

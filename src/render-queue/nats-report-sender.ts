@@ -88,7 +88,8 @@ export class NatsReportSender {
     const by = headers();
     by.set(REPORTER, this.#reporter);
     try {
-      await this.#client.publish(subject, payload, { headers: by, timeout: ANSWER_MS });
+      const options = { headers: by, timeout: ANSWER_MS };
+      await this.#link.whileUp(this.#client.publish(subject, payload, options));
       return true;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN) return true;

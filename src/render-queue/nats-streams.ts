@@ -94,7 +94,7 @@ async function orThere(make: () => Promise<unknown>, look: () => Promise<unknown
 }
 
 const consumerApi = (stream: string, consumer: string): string[] => [
-  `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
+  `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
   `$JS.ACK.${stream}.${consumer}.>`,
   // Servers that put the domain and account before the stream.
@@ -120,10 +120,9 @@ export const PERMISSIONS = {
     inboxPrefix: '_INBOX_API',
     publish: [
       '$JS.API.INFO',
-      ...[JOBS, REPORTS].flatMap((stream) => [
-        `$JS.API.STREAM.INFO.${stream}`,
-        `$JS.API.STREAM.CREATE.${stream}`,
-      ]),
+      `$JS.API.STREAM.INFO.${JOBS}`,
+      `$JS.API.STREAM.CREATE.${JOBS}`,
+      `$JS.API.STREAM.CREATE.${REPORTS}`,
       `$JS.API.CONSUMER.CREATE.${JOBS}.${RENDERERS}`,
       `$JS.API.CONSUMER.CREATE.${REPORTS}.${RECORDERS}`,
       `$JS.API.CONSUMER.INFO.${JOBS}.${RENDERERS}`,

@@ -1,0 +1,211 @@
+/** What the render queue on NATS owes when parts of it die, come back, or say things twice. */
+import { pino } from 'pino';
+import { type Test, test } from 'tap';
+import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { jobSubject, reportSubject } from '../../src/render-queue/nats-streams.ts';
+import { cable } from '../support/cable.ts';
+import { eventually } from '../support/deadline.ts';
+import { startNatsServer } from '../support/nats-server.ts';
+import { completedReport, hold, idsOf, renderJob } from '../support/render-queue.ts';
+import { conversionId } from '../support/samples.ts';
+
+const logger = pino({ level: 'silent' });
+const ACK_WAIT_MS = 1000;
+/** Longer than a server needs to come back. */
+const PATIENT_MS = 10_000;
+
+interface Node {
+  readonly link: NatsLink;
+  readonly queue: NatsRenderQueue;
+}
+
+async function node(
+  t: Test,
+  url: string,
+  side: 'api' | 'renderer',
+  ackWaitMs = ACK_WAIT_MS,
+): Promise<Node> {
+  const link = await connectToNats(url, { name: side, logger });
+  const queue = await NatsRenderQueue.open({ link, logger, side, ackWaitMs });
+  t.teardown(async () => {
+    await queue.close();
+    await link.close();
+  });
+  return { link, queue };
+}
+
+const numbers = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+const soon = (what: string, look: () => boolean): Promise<true> =>
+  eventually(what, () => look() || undefined, 20_000);
+
+const pass = (ms: number): Promise<true> => {
+  const end = performance.now() + ms;
+  return soon('time', () => performance.now() > end);
+};
+
+void test('a job in hand stays there however long it takes, and goes on when its renderer dies', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const [dying, other] = [await node(t, url, 'renderer'), await node(t, url, 'renderer')];
+  const holder = hold(dying.queue, 1);
+  await api.queue.offer(renderJob(1));
+  await holder.delivery(0);
+  const heir = hold(other.queue, 1);
+  await pass(2.5 * ACK_WAIT_MS);
+  t.strictSame(heir.jobs, []);
+  await dying.link.connection.close();
+  const inherited = await heir.delivery(0);
+  t.strictSame(inherited.job, { ...renderJob(1), attempt: 2 });
+  await inherited.done();
+  await soon('nothing to wait', () => api.queue.waiting() === 0);
+});
+
+void test('a renderer that was cut off finishes late: the job is another’s by then', async (t) => {
+  const server = await startNatsServer(t);
+  const { url, cut } = await cable(t, server.port);
+  const api = await node(t, server.url, 'api');
+  const [lone, other] = [await node(t, url, 'renderer'), await node(t, server.url, 'renderer')];
+  const late = hold(lone.queue, 1);
+  await api.queue.offer(renderJob(1));
+  const first = await late.delivery(0);
+  cut();
+  const heir = hold(other.queue, 1);
+  const second = await heir.delivery(0);
+  t.equal(second.job.attempt, 2, 'delivered twice');
+  void first.done();
+  await second.done();
+  await api.queue.offer(renderJob(2));
+  t.equal((await heir.delivery(1)).job.conversionId, conversionId(2));
+});
+
+void test('a server that is killed and restarted forgets nothing', async (t) => {
+  const server = await startNatsServer(t);
+  const api = await node(t, server.url, 'api', PATIENT_MS);
+  const renderer = await node(t, server.url, 'renderer', PATIENT_MS);
+  for (const n of numbers(1, 30)) await api.queue.offer(renderJob(n));
+  const holder = hold(renderer.queue, 2);
+  const first = await holder.delivery(0);
+  const second = await holder.delivery(1);
+  const reported = renderer.queue.report(completedReport(1));
+  await server.kill();
+  const done = first.done();
+  await api.queue.offer(renderJob(31));
+  await server.restart();
+  await done;
+  await second.done();
+  const seen: string[] = [];
+  api.queue.reports(async (report) => void seen.push(report.conversionId));
+  await reported;
+  t.ok(seen.includes(conversionId(1)));
+  for (let n = 2; n < 31; n += 1) await (await holder.delivery(n)).done();
+  t.strictSame(
+    idsOf(holder.jobs).toSorted(),
+    numbers(1, 31).map((n) => conversionId(n)),
+  );
+  await soon('nothing to wait', () => api.queue.waiting() === 0);
+});
+
+void test('a server that lost its data is told again, but not of what is in hand', async (t) => {
+  const server = await startNatsServer(t);
+  const api = await node(t, server.url, 'api');
+  const renderer = await node(t, server.url, 'renderer');
+  const seen: string[] = [];
+  api.queue.reports(async (report) => void seen.push(report.conversionId));
+  const sweep = async (): Promise<void> => {
+    for (const n of numbers(1, 30)) await api.queue.offer(renderJob(n));
+  };
+  await sweep();
+  const holder = hold(renderer.queue, 2);
+  const before = [await holder.delivery(0), await holder.delivery(1)];
+  await server.kill();
+  const reported = renderer.queue.report(completedReport(1));
+  await server.restart({ loseData: true });
+  await soon('the return', () => api.link.isUp() && renderer.link.isUp());
+  await sweep();
+  await reported;
+  t.strictSame(seen, [conversionId(1)]);
+  const other = hold((await node(t, server.url, 'renderer')).queue, 4);
+  // Their numbers are other jobs' by now, which these must not end.
+  for (const each of before) await each.done();
+  const jobs = (): string[] => [...idsOf(holder.jobs), ...idsOf(other.jobs)];
+  for (let n = 0; n < 28; n += 1) {
+    await soon('a job', () => jobs().length >= Math.min(n + 3, 30));
+    const next = other.jobs.length > n ? other : undefined;
+    if (next) await (await next.delivery(n)).done();
+    else if (holder.jobs.length > 2) break;
+  }
+  for (let n = 2; jobs().length < 30; n += 1) await (await holder.delivery(n)).done();
+  t.strictSame(
+    jobs().toSorted(),
+    numbers(1, 30)
+      .map((n) => conversionId(n))
+      .toSorted(),
+  );
+});
+
+void test('a second node that offers the same jobs doubles none', async (t) => {
+  const { url } = await startNatsServer(t);
+  const renderer = await node(t, url, 'renderer');
+  const first = await node(t, url, 'api');
+  for (const n of numbers(1, 6)) await first.queue.offer(renderJob(n));
+  const holder = hold(renderer.queue, 3);
+  await holder.delivery(2);
+  await first.queue.close();
+  const second = await node(t, url, 'api');
+  for (const n of numbers(1, 20)) await second.queue.offer(renderJob(n));
+  for (let n = 0; n < 20; n += 1) await (await holder.delivery(n)).done();
+  t.strictSame(
+    idsOf(holder.jobs).toSorted(),
+    numbers(1, 20)
+      .map((n) => conversionId(n))
+      .toSorted(),
+  );
+});
+
+void test('a report is recorded once for each who makes it, and again after a repetition', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const renderer = await node(t, url, 'renderer');
+  const again = renderer.queue.report(completedReport(1));
+  const both = renderer.queue.report(completedReport(1));
+  const other = renderer.queue.report(completedReport(1, 2));
+  const seen: number[] = [];
+  const follower = api.queue.reports(async ({ attempt }) => void seen.push(attempt));
+  await Promise.all([again, both, other]);
+  t.strictSame(seen.toSorted(), [1, 2]);
+  await renderer.queue.report(completedReport(1));
+  t.strictSame(seen.toSorted(), [1, 1, 2]);
+  await follower.stop();
+});
+
+void test('a report of the largest manifest arrives', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const renderer = await node(t, url, 'renderer');
+  const manifest = '"'.repeat(256 * 1024);
+  let bytes = 0;
+  api.queue.reports(async (report) => {
+    if (report.kind === 'completed') bytes = report.manifest.length;
+  });
+  await renderer.queue.report({ ...completedReport(1), manifest });
+  t.equal(bytes, manifest.length);
+});
+
+void test('what is unreadable is dropped, and holds up nothing', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const renderer = await node(t, url, 'renderer');
+  api.link.connection.publish(jobSubject('conv_x'), 'no job');
+  renderer.link.connection.publish(reportSubject('conv_x', 'x'), '{"kind":"completed"}');
+  const seen: string[] = [];
+  api.queue.reports(async (report) => void seen.push(report.conversionId));
+  await api.queue.offer(renderJob(1));
+  const holder = hold(renderer.queue, 1);
+  await (await holder.delivery(0)).done();
+  await renderer.queue.report(completedReport(1));
+  t.strictSame(seen, [conversionId(1)]);
+  await soon('an empty stream', () => api.queue.waiting() === 0);
+});
