@@ -18,6 +18,9 @@ import {
 const PAUSES_MS = [50, 200, 500];
 /** No look begins later than this after the append was sent. */
 const GIVE_UP_MS = 6_000;
+/** Within this an append can be read that others are refused for; a deleted stream shows nothing. */
+const VISIBLE_MS = 1_000;
+const LOOK_EVERY_MS = 5;
 /** Other writers may come before an append that takes any revision so often. */
 const RACES = 20;
 
@@ -70,7 +73,9 @@ export class Appender {
     try {
       return await this.#send(stream, events, revision);
     } catch (error) {
-      if (error instanceof WrongRevision) return this.#repeated(stream, events, expected);
+      if (error instanceof WrongRevision) {
+        return this.#repeated(stream, events, expected, error.actual);
+      }
       if (error instanceof EventStoreUnavailable) {
         return this.#settle(stream, events, expected, sent, error);
       }
@@ -95,8 +100,9 @@ export class Appender {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
+    actual: number,
   ): Promise<AppendResult> {
-    const last = await this.#lastRevision(stream);
+    const last = await this.#readable(stream, actual);
     if ((await this.#known.cover(stream, last)) > last) {
       // More is known than there is: an older state of the server may have been put back.
       this.#known.forget(stream);
@@ -104,9 +110,22 @@ export class Appender {
     }
     const place = this.#known.place(stream, events);
     if (place === undefined || place === 'otherwise') {
-      throw new VersionConflict(stream, expected, last);
+      throw new VersionConflict(stream, expected, Math.max(last, actual));
     }
     return this.#resultAt(stream, place);
+  }
+
+  /**
+   * The server refuses an append because of another that it has and does not show yet; who reads too early
+   * misses it, or does not see that it is its own.
+   */
+  async #readable(stream: string, revision: number): Promise<number> {
+    const asked = performance.now();
+    for (;;) {
+      const last = await this.#lastRevision(stream);
+      if (last >= revision || performance.now() - asked > VISIBLE_MS) return last;
+      await delay(LOOK_EVERY_MS);
+    }
   }
 
   /** An append of several events tells the position of the last one only. */
@@ -137,10 +156,12 @@ export class Appender {
       await delay(pause);
       try {
         const last = await this.#lastRevision(stream);
-        if (last > revision) return await this.#repeated(stream, events, expected);
+        if (last > revision) return await this.#repeated(stream, events, expected, last);
         return await this.#send(stream, events, revision);
       } catch (error) {
-        if (error instanceof WrongRevision) return this.#repeated(stream, events, expected);
+        if (error instanceof WrongRevision) {
+          return this.#repeated(stream, events, expected, error.actual);
+        }
         if (!(error instanceof EventStoreUnavailable)) throw error;
         reason = error;
       }

@@ -40,6 +40,13 @@ const READ_AHEAD = 512;
 /** The stream is not at the revision that an append expected, or a part of the append is known. */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision';
+  /** The stream's last revision, -1 where there is none; it may count what cannot be read yet. */
+  readonly actual: number;
+
+  constructor(actual: number) {
+    super(`The stream is at revision ${actual}.`);
+    this.actual = actual;
+  }
 }
 
 export interface StreamRange {
@@ -78,8 +85,8 @@ class Driver extends EventStoreDBClient {
     const reconnect = driver.handleError;
     // Nobody awaits it, and it rejects while no node of a cluster answers: that would end the process.
     driver.handleError = (client, error) => reconnect(client, error).catch(() => {});
-    // Its batch append shares one stream among all appends: where that breaks under load, it leaves a
-    // rejection that nobody handles, and its deadline compares this clock with the server's.
+    // Its batch append shares one stream among all appends of the process: where that breaks, all of them
+    // fail, and its deadline compares this clock with the server's.
     driver.supports = async () => false;
     return driver;
   }
@@ -139,7 +146,10 @@ export class KurrentDbClient {
       }));
       return { revision: Number(nextExpectedRevision), position: placeOf(position) };
     } catch (error) {
-      if (error instanceof WrongExpectedVersionError) throw new WrongRevision();
+      if (error instanceof WrongExpectedVersionError) {
+        const { actualVersion } = error;
+        throw new WrongRevision(actualVersion === NO_STREAM ? -1 : Number(actualVersion));
+      }
       if (error instanceof MaxAppendSizeExceededError) {
         throw new Error(
           `${events.length} events for ${stream} are more than the server takes in one append: ` +

@@ -44,6 +44,9 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/rate-limiter/port.ts', 'src/clock.ts', typeOnly),
   ],
   'event-store': [imports('src/event-store/sqlite.ts', 'src/actors/system.ts')],
+  'event-store-driver': [
+    imports('src/event-store/kurrentdb.ts', 'node_modules/@eventstore/db-client/index.js'),
+  ],
   'blob-store': [imports('src/blob-store/files.ts', 'src/event-store/sqlite.ts')],
   'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
