@@ -47,7 +47,7 @@ export class ObjectBlobStore implements BlobStore {
    */
   static async open(objects: Objects, key?: Buffer): Promise<ObjectBlobStore> {
     try {
-      if (key !== undefined) await checkKey(objects, key);
+      await checkKey(objects, key);
     } catch (error) {
       if (!(error instanceof ObjectsUnavailable)) throw error;
       throw new Error(`BLOB_STORE_URL cannot be used: ${error.message}`, { cause: error });
@@ -176,13 +176,18 @@ export class ObjectBlobStore implements BlobStore {
   }
 }
 
-async function checkKey(objects: Objects, key: Buffer): Promise<void> {
-  const fingerprint = Buffer.from(hkdfSync('sha256', key, '', 'pressledger blob key check', 32));
+async function checkKey(objects: Objects, key: Buffer | undefined): Promise<void> {
   const look = async (): Promise<Buffer | undefined> => {
     const stored = await objects.get(KEY_CHECK);
     return stored && (await buffer(stored.content));
   };
   const known = await look();
+  if (key === undefined) {
+    // A node that forgot its key would store in the clear what its operator wants encrypted.
+    if (known === undefined) return;
+    throw new Error('BLOB_KEY is not set, and the blob store was made with one; set that one.');
+  }
+  const fingerprint = Buffer.from(hkdfSync('sha256', key, '', 'pressledger blob key check', 32));
   if (known === undefined) await objects.put(KEY_CHECK, bufferContent(fingerprint));
   // Read again: another node may have put its own at the same moment.
   if (!(known ?? (await look()))?.equals(fingerprint)) {

@@ -85,7 +85,7 @@ void test('NATS: while the server is away the store says so soon, and works when
     ];
     await Promise.all(tries.map((each) => t.rejects(each.then(String), unavailable)));
     const took = performance.now() - start;
-    t.ok(took < 6 * TIMEOUT_MS, `${took} ms`);
+    t.ok(took < 20 * TIMEOUT_MS, `${took} ms`);
     if (frozen) server.thaw();
     else await server.restart();
     await onceBack(store);
