@@ -126,6 +126,8 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   attack(renderer.connection);
   const questions = [
     '$JS.API.STREAM.NAMES',
+    '$JS.API.STREAM.CREATE.OBJ_pressledger-blobs',
+    '$JS.API.STREAM.CREATE.mirror',
     '$JS.API.STREAM.INFO.KV_keyring',
     '$JS.API.STREAM.MSG.GET.KV_keyring',
     '$JS.API.DIRECT.GET.KV_keyring.$KV.keyring.account',

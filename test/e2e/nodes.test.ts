@@ -1,0 +1,164 @@
+/** API nodes and renderer nodes apart: what a client, an operator and an orchestrator see of them. */
+import { buffer } from 'node:stream/consumers';
+import { type Test, test } from 'tap';
+import { cliJson } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
+import { balanceOf, violations } from '../support/invariants.ts';
+import { KINDS, type Kind, Nodes } from '../support/nodes.ts';
+import { race, tally } from '../support/race.ts';
+import type { Service } from '../support/service.ts';
+
+const MANY = 1000;
+const CREDITS = 10;
+const WITH_ONE_KEY = 100;
+
+interface NewAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly key: string;
+  readonly keyId: string;
+}
+
+async function newAccount(
+  { place }: Service,
+  email: string,
+  ...options: readonly string[]
+): Promise<NewAccount> {
+  const account = await cliJson(place, ['account', 'create', '--email', email, ...options]);
+  const created = await cliJson(place, ['key', 'create', email, '--name', 'test']);
+  const { id } = account as { id: string };
+  const { id: keyId, key } = created as { id: string; key: string };
+  return { id, email, key, keyId };
+}
+
+const statusOf = async (origin: string, path: string): Promise<number> => {
+  const answer = await fetch(origin + path);
+  await answer.body?.cancel();
+  return answer.status;
+};
+
+for (const kind of KINDS) {
+  const nodes = (title: string, run: (t: Test, kind: Kind) => Promise<void>): void => {
+    void test(`${kind.name}: ${title}`, { ...kind.options, timeout: 240_000 }, (t) => run(t, kind));
+  };
+
+  nodes('what one API node accepts, any renderer renders and any other shows', async (t, on) => {
+    const deployment = await Nodes.start(t, on);
+    const [one, renderer] = [await deployment.api(), await deployment.renderer()];
+    const other = await deployment.api();
+    t.match(other.output.stderr, /standing by/);
+    t.notMatch(other.output.stdout, /API key/, 'the first account is opened once');
+    const { apiKey } = one.firstStart;
+    for (const [asked, shown] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const { id } = await asked.client(apiKey).create({ html: '<h1>Apart</h1>' });
+      t.equal((await shown.client(apiKey).get(id)).id, id, 'it is known there at once');
+      const record = await shown.client(apiKey).wait(id);
+      t.equal(record.status, 'completed');
+      const file = await buffer(await shown.client(apiKey).download(record));
+      t.ok(file.subarray(0, 5).equals(Buffer.from('%PDF-')), 'a PDF');
+    }
+    const failing = await one.client(apiKey).create({ html: '<p>x</p>', page_ranges: '9' });
+    t.equal((await other.client(apiKey).wait(failing.id)).status, 'failed');
+    await eventually('the refund', async () =>
+      violations(await deployment.log(), { settled: true }).length === 0 ? true : undefined,
+    );
+    for (const origin of [one.url, other.url, renderer.healthUrl]) {
+      t.equal(await statusOf(origin, '/healthz'), 200);
+      t.equal(await statusOf(origin, '/readyz'), 200);
+    }
+    t.equal(await statusOf(renderer.healthUrl, '/api/v1/conversions/'), 404);
+
+    // Whoever leads is stopped: another takes over at once.
+    t.match(await one.stop(), { code: 0, signal: null });
+    const { id } = await other.client(apiKey).create({ html: '<p>after the stop</p>' });
+    t.equal((await other.client(apiKey).wait(id)).status, 'completed');
+    for (const each of [renderer, other]) {
+      t.match(await each.stop(), { code: 0, signal: null });
+      t.strictSame(await each.leftovers(), []);
+    }
+    t.strictSame(violations(await deployment.log(), { settled: true }), []);
+  });
+
+  nodes('a key that one API node revokes is refused by the other at once', async (t, on) => {
+    const deployment = await Nodes.start(t, on);
+    const [one, other] = [await deployment.api(), await deployment.api()];
+    for (let round = 0; round < 5; round += 1) {
+      const made = await one.client().createKey('short-lived');
+      const shortLived = other.client(made.key);
+      t.equal((await shortLived.account()).email, one.firstStart.email, 'it holds at once');
+      await one.client().revokeKey(made.id);
+      await t.rejects(shortLived.account(), { code: 'unauthorized' });
+    }
+  });
+
+  nodes('a thousand at two API nodes want the last ten credits', async (t, on) => {
+    const deployment = await Nodes.start(t, on);
+    const [one, other] = [await deployment.api(), await deployment.api()];
+    const origins = [one.url, other.url];
+    const poor = await newAccount(one, 'poor@example.com', '--plan', 'pro', '--credits', '10');
+    t.strictSame(tally(await race(origins, MANY, poor.key)), {
+      '202': CREDITS,
+      '402 insufficient_credits': MANY - CREDITS,
+    });
+    const headers = { 'Idempotency-Key': 'one' };
+    const { apiKey } = one.firstStart;
+    const answers = await race(origins, WITH_ONE_KEY, apiKey, { headers });
+    t.strictSame(tally(answers), { '202': WITH_ONE_KEY });
+    t.equal(new Set(answers.map(({ text }) => text)).size, 1, 'one answer, byte for byte');
+    t.equal(answers.filter(({ replayed }) => !replayed).length, 1);
+    const log = await deployment.log();
+    t.equal(balanceOf(log, poor.id), 0);
+    t.strictSame(violations(log, { settled: false }), []);
+  });
+
+  nodes('a rate limit holds over two API nodes', async (t, on) => {
+    const deployment = await Nodes.start(t, on, { RATE_LIMIT_FREE: '20' });
+    const [one, other] = [await deployment.api(), await deployment.api()];
+    const free = await newAccount(one, 'free@example.com', '--plan', 'free', '--credits', '1000');
+    const origins = [one.url, other.url];
+    // A minute may end in between: then twice as many pass, and no more.
+    const { '202': passed = 0, ...rest } = tally(await race(origins, 100, free.key));
+    t.ok(passed === 20 || passed === 40, `${passed} passed`);
+    t.strictSame(rest, { '429 rate_limit_exceeded': 100 - passed });
+  });
+}
+
+void test('roles say what they need', async (t) => {
+  const kind: Kind = {
+    name: 'bare',
+    options: {},
+    open: async () => ({ settings: {} }),
+    shared: false,
+  };
+  const deployment = await Nodes.start(t, kind);
+  const cases: readonly (readonly [
+    role: 'start' | 'api' | 'renderer',
+    settings: Record<string, string>,
+    said: RegExp,
+  ])[] = [
+    ['api', { NATS_URL: '' }, /^pressledger: pressledger api needs NATS_URL/],
+    ['renderer', { NATS_URL: '' }, /^pressledger: pressledger renderer needs NATS_URL/],
+    [
+      'api',
+      { NATS_URL: 'nats://127.0.0.1:1' },
+      /NATS at nats:\/\/127\.0\.0\.1:1 cannot be reached/,
+    ],
+    ['api', { EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false' }, /127\.0\.0\.1:1/],
+    ['api', { EVENT_STORE_URL: 'postgres://u:secret@db/x' }, /EVENT_STORE_URL/],
+    ['api', { BLOB_STORE_URL: 'nats:' }, /MASTER_KEY is needed/],
+    ['start', { BLOB_STORE_URL: 'nats:', NATS_URL: '' }, /NATS_URL is needed/],
+    ['api', { BLOB_STORE_URL: 's3://bucket' }, /AWS_ACCESS_KEY_ID/],
+    ['api', { BLOB_STORE_URL: 'ftp://u:secret@x/y' }, /BLOB_STORE_URL/],
+    ['api', { BLOB_KEY: '0'.repeat(64) }, /BLOB_KEY/],
+  ];
+  for (const [role, settings, said] of cases) {
+    const { ended, stderr } = await deployment.inVain(role, settings);
+    t.match(ended, { code: 1, signal: null }, `${role} ${JSON.stringify(settings)}`);
+    t.match(stderr, said);
+    t.equal(stderr.trimEnd().split('\n').length, 1, 'one line');
+    t.notMatch(stderr, /secret/);
+  }
+});

@@ -1,0 +1,197 @@
+/**
+ * API nodes and renderer nodes as processes of their own, over a real nats-server: on one data directory
+ * with the embedded store, or on an event-store server with blobs and keys in S3, each node with a
+ * directory of its own.
+ */
+import type { Test } from 'tap';
+import { BreakableWire } from './breakable-wire.ts';
+import {
+  emptyLogUrl,
+  needsEventStoreServer,
+  openEventStoreServer,
+  serverPlace,
+} from './event-store-server.ts';
+import type { S3Location } from '../../src/blob-store/s3-location.ts';
+import { type LogEvent, readLog } from './invariants.ts';
+import type { Ended } from './launched.ts';
+import { type NatsServer, startNatsServer } from './nats-server.ts';
+import { createPlace, LAUNCHER, type Place } from './place.ts';
+import { s3Credentials, startS3Server } from './s3-server.ts';
+import { RendererProcess, Service } from './service.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+/** Where the log and the documents are. */
+export interface Stores {
+  readonly settings: Settings;
+  /** Between every node and the event-store server, where there is one. */
+  readonly storeWire?: BreakableWire;
+}
+
+export interface Kind {
+  readonly name: string;
+  /** Of tap: why it does not run here. */
+  readonly options: { readonly skip?: string };
+  readonly open: (t: Test) => Promise<Stores>;
+  /** Whether nodes share one data directory. */
+  readonly shared: boolean;
+}
+
+const MANY = '1000000';
+const KEY = '0123456789abcdef'.repeat(4);
+
+export const KINDS: readonly Kind[] = [
+  {
+    name: 'on the embedded store',
+    options: {},
+    open: async () => ({ settings: {} }),
+    shared: true,
+  },
+  {
+    name: 'on an event-store server and S3',
+    options: needsEventStoreServer,
+    shared: false,
+    open: async (t) => {
+      const { location } = await startS3Server(t);
+      const storeWire = await startWire(t, serverPlace());
+      const settings = {
+        EVENT_STORE_URL: emptyLogUrl(undefined, storeWire.place),
+        BLOB_STORE_URL: s3Url(location),
+        AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
+        MASTER_KEY: KEY,
+        BLOB_KEY: KEY,
+      };
+      return { settings, storeWire };
+    },
+  },
+];
+
+async function startWire(
+  t: Pick<Test, 'teardown'>,
+  to: { readonly host: string; readonly port: number },
+): Promise<BreakableWire> {
+  const wire = new BreakableWire(to);
+  await wire.open();
+  t.teardown(() => wire.close());
+  return wire;
+}
+
+const s3Url = ({ bucket, prefix, region, endpoint }: S3Location): string =>
+  `s3://${bucket}/${prefix}?region=${region}&endpoint=${endpoint}&path_style=true`;
+
+/** What a renderer must not be given. */
+const NOT_FOR_RENDERERS: ReadonlySet<string> = new Set(['EVENT_STORE_URL', 'MASTER_KEY']);
+
+export class Nodes {
+  readonly nats: NatsServer;
+  /** Between every node and NATS. */
+  readonly natsWire: BreakableWire;
+  readonly storeWire: BreakableWire | undefined;
+  readonly #t: Test;
+  readonly #kind: Kind;
+  readonly #settings: Settings;
+  readonly #first: Place;
+
+  static async start(t: Test, kind: Kind, settings: Settings = {}): Promise<Nodes> {
+    const nats = await startNatsServer(t);
+    const natsWire = await startWire(t, { host: '127.0.0.1', port: nats.port });
+    const stores = await kind.open(t);
+    const parts = { nats, natsWire, storeWire: stores.storeWire };
+    return new Nodes(t, kind, parts, {
+      FREE_CREDITS: MANY,
+      RATE_LIMIT_PRO: MANY,
+      RATE_LIMIT_ANONYMOUS: MANY,
+      NATS_URL: `nats://${natsWire.place}`,
+      ...stores.settings,
+      ...settings,
+    });
+  }
+
+  private constructor(
+    t: Test,
+    kind: Kind,
+    { nats, natsWire, storeWire }: Pick<Nodes, 'nats' | 'natsWire' | 'storeWire'>,
+    settings: Settings,
+  ) {
+    this.#t = t;
+    this.#kind = kind;
+    this.#settings = settings;
+    this.nats = nats;
+    this.natsWire = natsWire;
+    this.storeWire = storeWire;
+    this.#first = createPlace(t, this.#settings);
+  }
+
+  /** An API node that is ready. */
+  async api(settings: Settings = {}): Promise<Service> {
+    const node = new Service(this.#place(settings), [LAUNCHER, 'api']);
+    this.#t.teardown(() => node.kill());
+    await node.start();
+    return node;
+  }
+
+  /** A renderer node that is ready. */
+  async renderer(settings: Settings = {}): Promise<RendererProcess> {
+    const { env, ...place } = this.#place(settings);
+    const own = Object.entries(env).filter(([name]) => !NOT_FOR_RENDERERS.has(name));
+    const node = new RendererProcess({ ...place, env: Object.fromEntries(own) });
+    this.#t.teardown(() => node.kill());
+    await node.start();
+    return node;
+  }
+
+  /** A role that is expected to give up at its start. */
+  async inVain(
+    role: 'start' | 'api' | 'renderer',
+    settings: Settings,
+  ): Promise<{ readonly ended: Ended; readonly stderr: string }> {
+    const node = new Service(this.#place(settings), [LAUNCHER, role]);
+    const ended = await node.startInVain();
+    return { ended, stderr: node.output.stderr };
+  }
+
+  /** Where the operator's commands work. */
+  get place(): Place {
+    return this.#first;
+  }
+
+  /** Every event, in the order of the log, its positions counted from 1. */
+  async log(): Promise<LogEvent[]> {
+    const { EVENT_STORE_URL: url } = this.#settings;
+    return url === undefined ? readLog(this.#first.dataDir) : await readServerLog(url);
+  }
+
+  #place(settings: Settings): Place {
+    if (!this.#kind.shared) return createPlace(this.#t, { ...this.#settings, ...settings });
+    // Chrome's own files lie apart, so that each node's can be looked for.
+    const { tmpDir, env } = createPlace(this.#t);
+    const { dataDir } = this.#first;
+    const shared = { DATA_DIR: dataDir, TMPDIR: tmpDir };
+    return { dataDir, tmpDir, env: { ...env, ...this.#settings, ...settings, ...shared } };
+  }
+}
+
+async function readServerLog(url: string): Promise<LogEvent[]> {
+  const store = await openEventStoreServer(url);
+  try {
+    const places = new Map<string, number>();
+    const log: LogEvent[] = [];
+    for (let after = 0n; ; ) {
+      const events = await store.readAll({ after });
+      for (const { position, stream, revision, id, type, data, metadata } of events) {
+        places.set(`${position}`, log.length + 1);
+        // A refund names the position of the failure that it answers.
+        const text = JSON.stringify(data).replace(/"failedAt":"(\d+)"/, (whole, at: string) =>
+          places.has(at) ? `"failedAt":"${places.get(at)}"` : whole,
+        );
+        const place = { position: log.length + 1, stream, revision, id, type };
+        log.push({ ...place, data: text, metadata: JSON.stringify(metadata) });
+        after = position;
+      }
+      if (events.length === 0) return log;
+    }
+  } finally {
+    await store.close();
+  }
+}
