@@ -1,7 +1,14 @@
 /** What warm tabs must not carry over: from one document to the next, and from one account to another. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
-import { startTestRenderer } from '../support/renderer.ts';
+import type { PrintOptions } from '../../src/domain/events.ts';
+import { Deadline } from '../../src/renderer/chrome/deadline.ts';
+import { launchChrome } from '../../src/renderer/chrome/launch.ts';
+import { writeDocument } from '../../src/renderer/chrome/load.ts';
+import type { Tab } from '../../src/renderer/chrome/tab.ts';
+import { WarmTabs } from '../../src/renderer/chrome/warm-tabs.ts';
+import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 
 const renderer = await startTestRenderer();
@@ -135,16 +142,94 @@ void test('scripts that are off stay off for their document alone', async (t) =>
   t.match((await renderer.pdf({ html }, {}, account)).text, /^on$/);
 });
 
+/** A PDF but for the moment of its making. */
+async function content(html: string, options: Partial<PrintOptions>, account: string) {
+  const result = await renderer.render({ html }, options, undefined, account);
+  if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+  const text = await readFile(result.path, 'latin1');
+  return text.replace(/\/(Creation|Mod)Date \(D:[^)]*\)/g, '');
+}
+
+const PLAIN = `<!doctype html><html lang="en"><head><title>Second</title><style>
+  p:target, p:hover { color: #ff0000 } a:visited { color: #00ff00 } p { color: var(--left, #0000ff) }
+  ol { counter-reset: none } li { counter-increment: left } li::after { content: counter(left) }
+  </style></head><body><h1>One</h1><p id="there">text 1 &#x6f22;</p><a href="#there">there</a>
+  <a href="https://example.com/a">seen</a><ol><li>a<li>b</ol><details><summary>s</summary>more</details>
+  <svg width="50" height="20"><rect width="50" height="20" fill="url(#left)"/></svg>
+  <h2>Two</h2><p hidden>not shown</p></body></html>`;
+
+// What could stay: the document's mode, title, language and sheets, names, counters, sizes, positions.
+const BEFORE: readonly (readonly [html: string, options: Partial<PrintOptions>])[] = [
+  [
+    '<title>Left</title><style>* { --left: #ff0000; font-size: 40px !important }</style><p>quirks',
+    {},
+  ],
+  [
+    '<style media="print">p { color: #ff0000 } @page { size: A5; margin: 9cm }</style><p>red</p>',
+    {},
+  ],
+  ['<p id="there">1</p><a href="#there">x</a><a href="https://example.com/a">seen</a>', {}],
+  [
+    '<svg><linearGradient id="left"><stop stop-color="#f00"/></linearGradient></svg><h1>left</h1>',
+    {},
+  ],
+  [
+    '<meta name="viewport" content="width=200, initial-scale=4"><p style="zoom:3">z</p>',
+    { scale: 2 },
+  ],
+  [
+    '<html lang="he" dir="rtl" style="writing-mode:vertical-rl"><body style="counter-reset:left 7">',
+    {},
+  ],
+  ['<style>@layer left { p { color: red } } @page :first { margin: 0 }</style><p>a</p>', {}],
+  ['<p>screen</p>', { media: 'screen', landscape: true, page_size: 'A3', outline: true }],
+  [`<h1>long</h1>${'<p style="break-after:page">x</p>'.repeat(9)}`, { page_ranges: '3-4' }],
+  ['<details open><summary>s</summary>x</details><p>&#x6f22;&#x1f600;</p>', { tagged: false }],
+];
+
 void test('plain documents that follow each other are printed as if each were the first', async (t) => {
   const account = accountId(31);
-  const quirks = '<style media="print">p { color: #ff0000; font-size: 40px }</style><p>red</p>';
-  const plain = '<!doctype html><html lang="en"><head><title>Second</title></head><p>black</p>';
-  const fresh = await renderer.pdf({ html: plain }, {}, accountId(32));
-  await renderer.pdf({ html: quirks }, { media: 'screen' }, account);
-  await renderer.pdf({ html: quirks }, {}, account);
-  const after = await renderer.pdf({ html: plain }, {}, account);
-  t.same(after.pages, fresh.pages);
-  t.equal(after.info['Title'], 'Second');
+  const printings: readonly Partial<PrintOptions>[] = [
+    {},
+    { outline: true },
+    { tagged: false, media: 'screen' },
+  ];
+  for (const options of printings) {
+    const fresh = await content(PLAIN, options, accountId(32));
+    const other = await content(PLAIN.replace('text 1', 'text 2'), {}, accountId(33));
+    t.not(other, fresh, 'another document is another PDF');
+    for (const [html, before] of BEFORE) {
+      await renderer.pdf({ html }, before, account);
+      t.ok((await content(PLAIN, options, account)) === fresh, html.slice(0, 60));
+    }
+  }
   const untitled = await renderer.pdf({ html: '<p>no title</p>' }, {}, account);
   t.not(untitled.info['Title'], 'Second');
+});
+
+async function evaluate(tab: Tab, expression: string): Promise<unknown> {
+  const answer = await tab.send('Runtime.evaluate', { expression, returnByValue: true });
+  const value: unknown = answer.result.value;
+  return value;
+}
+
+void test('a plain document, too, has a window and an origin of its own', async (t) => {
+  const chrome = await launchChrome({
+    path: await installedChrome(),
+    directory: t.testdir(),
+    proxyPort: 9,
+  });
+  t.teardown(() => chrome.end());
+  const tabs = new WarmTabs(chrome.connection, () => t.fail('a tab could not be closed'));
+  t.teardown(() => tabs.close());
+  const first = await tabs.take('account');
+  first.begin(new Deadline(5_000));
+  await writeDocument(first, '<title>left</title><p>plain</p>');
+  t.equal(await evaluate(first, 'window.left = document.left = 1; document.title'), 'left');
+  await tabs.giveBack('account', true);
+  const again = await tabs.take('account');
+  again.begin(new Deadline(5_000));
+  t.equal(again, first, 'the same tab, and process');
+  const seen = '[typeof left, typeof document.left, document.title, history.length, origin].join()';
+  t.equal(await evaluate(again, seen), 'undefined,undefined,,1,null');
 });

@@ -1,5 +1,5 @@
 /** Between two documents of one account: a new window in the same process, and nothing left behind. */
-import { Deadline } from './deadline.ts';
+import { Deadline, within } from './deadline.ts';
 import type { Tab } from './tab.ts';
 
 const TIMEOUT_MS = 1_000;
@@ -13,13 +13,31 @@ const FORGET = `(() => {
   return name === '' && history.length === 1 && origin === 'null';
 })()`;
 
+/** Resolves when the new window has loaded: Chrome answers a navigation before that. */
+async function openWindow(tab: Tab): Promise<boolean> {
+  const { promise: shown, resolve } = Promise.withResolvers<void>();
+  const loaded = new Set<string>();
+  let wanted: string | undefined;
+  tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
+    if (name !== 'load') return;
+    loaded.add(loaderId);
+    if (loaderId === wanted) resolve();
+  });
+  const { errorText, loaderId } = await tab.send('Page.navigate', { url: 'about:blank' });
+  if (errorText !== undefined || loaderId === undefined) return false;
+  wanted = loaderId;
+  if (loaded.has(loaderId)) resolve();
+  return (await within(tab.untilGone(shown.then(() => true)), TIMEOUT_MS)) === true;
+}
+
 /** @returns whether Chrome confirmed all of it; without that the tab must not be used again */
 export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   tab.begin(new Deadline(TIMEOUT_MS));
   try {
-    const { errorText } = await tab.send('Page.navigate', { url: 'about:blank' });
-    if (errorText !== undefined) return false;
+    if (!(await openWindow(tab))) return false;
+    // What cannot run had no way to name its window, to set a cookie or to keep anything alive.
+    if (tab.pristine) return !tab.doubtful;
     const [, { result }, { usedSize }] = await Promise.all([
       tab.send('Page.resetNavigationHistory', undefined),
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
@@ -31,5 +49,7 @@ export async function resetTab(tab: Tab): Promise<boolean> {
     return true;
   } catch {
     return false;
+  } finally {
+    tab.end();
   }
 }

@@ -10,7 +10,7 @@ const SPARES = 2;
 export const WARM_ACCOUNTS = 3;
 /** Then a tab is closed: what cannot be seen of a page's remains ends with its process. */
 const MAX_USES = 100;
-/** Plain documents leave nothing, but a window is not made to last for ever. */
+/** Plain documents leave nothing, but a tab is not made to last for ever. */
 const MAX_PLAIN_USES = 1_000;
 const MAX_IDLE_MS = 60_000;
 
@@ -87,14 +87,11 @@ export class WarmTabs {
 
   async #renew(warm: Warm): Promise<boolean> {
     const { tab } = warm;
-    warm.plainUses += 1;
     if (tab.doubtful) return false;
-    if (tab.pristine && warm.plainUses < MAX_PLAIN_USES) {
-      tab.end();
-      return true;
-    }
-    warm.uses += 1;
-    return warm.uses < MAX_USES && (await resetTab(tab));
+    if (tab.pristine) warm.plainUses += 1;
+    else warm.uses += 1;
+    const worn = warm.plainUses >= MAX_PLAIN_USES || warm.uses >= MAX_USES;
+    return !worn && (await resetTab(tab));
   }
 
   async #drop(accountId: string, warm: Warm): Promise<void> {
