@@ -27,13 +27,15 @@ const PULL_LOST_MS = PULL_MS + 2000;
 const ANSWER_MS = 2000;
 const RETRY_MS = 200;
 const MAX_BEAT_MS = 2000;
+/** A 2.9 server tells another time of creation after its restart, by as much as it took to write. */
+const SAME_GENERATION_MS = 250;
 
-/** Requests of one connection to one incarnation of the stream. */
+/** Requests of one connection to one incarnation of the consumer. */
 interface Session {
   readonly inbox: string;
   readonly subscription: Subscription | undefined;
-  /** When the stream was created: tells it from one of the same name that came after a loss. */
-  generation: string | undefined;
+  /** When the consumer was created, in milliseconds: tells it from one that came after a loss. */
+  generation: number | undefined;
   /** How many messages may still come. */
   asked: number;
   /** What was asked for not long ago, by token. */
@@ -95,7 +97,7 @@ export class Puller {
     return session;
   }
 
-  /** The stream may be another one now: nothing is asked or answered before that is known. */
+  /** The consumer may be another one now: nothing is asked or answered before that is known. */
   #renew(): void {
     if (this.#closed) return;
     const old = this.#session;
@@ -105,17 +107,16 @@ export class Puller {
   }
 
   async #learn(session: Session): Promise<void> {
-    const { link, stream, logger } = this.#options;
+    const { link, stream, consumer, logger } = this.#options;
     for (let tries = 1; !this.#isOver(session); tries += 1) {
       try {
-        // Not of the consumer: that time changes with a restart of a 2.9 server.
-        const subject = `$JS.API.STREAM.INFO.${stream}`;
+        const subject = `$JS.API.CONSUMER.INFO.${stream}.${consumer}`;
         const answer = await link.whileUp(
           link.connection.request(subject, '', { timeout: ANSWER_MS }),
         );
         const { created, error } = answer.json<{ created?: string; error?: unknown }>();
         if (created !== undefined) {
-          session.generation = created;
+          session.generation = Date.parse(created);
           this.#wake();
           this.#fill();
           return;
@@ -130,6 +131,12 @@ export class Puller {
 
   #isOver(session: Session): boolean {
     return this.#closed || this.#session !== session || (this.#stopped && this.#inHand.size === 0);
+  }
+
+  #isCurrent(generation: number | undefined): boolean {
+    const current = this.#session.generation;
+    if (current === undefined || generation === undefined) return false;
+    return Math.abs(current - generation) < SAME_GENERATION_MS;
   }
 
   #fill(): void {
@@ -163,12 +170,12 @@ export class Puller {
       done: () => this.#acknowledge(reply, session.generation),
       giveBack: (delayMs) => {
         givenBack = true;
-        if (session.generation !== this.#session.generation) return;
+        if (!this.#isCurrent(session.generation)) return;
         const delay = JSON.stringify({ delay: delayMs * 1_000_000 });
         this.#publish(reply, delayMs > 0 ? `-NAK ${delay}` : '-NAK');
       },
       alive: () => {
-        if (givenBack || session.generation !== this.#session.generation) return;
+        if (givenBack || !this.#isCurrent(session.generation)) return;
         this.#publish(reply, '+WPI');
       },
     });
@@ -204,13 +211,13 @@ export class Puller {
   }
 
   /** Resolves when the server has removed it, or no longer knows it, or all is over. */
-  #acknowledge(reply: string, generation: string | undefined): Promise<void> {
+  #acknowledge(reply: string, generation: number | undefined): Promise<void> {
     const ending = this.#acknowledged(reply, generation);
     this.#endings.add(ending);
     return ending.finally(() => this.#endings.delete(ending));
   }
 
-  async #acknowledged(reply: string, generation: string | undefined): Promise<void> {
+  async #acknowledged(reply: string, generation: number | undefined): Promise<void> {
     const { link } = this.#options;
     while (!this.#closed) {
       const current = this.#session.generation;
@@ -219,7 +226,7 @@ export class Puller {
         continue;
       }
       // The same number may be another message by now.
-      if (current !== generation) return;
+      if (!this.#isCurrent(generation)) return;
       try {
         const { connection } = link;
         await link.whileUp(connection.request(reply, '+ACK', { timeout: ANSWER_MS }));
@@ -230,7 +237,7 @@ export class Puller {
       }
     }
     // Nobody waits for it: it may still arrive.
-    if (this.#session.generation === generation) this.#publish(reply, '+ACK');
+    if (this.#isCurrent(generation)) this.#publish(reply, '+ACK');
   }
 
   #beatAll(): void {

@@ -94,7 +94,7 @@ async function orThere(make: () => Promise<unknown>, look: () => Promise<unknown
 }
 
 const consumerApi = (stream: string, consumer: string): string[] => [
-  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
   `$JS.ACK.${stream}.${consumer}.>`,
   // Servers that put the domain and account before the stream.
@@ -121,6 +121,7 @@ export const PERMISSIONS = {
     publish: [
       '$JS.API.INFO',
       `$JS.API.STREAM.INFO.${JOBS}`,
+      `$JS.API.STREAM.INFO.${REPORTS}`,
       `$JS.API.STREAM.CREATE.${JOBS}`,
       `$JS.API.STREAM.CREATE.${REPORTS}`,
       `$JS.API.CONSUMER.CREATE.${JOBS}.${RENDERERS}`,

@@ -1,0 +1,103 @@
+/** What each side of the queue may do at a server that grants it exactly `PERMISSIONS`. */
+import { errors } from '@nats-io/transport-node';
+import { pino } from 'pino';
+import { type Test, test } from 'tap';
+import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
+import { leasePermissions, NatsLease } from '../../src/nats/lease.ts';
+import { NatsKvRateLimiter, RATE_LIMITER_PERMISSIONS } from '../../src/rate-limiter/nats-kv.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { JOBS, jobSubject, PERMISSIONS } from '../../src/render-queue/nats-streams.ts';
+import { eventually } from '../support/deadline.ts';
+import { startNatsServer } from '../support/nats-server.ts';
+import { completedReport, hold, renderJob } from '../support/render-queue.ts';
+import { conversionId, NOW } from '../support/samples.ts';
+
+const LEASE = 'test';
+const allow = (subjects: readonly string[]): string => JSON.stringify({ allow: subjects });
+
+const CONFIG = `authorization { users [
+  { user: api, password: a, permissions: {
+    publish: ${allow([...PERMISSIONS.api.publish, ...RATE_LIMITER_PERMISSIONS, ...leasePermissions(LEASE)])},
+    subscribe: ${allow(PERMISSIONS.api.subscribe)} } }
+  { user: renderer, password: r, permissions: {
+    publish: ${allow(PERMISSIONS.renderer.publish)},
+    subscribe: ${allow(PERMISSIONS.renderer.subscribe)} } }
+] }`;
+
+interface Sides {
+  readonly api: NatsLink;
+  readonly renderer: NatsLink;
+  /** What the log of either says is wrong. */
+  readonly complaints: readonly string[];
+}
+
+async function connectBoth(t: Test): Promise<Sides> {
+  const { url } = await startNatsServer(t, { config: CONFIG });
+  const complaints: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => void complaints.push(line) });
+  const connect = async (side: 'api' | 'renderer'): Promise<NatsLink> => {
+    const { inboxPrefix } = PERMISSIONS[side];
+    const at = url.replace('//', `//${side}:${side.slice(0, 1)}@`);
+    const link = await connectToNats(at, { name: side, logger, inboxPrefix });
+    t.teardown(() => link.close());
+    return link;
+  };
+  return { api: await connect('api'), renderer: await connect('renderer'), complaints };
+}
+
+void test('both sides of the queue need no more than their permissions', async (t) => {
+  const { api, renderer, complaints } = await connectBoth(t);
+  const logger = pino({ level: 'silent' });
+  // The renderer first: it waits for the API to make the streams.
+  const rendering = await NatsRenderQueue.open({ link: renderer, logger, side: 'renderer' });
+  const holder = hold(rendering, 2);
+  const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
+  t.teardown(() => Promise.all([rendering.close(), offering.close()]));
+  for (const n of [1, 2, 3]) await offering.offer(renderJob(n));
+  const first = await holder.delivery(0);
+  await first.giveBack();
+  for (const n of [1, 2, 3]) await (await holder.delivery(n)).done();
+  const seen: string[] = [];
+  const follower = offering.reports(async (report) => void seen.push(report.conversionId));
+  await rendering.report(completedReport(1));
+  t.strictSame(seen, [conversionId(1)]);
+  await eventually('nothing to wait', () => offering.waiting() === 0 || undefined);
+  await Promise.all([follower.stop(), holder.stop()]);
+
+  const limiter = await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
+  t.match(await limiter.take('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });
+  const lease = await new NatsLease({ link: api, logger, name: LEASE }).acquire();
+  t.ok(lease);
+  await lease?.release();
+  t.strictSame(complaints, []);
+});
+
+void test('a renderer can neither make jobs nor read what is others’', async (t) => {
+  const { api, renderer, complaints } = await connectBoth(t);
+  const logger = pino({ level: 'silent' });
+  const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
+  t.teardown(() => offering.close());
+  await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
+  const { connection } = renderer;
+  for (const subject of [
+    jobSubject('conv_x'),
+    '$JS.API.STREAM.MSG.GET.KV_PRESSLEDGER_RATES',
+    '$JS.API.STREAM.LIST',
+    `$JS.API.STREAM.DELETE.${JOBS}`,
+    `$JS.API.CONSUMER.CREATE.${JOBS}.mine`,
+    '$KV.PRESSLEDGER_RATES.x',
+  ]) {
+    await t.rejects(
+      connection.request(subject, '{}', { timeout: 500 }),
+      errors.RequestError,
+      subject,
+    );
+  }
+  for (const subject of ['_INBOX_API.>', '>', '$KV.>', 'pressledger.reports.*.*']) {
+    const refused = new Promise((resolve) => {
+      connection.subscribe(subject, { callback: (error) => void resolve(error) });
+    });
+    t.match(await refused, errors.PermissionViolationError, subject);
+  }
+  t.ok(complaints.length > 0, 'a violation is logged');
+});
