@@ -31,7 +31,13 @@ export async function openBlobs(
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
   await objects.checkUsable();
-  return await ObjectBlobStore.open(objects, blobKey);
+  const blobs = await ObjectBlobStore.open(objects, blobKey);
+  const missing = async (): Promise<string | undefined> => {
+    const failure = await blobs.failure();
+    return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
+  };
+  openings.add({ missing, close: async () => {} });
+  return blobs;
 }
 
 async function openObjects(
