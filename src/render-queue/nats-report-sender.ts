@@ -22,6 +22,11 @@ function nameOf({ renderer, attempt, kind }: RenderReport): string {
   return digest.digest('hex').slice(0, 24);
 }
 
+/** Ends the pause of one report, while it pauses. */
+interface Waker {
+  wake: (() => void) | undefined;
+}
+
 export class NatsReportSender {
   readonly #link: NatsLink;
   readonly #client: JetStreamClient;
@@ -31,7 +36,7 @@ export class NatsReportSender {
   readonly #forget: () => void;
   /** By subject: what to do when a report is recorded. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #wakers = new Set<() => void>();
+  readonly #pausing = new Set<Waker>();
   #closed = false;
 
   constructor(link: NatsLink, client: JetStreamClient, logger: Logger) {
@@ -44,16 +49,17 @@ export class NatsReportSender {
         else for (const recorded of this.#waiting.get(message.string()) ?? []) recorded();
       },
     });
-    this.#forget = link.onReconnect(() => this.#wake());
+    this.#forget = link.onReconnect(() => this.#wakeAll());
   }
 
   async report(report: RenderReport): Promise<void> {
     const subject = reportSubject(report.conversionId, nameOf(report));
     const payload = JSON.stringify(report);
     let recorded = false;
+    const waker: Waker = { wake: undefined };
     const hear = (): void => {
       recorded = true;
-      this.#wake();
+      waker.wake?.();
     };
     const hearers = this.#waiting.get(subject) ?? new Set();
     this.#waiting.set(subject, hearers.add(hear));
@@ -62,7 +68,7 @@ export class NatsReportSender {
       while (!this.#isEnd(recorded)) {
         const sent = this.#link.isUp() && (await this.#send(subject, payload));
         if (this.#isEnd(recorded)) break;
-        const reconnected = await this.#pause(sent ? resendMs : RETRY_MS);
+        const reconnected = await this.#pause(waker, sent ? resendMs : RETRY_MS);
         resendMs = reconnected ? RESEND_MS : Math.min(2 * resendMs, MAX_RESEND_MS);
       }
     } finally {
@@ -76,7 +82,7 @@ export class NatsReportSender {
     this.#closed = true;
     this.#forget();
     if (!this.#link.connection.isClosed()) this.#subscription.unsubscribe();
-    this.#wake();
+    this.#wakeAll();
   }
 
   #isEnd(recorded: boolean): boolean {
@@ -99,20 +105,20 @@ export class NatsReportSender {
   }
 
   /** @returns whether something woke it before that time */
-  #pause(ms: number): Promise<boolean> {
+  #pause(waker: Waker, ms: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const end = (woken: boolean) => (): void => {
+      const end = (woken: boolean): void => {
         clearTimeout(timer);
-        this.#wakers.delete(wake);
+        this.#pausing.delete(waker);
         resolve(woken);
       };
-      const wake = end(true);
-      const timer = setTimeout(end(false), ms);
-      this.#wakers.add(wake);
+      const timer = setTimeout(() => end(false), ms);
+      waker.wake = () => end(true);
+      this.#pausing.add(waker);
     });
   }
 
-  #wake(): void {
-    for (const wake of this.#wakers) wake();
+  #wakeAll(): void {
+    for (const { wake } of this.#pausing) wake?.();
   }
 }

@@ -175,9 +175,10 @@ void test('a report is recorded once for each who makes it, and again after a re
   const seen: number[] = [];
   const follower = api.queue.reports(async ({ attempt }) => void seen.push(attempt));
   await Promise.all([again, both, other]);
-  t.strictSame(seen.toSorted(), [1, 2]);
+  t.strictSame(new Set(seen), new Set([1, 2]));
+  t.equal(seen.length, 2);
   await renderer.queue.report(completedReport(1));
-  t.strictSame(seen.toSorted(), [1, 1, 2]);
+  t.strictSame(seen.slice(2), [1]);
   await follower.stop();
 });
 
