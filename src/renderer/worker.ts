@@ -7,6 +7,7 @@ import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { renderDocument } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
+import { templateFault } from './chrome/template-fault.ts';
 import type { ExplainNetwork } from './chrome/watch.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import { pageManifest } from './page-manifest.ts';
@@ -97,8 +98,11 @@ async function render(task: RenderTask): Promise<RenderResult> {
     return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
     await rm(outputPath, { force: true });
-    if (error instanceof PageFailure) {
-      return { kind: 'failed', code: error.code, message: error.message };
+    const failure = inHand?.tab.crashed
+      ? await templateFault(inHand.browser.chrome.connection, request, options, deadline)
+      : error;
+    if (failure instanceof PageFailure) {
+      return { kind: 'failed', code: failure.code, message: failure.message };
     }
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: messageOf(error) };

@@ -1,8 +1,10 @@
 /** A Chrome that ends or stands still under a job, and what becomes of the job. */
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
+import { startTestRenderer } from '../support/renderer.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 
 void test('a Chrome that dies under a job gives the job another try, at most three', async (t) => {
@@ -35,3 +37,39 @@ void test('a Chrome that stands still is ended, and its job goes to the next one
   t.not(fresh?.pid, frozen.pid);
   t.notOk(isAlive(frozen.pid), 'the frozen one was ended');
 });
+
+void test('a header or footer that crashes its tab costs one try, a page that crashes three', async (t) => {
+  const renderer = await startTestRenderer();
+  t.teardown(() => renderer.close());
+  const html = '<p>fine</p>';
+  const crashing = '<style>@import "http://example.invalid/x.css"</style>';
+  for (const each of [{ header_html: crashing }, { footer_html: crashing }]) {
+    const result = await renderer.render({ html, ...each }, { page_ranges: '1' });
+    t.match(result, { kind: 'failed', code: 'renderer_failed', message: /header or footer/ });
+  }
+  t.match((await renderer.pdf({ html, header_html: '<b>good</b>' })).text, /fine/);
+
+  // The tab dies as it would of too little memory, under a header that has nothing to do with it.
+  const { offer, ended, chromes } = await startNode(t, { allowPrivateNetwork: true });
+  const server = createServer(() => void chromes().then(([chrome]) => endTabs(chrome?.pid)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const page = `<img src="http://127.0.0.1:${port}/">`;
+  const id = await offer({ html: page, header_html: '<b>good</b>' });
+  t.match(await ended(id), { kind: 'failed', code: 'page_crashed', attempt: 3 });
+});
+
+/** Ends the processes of a Chrome that hold tabs. */
+function endTabs(chrome: number | undefined): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      if (group === chrome && command.includes('--type=renderer')) process.kill(Number(pid), 9);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}

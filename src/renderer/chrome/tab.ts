@@ -112,6 +112,11 @@ export class Tab {
     return this.#doubtful;
   }
 
+  /** Whether its process died, and not the whole browser. */
+  get crashed(): boolean {
+    return this.#gone !== undefined && this.#connection.isOpen;
+  }
+
   /** From here on every command ends by the deadline, and handlers are of this one document. */
   begin(deadline: Deadline): void {
     this.#deadline = deadline;
