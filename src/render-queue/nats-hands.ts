@@ -28,9 +28,13 @@ export class NatsHands {
   #announceSoon: NodeJS.Immediate | undefined;
   #subscription: Subscription | undefined;
   #onChange: (() => void) | undefined;
+  readonly #forget: () => void;
 
   constructor(link: NatsLink) {
     this.#link = link;
+    this.#forget = link.onReconnect(() => {
+      if (this.#announcements) this.#announce();
+    });
   }
 
   addSlots(slots: number): void {
@@ -86,6 +90,7 @@ export class NatsHands {
 
   close(): void {
     this.#onChange = undefined;
+    this.#forget();
     clearInterval(this.#announcements);
     clearImmediate(this.#announceSoon);
     if (!this.#link.connection.isClosed()) this.#subscription?.unsubscribe();

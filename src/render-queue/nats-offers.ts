@@ -48,7 +48,7 @@ export class NatsOffers {
   readonly #backlog = new Turns();
   readonly #inBacklog = new Set<string>();
   /** Offered, and as far as was known in the stream or in hand: the next look decides. */
-  #doubted = new Map<string, RenderJob>();
+  readonly #doubted = new Map<string, RenderJob>();
   /** What is in the stream, waiting or in hand: as of the last look, and what was published since. */
   #inStream = new Set<string>();
   readonly #forget: () => void;
@@ -66,7 +66,9 @@ export class NatsOffers {
       this.#heardFrom = performance.now() + HEAR_MS;
       this.#alert('at once');
     });
-    options.hands.follow(() => this.#alert(this.#backlog.size > 0 ? 'at once' : 'lazily'));
+    options.hands.follow(() =>
+      this.#alert(this.#backlog.size + this.#doubted.size > 0 ? 'at once' : 'lazily'),
+    );
     this.#loop = this.#run();
   }
 
@@ -126,11 +128,12 @@ export class NatsOffers {
     if (!jobs?.consumers || !reports?.consumers) await ensureStreams(manager, ackWaitMs);
     this.#inStream = new Set(jobs?.subjects.map(conversionOfJob));
     this.#looked = true;
-    if (performance.now() < this.#heardFrom) return;
-    const doubted = this.#doubted;
-    this.#doubted = new Map();
-    for (const [id, job] of doubted) {
-      if (!this.#inStream.has(id) && !hands.has(id) && !this.#inBacklog.has(id)) this.#enqueue(job);
+    const heard = performance.now() >= this.#heardFrom;
+    for (const [id, job] of this.#doubted) {
+      const known = this.#inStream.has(id) || hands.has(id) || this.#inBacklog.has(id);
+      if (!known && !heard) continue;
+      this.#doubted.delete(id);
+      if (!known) this.#enqueue(job);
     }
   }
 

@@ -127,6 +127,7 @@ void test('a server that lost its data is told again, but not of what is in hand
   await sweep();
   await reported;
   t.strictSame(seen, [conversionId(1)]);
+  await soon('all but what is in hand', () => api.queue.waiting() === 28);
   const other = hold((await node(t, server.url, 'renderer')).queue, 4);
   // Their numbers are other jobs' by now, which these must not end.
   for (const each of before) await each.done();
@@ -156,6 +157,7 @@ void test('a second node that offers the same jobs doubles none', async (t) => {
   await first.queue.close();
   const second = await node(t, url, 'api');
   for (const n of numbers(1, 20)) await second.queue.offer(renderJob(n));
+  await soon('all but what is in hand', () => second.queue.waiting() === 17);
   for (let n = 0; n < 20; n += 1) await (await holder.delivery(n)).done();
   t.strictSame(
     idsOf(holder.jobs).toSorted(),
