@@ -28,6 +28,8 @@ export interface RenderQueues {
    * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
    */
   open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
+  /** Calls back when a server that was away is back, and may have lost jobs; returns how to end that. */
+  onReturn(listener: () => void): () => void;
   /** Takes the right to offer jobs and to record what came of them, if no other process has it. */
   acquireLead(): Lease | undefined | Promise<Lease | undefined>;
 }

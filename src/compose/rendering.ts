@@ -30,10 +30,15 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
     startRetention({ ...core, retentionSeconds }),
   ];
   const dispatch = startDispatch({ ...core, queue });
+  const forget = core.queues.onReturn(() => dispatch.sweep());
+  const stopDispatch = async (): Promise<void> => {
+    forget();
+    await dispatch.stop();
+  };
   return {
-    stopDispatch: () => dispatch.stop(),
+    stopDispatch,
     stop: async () => {
-      await dispatch.stop();
+      await stopDispatch();
       await Promise.all(managers.map((manager) => manager.stop()));
     },
   };

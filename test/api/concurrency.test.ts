@@ -40,7 +40,7 @@ void test('a thousand want the last ten credits', async (t) => {
     const before = documents(api.root);
     t.strictSame(tally(await race([api.origin], MANY, key, { html })), SPENT);
     t.equal(documents(api.root) - before, CREDITS, 'documents stored');
-    const log = readLog(api.root);
+    const log = await api.log();
     t.equal(requestsOf(log, id).length, CREDITS);
     t.equal(balanceOf(log, id), 0);
     t.match((await api.call('GET', `${BASE}/account/`, { key })).body, { credits: 0 });
@@ -54,7 +54,7 @@ void test('a hundred come with one key', async (t) => {
   const headers = { 'Idempotency-Key': 'one' };
   const answers = await race([api.origin], WITH_ONE_KEY, key, { headers });
   once(t, answers);
-  const log = readLog(api.root);
+  const log = await api.log();
   t.equal(requestsOf(log, id).length, 1);
   t.equal(balanceOf(log, id), CREDITS - 1);
   t.equal(documents(api.root), 1);

@@ -13,7 +13,7 @@ import { ConversionRequest } from '../../src/http/schemas/conversion-request.ts'
 import { ErrorAnswer } from '../../src/http/schemas/error-answer.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { nastyText, nearly, valid, wild } from '../support/arbitraries.ts';
-import { balanceOf, readLog, violations } from '../support/invariants.ts';
+import { balanceOf, violations } from '../support/invariants.ts';
 import { seededRandom } from '../support/random.ts';
 import { keepAlive, type RawAnswer, type RawRequest, send } from '../support/wild-http.ts';
 
@@ -328,7 +328,7 @@ void test('whatever is sent, the answer is one of those documented', async (t) =
     'no error was logged',
   );
 
-  const log = readLog(api.root);
+  const log = await api.log();
   t.strictSame(violations(log, { settled: false }), []);
   const { own, other } = known;
   for (const { id } of [own, other]) {

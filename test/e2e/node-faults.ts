@@ -112,8 +112,10 @@ async function under(t: Test, name: string, site: Site, fault: Fault): Promise<v
 }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
-  'NATS is killed and comes back': async ({ deployment: { nats } }) => {
+  'NATS is killed and comes back': async ({ deployment: { nats }, apis, apiKey }, t) => {
     await nats.kill();
+    const accepted = await apis[0].client(apiKey).create({ html: '<p>while NATS is away</p>' });
+    t.ok(accepted.id, 'what cannot be rendered yet is accepted');
     await pause(AWAY_MS);
     await nats.restart();
   },
@@ -146,9 +148,16 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await pause(AWAY_MS);
     await first.start();
   },
-  'the event store is out of reach': async ({ deployment: { storeWire } }) => {
+  'the event store is out of reach': async ({ deployment: { storeWire }, apis, apiKey }, t) => {
     if (!storeWire) return;
     await storeWire.close();
+    const refused = await fetch(`${apis[0].url}/api/v1/account/`, {
+      headers: { 'X-API-Key': apiKey },
+    });
+    t.equal(refused.status, 503);
+    t.ok(Number(refused.headers.get('retry-after')) > 0);
+    const notReady = await fetch(`${apis[0].url}/readyz`);
+    t.match(await notReady.json(), { details: { missing: [/event store does not answer/] } });
     await pause(AWAY_MS);
     await storeWire.open();
   },

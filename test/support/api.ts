@@ -1,4 +1,7 @@
-/** The HTTP API over real HTTP, on the embedded parts, without a renderer: a test ends conversions itself. */
+/**
+ * The HTTP API over real HTTP, without a renderer: a test ends conversions itself. On the embedded parts,
+ * or, where API_EVENT_STORE is `server`, with the log on the server that EVENTSTORE_TEST_URL names.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -17,6 +20,7 @@ import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
 import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
@@ -31,6 +35,8 @@ import { openReadModel } from '../../src/read-model/read-model.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { documentCheck, type Seen } from './documented.ts';
+import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
+import { readLog } from './invariants.ts';
 import { TIMINGS } from './samples.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
@@ -75,7 +81,11 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
   const config = readConfig({ RATE_LIMIT_PRO: '100000', RATE_LIMIT_ANONYMOUS: '100000', ...env });
   const database = openEmbeddedDatabase(join(root, 'pressledger.db'));
-  const store = new SqliteEventStore(database);
+  const serverUrl = process.env['API_EVENT_STORE'] === 'server' ? emptyLogUrl() : undefined;
+  const store: EventStore =
+    serverUrl === undefined
+      ? new SqliteEventStore(database)
+      : await openEventStoreServer(serverUrl);
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
   const vault = createVault(new FileKeyring(join(root, 'keyring'), MASTER_KEY));
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
@@ -217,6 +227,8 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   return {
     ...deps,
     root,
+    /** Every event, read past the parts under test. */
+    log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),
     standing,
     clock,
     store,

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { openKurrentDb } from '../../src/event-store/kurrentdb.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
+import type { LogEvent } from './invariants.ts';
 
 const url = process.env.EVENTSTORE_TEST_URL;
 
@@ -35,3 +36,28 @@ export function serverPlace(): { readonly host: string; readonly port: number } 
 
 export const openEventStoreServer = (at: string): Promise<EventStore> =>
   openKurrentDb(at, { logger: pino({ level: 'silent' }) });
+
+/** Every event at that connection string, in the order of the log, its positions counted from 1. */
+export async function readServerLog(from: string): Promise<LogEvent[]> {
+  const store = await openEventStoreServer(from);
+  try {
+    const places = new Map<string, number>();
+    const log: LogEvent[] = [];
+    for (let after = 0n; ; ) {
+      const events = await store.readAll({ after });
+      for (const { position, stream, revision, id, type, data, metadata } of events) {
+        places.set(`${position}`, log.length + 1);
+        // A refund names the position of the failure that it answers.
+        const text = JSON.stringify(data).replace(/"failedAt":"(\d+)"/, (whole, at: string) =>
+          places.has(at) ? `"failedAt":"${places.get(at)}"` : whole,
+        );
+        const place = { position: log.length + 1, stream, revision, id, type };
+        log.push({ ...place, data: text, metadata: JSON.stringify(metadata) });
+        after = position;
+      }
+      if (events.length === 0) return log;
+    }
+  } finally {
+    await store.close();
+  }
+}

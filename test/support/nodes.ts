@@ -8,7 +8,7 @@ import { BreakableWire } from './breakable-wire.ts';
 import {
   emptyLogUrl,
   needsEventStoreServer,
-  openEventStoreServer,
+  readServerLog,
   serverPlace,
 } from './event-store-server.ts';
 import type { S3Location } from '../../src/blob-store/s3-location.ts';
@@ -169,29 +169,5 @@ export class Nodes {
     const { dataDir } = this.#first;
     const shared = { DATA_DIR: dataDir, TMPDIR: tmpDir };
     return { dataDir, tmpDir, env: { ...env, ...this.#settings, ...settings, ...shared } };
-  }
-}
-
-async function readServerLog(url: string): Promise<LogEvent[]> {
-  const store = await openEventStoreServer(url);
-  try {
-    const places = new Map<string, number>();
-    const log: LogEvent[] = [];
-    for (let after = 0n; ; ) {
-      const events = await store.readAll({ after });
-      for (const { position, stream, revision, id, type, data, metadata } of events) {
-        places.set(`${position}`, log.length + 1);
-        // A refund names the position of the failure that it answers.
-        const text = JSON.stringify(data).replace(/"failedAt":"(\d+)"/, (whole, at: string) =>
-          places.has(at) ? `"failedAt":"${places.get(at)}"` : whole,
-        );
-        const place = { position: log.length + 1, stream, revision, id, type };
-        log.push({ ...place, data: text, metadata: JSON.stringify(metadata) });
-        after = position;
-      }
-      if (events.length === 0) return log;
-    }
-  } finally {
-    await store.close();
   }
 }

@@ -19,7 +19,7 @@ export async function connect(
   const { inboxPrefix } = PERMISSIONS[side];
   const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
   openings.add({
-    missing: async () => (link.isUp() ? undefined : 'NATS is away: jobs wait in the event store'),
+    missing: async () => (link.isUp() ? undefined : 'NATS is away'),
     close: () => link.close(),
   });
   return link;

@@ -12,6 +12,7 @@ export function embeddedQueues(config: Config): RenderQueues {
   return {
     shared: false,
     open: async () => new InProcessRenderQueue(),
+    onReturn: () => () => {},
     acquireLead: () => tryAcquireLease(inDataDir(config, 'render.lock')),
   };
 }
@@ -24,6 +25,7 @@ export async function natsQueues(link: NatsLink, logger: Logger): Promise<Render
   const lead = new NatsLease({ link, logger, name: 'LEAD' });
   return {
     shared: true,
+    onReturn: (listener) => link.onReconnect(listener),
     open: (side) => NatsRenderQueue.open({ link, logger, side }),
     acquireLead: () => lead.acquire(),
   };

@@ -50,8 +50,9 @@ export const errors: HttpMiddleware = async (ctx, next) => {
     await next();
   } catch (thrown) {
     const error = toServiceError(thrown, ctx.state.requestId);
-    if (error.status >= 500) {
-      ctx.state.log.error({ err: error.cause ?? error, path: ctx.path }, 'A request failed.');
+    // Without a cause it says all there is, to whoever asked: a probe's questions would fill the log.
+    if (error.status >= 500 && error.cause !== undefined) {
+      ctx.state.log.error({ err: error.cause, path: ctx.path }, 'A request failed.');
     }
     answer(ctx, error);
   }
