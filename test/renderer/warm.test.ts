@@ -213,7 +213,7 @@ async function evaluate(tab: Tab, expression: string): Promise<unknown> {
   return value;
 }
 
-void test('a plain document, too, has a window and an origin of its own', async (t) => {
+void test('after what can run, a plain document has a window and an origin of its own', async (t) => {
   const chrome = await launchChrome({
     path: await installedChrome(),
     directory: t.testdir(),
@@ -226,6 +226,7 @@ void test('a plain document, too, has a window and an origin of its own', async 
   first.begin(new Deadline(5_000));
   await writeDocument(first, '<title>left</title><p>plain</p>');
   t.equal(await evaluate(first, 'window.left = document.left = 1; document.title'), 'left');
+  first.soil();
   await tabs.giveBack('account', true);
   const again = await tabs.take('account');
   again.begin(new Deadline(5_000));

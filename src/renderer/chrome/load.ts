@@ -41,7 +41,7 @@ export async function loadDocument(
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 
-/** For HTML that is plain, into an empty window: there is nothing to load. */
+/** For HTML that is plain, into a window that only ever held such: there is nothing to load. */
 export async function writeDocument(tab: Tab, html: string): Promise<LoadedDocument> {
   await tab.wake('Page.setDocumentContent', { frameId: tab.frameId, html });
   return { loaded: true, syntheticOrigin: undefined };

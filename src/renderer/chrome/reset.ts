@@ -13,7 +13,10 @@ const FORGET = `(() => {
   return name === '' && history.length === 1 && origin === 'null';
 })()`;
 
-/** Resolves when the new window has loaded: Chrome answers a navigation before that. */
+/**
+ * Resolves when the new window has loaded: Chrome answers a navigation before that, and a document written
+ * before that can be printed blank.
+ */
 async function openWindow(tab: Tab): Promise<boolean> {
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();
@@ -36,8 +39,6 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.begin(new Deadline(TIMEOUT_MS));
   try {
     if (!(await openWindow(tab))) return false;
-    // What cannot run had no way to name its window, to set a cookie or to keep anything alive.
-    if (tab.pristine) return !tab.doubtful;
     const [, { result }, { usedSize }] = await Promise.all([
       tab.send('Page.resetNavigationHistory', undefined),
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),

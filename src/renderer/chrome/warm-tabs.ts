@@ -87,11 +87,14 @@ export class WarmTabs {
 
   async #renew(warm: Warm): Promise<boolean> {
     const { tab } = warm;
+    warm.plainUses += 1;
     if (tab.doubtful) return false;
-    if (tab.pristine) warm.plainUses += 1;
-    else warm.uses += 1;
-    const worn = warm.plainUses >= MAX_PLAIN_USES || warm.uses >= MAX_USES;
-    return !worn && (await resetTab(tab));
+    if (tab.pristine && warm.plainUses < MAX_PLAIN_USES) {
+      tab.end();
+      return true;
+    }
+    warm.uses += 1;
+    return warm.uses < MAX_USES && (await resetTab(tab));
   }
 
   async #drop(accountId: string, warm: Warm): Promise<void> {
