@@ -6,19 +6,20 @@
 import {
   JetStreamApiCodes,
   JetStreamApiError,
+  type JetStreamClient,
   type JetStreamManager,
   jetstream,
 } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
-import { type ObjectStore, Objm, StorageType } from '@nats-io/obj';
-import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { type ObjectInfo, type ObjectStore, Objm, StorageType } from '@nats-io/obj';
+import { errors, headers, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { Readable } from 'node:stream';
+import { CHUNK_BYTES, type ChunkPlaces, readChunks, storeChunks } from './nats-chunks.ts';
 import {
   type ObjectContent,
   type Objects,
   ObjectsUnavailable,
   type StoredObject,
-  withIdleLimit,
 } from './objects.ts';
 import type { BlobRange } from './port.ts';
 
@@ -31,9 +32,19 @@ export interface NatsObjectsOptions {
   readonly timeoutMs?: number;
 }
 
+interface Upload {
+  readonly key: string;
+  /** The subject's end of its chunks. */
+  readonly upload: string;
+  readonly content: ObjectContent;
+  /** Of the description that it replaces; 0: there is none. */
+  readonly revision: number;
+}
+
 interface Buckets {
   readonly objects: ObjectStore;
   readonly index: KV;
+  readonly stream: JetStreamClient;
   readonly manager: JetStreamManager;
 }
 
@@ -65,58 +76,48 @@ export class NatsObjects implements Objects {
   }
 
   async put(key: string, content: ObjectContent): Promise<void> {
-    await this.#attempt(`store ${key}`, async ({ objects, index }) => {
+    await this.#attempt(`store ${key}`, async (buckets) => {
+      const { objects, index, manager } = buckets;
       const known = await objects.info(key);
       // Content never changes under its key, and replacing it would cut off whoever reads it now.
-      if (known !== null && !known.deleted && known.size === content.bytes) return;
+      if (isThere(known) && known.size === content.bytes) return;
       await index.put(indexKey(key), '');
-      const source = content.open();
+      // Below the key: what an upload leaves behind that its node does not survive goes with the key.
+      const upload = `${indexKey(key)}.${nuid.next()}`;
       try {
-        const stored = await objects.put({ name: key }, webStream(source), {
-          timeout: this.#timeoutMs,
-        });
-        if (stored.size === content.bytes && hexDigest(stored.digest) === content.sha256) return;
-        await objects.delete(key);
-      } finally {
-        source.destroy();
+        await this.#upload(buckets, { key, upload, content, revision: known?.revision ?? 0 });
+      } catch (error) {
+        // Renderers may not. What stays is found by deleting the key.
+        await manager.streams.purge(this.#stream, { filter: this.#chunks(upload) }).catch(() => {});
+        if (isCode(error, JetStreamApiCodes.StreamWrongLastSequence)) {
+          // Another node stored it meanwhile.
+          if ((await objects.info(key))?.size === content.bytes) return;
+        }
+        throw error;
       }
-      throw new TypeError(`${key} does not have the length and hash that were measured.`);
     });
   }
 
   get(key: string, range?: BlobRange): Promise<StoredObject | undefined> {
-    return this.#attempt(`get ${key}`, async ({ objects }) => {
-      const found = await objects.get(key);
-      if (found === null) return undefined;
-      // What its error says, the stream says too.
-      found.error.catch(() => {});
-      const bytes = found.info.size;
-      const whole = withIdleLimit(
-        Readable.fromWeb(found.data),
-        this.#timeoutMs,
-        `The object ${key}`,
-      );
-      if (range === undefined) return { bytes, content: whole };
-      const part = Readable.from(partOf(whole, range), { objectMode: false });
-      return { bytes, content: part.once('close', () => whole.destroy()) };
+    return this.#attempt(`get ${key}`, async ({ objects, manager }) => {
+      const info = await objects.info(key);
+      if (!isThere(info)) return undefined;
+      const chunks = readChunks(manager, this.#placesOf(info), range);
+      return { bytes: info.size, content: Readable.from(chunks, { objectMode: false }) };
     });
   }
 
   size(key: string): Promise<number | undefined> {
     return this.#attempt(`look for ${key}`, async ({ objects }) => {
       const info = await objects.info(key);
-      return info === null || info.deleted ? undefined : info.size;
+      return isThere(info) ? info.size : undefined;
     });
   }
 
   async delete(key: string): Promise<void> {
-    await this.#attempt(`delete ${key}`, async ({ objects, manager }) => {
-      await objects.delete(key);
-      // Each would leave a marker of the deletion behind, for ever.
-      const word = Buffer.from(key).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
-      await manager.streams.purge(`OBJ_${this.#bucket}`, {
-        filter: `$O.${this.#bucket}.M.${word}`,
-      });
+    await this.#attempt(`delete ${key}`, async ({ manager }) => {
+      await manager.streams.purge(this.#stream, { filter: this.#description(key) });
+      await manager.streams.purge(this.#stream, { filter: this.#chunks(`${indexKey(key)}.*`) });
       const index = `${this.#bucket}-index`;
       await manager.streams.purge(`KV_${index}`, { filter: `$KV.${index}.${indexKey(key)}` });
     });
@@ -142,10 +143,74 @@ export class NatsObjects implements Objects {
 
   async #make(): Promise<Buckets> {
     const stream = jetstream(this.#connection, { timeout: this.#timeoutMs });
+    const manager = await stream.jetstreamManager();
     const kept = { storage: StorageType.File, replicas: this.#replicas };
-    const objects = await new Objm(stream).create(this.#bucket, kept);
-    const index = await new Kvm(stream).create(`${this.#bucket}-index`, { ...kept, history: 1 });
-    return { objects, index, manager: await stream.jetstreamManager() };
+    try {
+      const objects = await new Objm(stream).create(this.#bucket, kept);
+      const index = await new Kvm(stream).create(`${this.#bucket}-index`, { ...kept, history: 1 });
+      return { objects, index, stream, manager };
+    } catch (error) {
+      // Whoever may not make them gets no answer that says so.
+      const missing = await isMissing(manager, [this.#stream, `KV_${this.#bucket}-index`]);
+      if (error instanceof JetStreamApiError || !missing) throw error;
+      throw new Error(
+        'it is not there yet, and this node may not make it; start an api node first',
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  /** @throws {JetStreamApiError} another object came under the key @throws {TypeError} other content */
+  async #upload({ stream }: Buckets, { key, upload, content, revision }: Upload): Promise<void> {
+    const source = content.open();
+    const chunks = await storeChunks(stream, this.#chunks(upload), source).finally(() =>
+      source.destroy(),
+    );
+    const { bytes, sha256, sequences } = chunks;
+    if (bytes !== content.bytes || sha256.toString('hex') !== content.sha256) {
+      throw new TypeError(`${key} does not have the length and hash that were measured.`);
+    }
+    // The form that the object stores of all clients have (NATS ADR-20).
+    const description = {
+      name: key,
+      bucket: this.#bucket,
+      nuid: upload,
+      size: bytes,
+      chunks: sequences.length,
+      digest: `SHA-256=${urlSafe(sha256)}`,
+      options: { max_chunk_size: CHUNK_BYTES },
+      metadata: { sequences: sequences.join(',') },
+    };
+    const replace = headers();
+    replace.set('Nats-Rollup', 'sub');
+    await stream.publish(this.#description(key), JSON.stringify(description), {
+      headers: replace,
+      expect: { lastSubjectSequence: revision },
+    });
+  }
+
+  #placesOf({ nuid: upload, size, metadata = {} }: ObjectInfo): ChunkPlaces {
+    const { sequences = '' } = metadata;
+    return {
+      stream: this.#stream,
+      subject: this.#chunks(upload),
+      bytes: size,
+      sequences: sequences === '' ? [] : sequences.split(',').map(Number),
+    };
+  }
+
+  get #stream(): string {
+    return `OBJ_${this.#bucket}`;
+  }
+
+  #chunks(upload: string): string {
+    return `$O.${this.#bucket}.C.${upload}`;
+  }
+
+  #description(key: string): string {
+    return `$O.${this.#bucket}.M.${urlSafe(Buffer.from(key))}`;
   }
 
   /** Makes the buckets again, once, where their server has lost them. */
@@ -170,28 +235,34 @@ function indexKey(key: string): string {
   return key.replace('/', '.');
 }
 
-function hexDigest(digest: string): string {
-  return Buffer.from(digest.slice('SHA-256='.length), 'base64url').toString('hex');
+/** An operator's tool may have deleted it, which leaves a description that says so. */
+function isThere(info: ObjectInfo | null): info is ObjectInfo {
+  return info !== null && !info.deleted;
 }
 
-function webStream(source: Readable): ReadableStream<Uint8Array> {
-  return Readable.toWeb(source) as ReadableStream<Uint8Array>;
+/** base64url with its padding, as the object store has it in names and digests. */
+function urlSafe(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 }
 
-async function* partOf(whole: Readable, { start, end }: BlobRange): AsyncGenerator<Buffer> {
-  let at = 0;
-  for await (const chunk of whole) {
-    const bytes = chunk as Buffer;
-    const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end + 1 - at));
-    at += bytes.length;
-    if (part.length > 0) yield part;
-    if (at > end) return;
+async function isMissing(manager: JetStreamManager, streams: readonly string[]): Promise<boolean> {
+  for (const stream of streams) {
+    try {
+      await manager.streams.info(stream);
+    } catch (error) {
+      return isCode(error, JetStreamApiCodes.StreamNotFound);
+    }
   }
+  return false;
 }
 
 function isBucketLost(error: unknown): boolean {
-  if (error instanceof JetStreamApiError) return error.code === JetStreamApiCodes.StreamNotFound;
+  if (isCode(error, JetStreamApiCodes.StreamNotFound)) return true;
   return error instanceof errors.RequestError && error.isNoResponders();
+}
+
+function isCode(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
 }
 
 function reasonOf(error: unknown): string {

@@ -10,6 +10,7 @@ import {
   sealedBytes,
 } from './cipher.ts';
 import { bufferContent, type ObjectContent } from './objects.ts';
+import { pieces } from './pieces.ts';
 
 /** What is sealed is kept up to here; what is longer is sealed again each time it is sent. */
 const LARGEST_KEPT_BYTES = 8 * 1024 * 1024;
@@ -144,25 +145,4 @@ export async function* openSealedPart(
     yield content;
   }
   if (left > 0) throw new Error(`${left} bytes are missing at the end.`);
-}
-
-/** Cuts a stream into pieces of one size: the first of `firstSize`, the last of what is left. */
-async function* pieces(source: Readable, size: number, firstSize = size): AsyncGenerator<Buffer> {
-  let wanted = firstSize;
-  let held: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of source) {
-    let rest = chunk as Buffer;
-    while (length + rest.length >= wanted) {
-      const taken = rest.subarray(0, wanted - length);
-      rest = rest.subarray(taken.length);
-      yield Buffer.concat([...held, taken], wanted);
-      held = [];
-      length = 0;
-      wanted = size;
-    }
-    if (rest.length > 0) held.push(rest);
-    length += rest.length;
-  }
-  if (length > 0) yield Buffer.concat(held, length);
 }

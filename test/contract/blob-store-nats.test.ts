@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
+import { bufferContent } from '../../src/blob-store/objects.ts';
 import { BlobNotFound } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { newConversionId } from '../../src/ids.ts';
@@ -13,6 +15,8 @@ import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
+
+const unavailable = { name: 'BlobStoreUnavailable' };
 
 for (const [name, key] of [
   ['NATS', undefined],
@@ -47,7 +51,81 @@ void test('NATS: deleting leaves nothing behind', async (t) => {
   t.strictSame(await messages(), [0, 0]);
 });
 
-const unavailable = { name: 'BlobStoreUnavailable' };
+void test('NATS: reading leaves no consumer, and gives any part', async (t) => {
+  const { url } = await startNatsServer(t);
+  const connection = await connect({ servers: url });
+  t.teardown(() => connection.close());
+  const store = await ObjectBlobStore.open(new NatsObjects(connection));
+  const id = newConversionId(Date.now());
+  const content = randomBytes(1_500_000);
+  // Two at once, so that the chunks of one lie between those of the other.
+  const [staged, other] = [content, randomBytes(1_500_000)].map((c) =>
+    store.stage(id, 'document', c),
+  );
+  if (staged === undefined || other === undefined) throw new Error('Nothing was staged.');
+  await Promise.all([staged.store(), other.store()]);
+  for (const [start, end] of [
+    [0, 0],
+    [131_071, 131_072],
+    [131_072, 262_143],
+    [100_000, 1_000_000],
+    [1_499_999, 1_499_999],
+  ] as const) {
+    const part = await buffer(await store.open(staged.ref, { start, end }));
+    t.ok(content.subarray(start, end + 1).equals(part), `${start}-${end}`);
+  }
+  t.ok(content.equals(await store.read(staged.ref)));
+  const left = await store.open(staged.ref);
+  left.destroy();
+  const manager = await jetstreamManager(connection);
+  const { state } = await manager.streams.info('OBJ_pressledger-blobs');
+  t.equal(state.consumer_count, 0);
+});
+
+void test('NATS: of two nodes that store one blob at once, one does', async (t) => {
+  const { url } = await startNatsServer(t);
+  const id = newConversionId(Date.now());
+  const content = randomBytes(300_000);
+  const stores = [];
+  for (let i = 0; i < 2; i += 1) {
+    const connection = await connect({ servers: url });
+    t.teardown(() => connection.close());
+    stores.push(await ObjectBlobStore.open(new NatsObjects(connection)));
+  }
+  const staged = stores.map((store) => store.stage(id, 'request', content));
+  await Promise.all(staged.map((each) => each.store()));
+  for (const store of stores) {
+    for (const { ref } of staged) t.ok(content.equals(await store.read(ref)));
+  }
+  const connection = await connect({ servers: url });
+  t.teardown(() => connection.close());
+  const manager = await jetstreamManager(connection);
+  const { state } = await manager.streams.info('OBJ_pressledger-blobs');
+  t.equal(state.messages, 3 + 1, 'the chunks of one, and its description');
+});
+
+void test('NATS: what is damaged is refused', async (t) => {
+  const { url } = await startNatsServer(t);
+  const connection = await connect({ servers: url });
+  t.teardown(() => connection.close());
+  const objects = new NatsObjects(connection);
+  const store = await ObjectBlobStore.open(objects);
+  const id = newConversionId(Date.now());
+  const { ref } = store.stage(id, 'document', randomBytes(300_000));
+  await objects.put(ref.key, bufferContent(randomBytes(300_000)));
+  await t.rejects(store.read(ref), unavailable, 'other content of the same length');
+  await t.rejects(buffer(await store.open(ref)), unavailable);
+
+  const whole = store.stage(id, 'request', randomBytes(300_000));
+  await whole.store();
+  const manager = await jetstreamManager(connection);
+  const filter = `$O.pressledger-blobs.C.${whole.ref.key.replace('/', '.')}.*`;
+  await manager.streams.purge('OBJ_pressledger-blobs', { filter, keep: 2 });
+  await t.rejects(store.read(whole.ref), unavailable, 'its first chunk is gone');
+  const first = await store.open(whole.ref, { start: 0, end: 9 });
+  await t.rejects(buffer(first), { name: 'ObjectsUnavailable' });
+});
+
 const TIMEOUT_MS = 500;
 
 async function openQuick(t: Test) {
@@ -131,6 +209,15 @@ void test('NATS: an upload that is cut off is not readable', async (t) => {
   await onceBack(store);
   t.equal(await store.exists(ref), false);
   await t.rejects(store.read(ref), BlobNotFound);
+
+  const connection = await connect({ servers: server.url });
+  t.teardown(() => connection.close());
+  const manager = await jetstreamManager(connection);
+  const messages = async (): Promise<number> =>
+    (await manager.streams.info('OBJ_pressledger-blobs')).state.messages;
+  t.ok((await messages()) > 0, 'what was sent before is still there');
+  await store.deleteAll(id);
+  t.equal(await messages(), 0, 'and goes with its conversion');
 });
 
 void test('NATS: a file that is not what its writer measured is not kept', async (t) => {
@@ -158,9 +245,7 @@ const RENDERER_MAY_PUBLISH = [
   '$JS.API.STREAM.INFO.OBJ_pressledger-blobs',
   '$JS.API.STREAM.INFO.KV_pressledger-blobs-index',
   '$JS.API.STREAM.MSG.GET.OBJ_pressledger-blobs',
-  '$JS.API.CONSUMER.*.OBJ_pressledger-blobs.>',
-  '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs',
-  '$JS.FC.OBJ_pressledger-blobs.>',
+  '$JS.API.DIRECT.GET.OBJ_pressledger-blobs',
   '$O.pressledger-blobs.>',
   '$KV.pressledger-blobs-index.>',
 ];

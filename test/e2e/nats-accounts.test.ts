@@ -81,6 +81,11 @@ void test('a renderer takes jobs, reports, reads requests and stores documents',
     new NatsObjects(api.connection),
     new NatsObjects(renderer.connection),
   ];
+  await t.rejects(ofRenderer.checkUsable(), {
+    message:
+      'BLOB_STORE_URL: the NATS object store pressledger-blobs cannot be used: ' +
+      'it is not there yet, and this node may not make it; start an api node first.',
+  });
   await ofApi.checkUsable();
   await ofRenderer.checkUsable();
   const request = Buffer.from('<p>'.repeat(200_000));
@@ -111,6 +116,7 @@ function attack(connection: NatsConnection): void {
   for (const reply of ['$KV.keyring.account', 'pressledger.jobs.forged']) {
     connection.publish('$JS.API.INFO', '', { reply });
     connection.publish('$JS.API.STREAM.INFO.OBJ_pressledger-blobs', '', { reply });
+    connection.publish('$JS.API.DIRECT.GET.OBJ_pressledger-blobs', '{"seq":1}', { reply });
   }
 }
 
@@ -118,7 +124,8 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const { api, renderer } = await connectBoth(t);
   const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
   t.teardown(() => offering.close());
-  await new NatsObjects(api.connection).checkUsable();
+  // Something to be given as an answer.
+  await new NatsObjects(api.connection).put('conv_1/request-a', content(Buffer.from('forged')));
   const keyring = await new Kvm(jetstream(api.connection)).create('keyring');
   await keyring.put('account', 'wrapped');
   const manager = await jetstreamManager(api.connection);
@@ -132,6 +139,10 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
     '$JS.API.STREAM.MSG.GET.KV_keyring',
     '$JS.API.DIRECT.GET.KV_keyring.$KV.keyring.account',
     '$JS.API.CONSUMER.CREATE.KV_keyring',
+    // A consumer delivers to whatever subject of the account its maker names.
+    '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs',
+    '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs.x',
+    '$JS.API.CONSUMER.DURABLE.CREATE.OBJ_pressledger-blobs.x',
     '$JS.API.CONSUMER.CREATE.PRESSLEDGER_REPORTS.x',
     '$JS.API.CONSUMER.MSG.NEXT.PRESSLEDGER_REPORTS.recorders',
     '$JS.API.CONSUMER.DELETE.PRESSLEDGER_JOBS.renderers',
