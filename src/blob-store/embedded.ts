@@ -28,17 +28,29 @@ export class EmbeddedBlobStore implements BlobStore {
   readonly #database: EmbeddedDatabase;
   readonly #files: BlobStore;
   readonly #largestRow: number;
+  readonly #rowKinds: ReadonlySet<BlobKind>;
   readonly #insert;
   readonly #select;
   readonly #delete;
 
-  /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
-  constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
+  /**
+   * `files` takes what is larger than `largestRow` bytes, what is adopted, and what is not of `rowKinds`:
+   * what others read who may not open the database.
+   */
+  constructor(
+    database: EmbeddedDatabase,
+    files: BlobStore,
+    {
+      largestRow = LARGEST_ROW_BYTES,
+      rowKinds = ['request', 'manifest'],
+    }: { readonly largestRow?: number; readonly rowKinds?: readonly BlobKind[] } = {},
+  ) {
     const { db } = database;
     database.define(DDL);
     this.#database = database;
     this.#files = files;
     this.#largestRow = largestRow;
+    this.#rowKinds = new Set(rowKinds);
     this.#insert = db.prepare<[string, Buffer]>(
       'INSERT INTO blobs (key, content) VALUES (?, ?) ON CONFLICT DO NOTHING',
     );
@@ -50,7 +62,9 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
-    if (content.length > this.#largestRow) return this.#files.stage(conversionId, kind, content);
+    if (content.length > this.#largestRow || !this.#rowKinds.has(kind)) {
+      return this.#files.stage(conversionId, kind, content);
+    }
     const ref = refOf(conversionId, kind, content);
     const storeIn = (): void => {
       this.#insert.run(ref.key, content);

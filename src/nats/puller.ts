@@ -168,6 +168,9 @@ export class Puller {
     let givenBack = false;
     const taken = new Taken(message, deliveriesOf(reply), {
       done: () => this.#acknowledge(reply, session.generation),
+      forget: () => {
+        if (this.#isCurrent(session.generation)) this.#publish(reply, '+ACK');
+      },
       giveBack: (delayMs) => {
         givenBack = true;
         if (!this.#isCurrent(session.generation)) return;

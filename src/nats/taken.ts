@@ -2,6 +2,7 @@ import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 
 interface Answers {
   readonly done: () => Promise<void>;
+  readonly forget: () => void;
   readonly giveBack: (delayMs: number) => void;
   readonly alive: () => void;
 }
@@ -26,6 +27,11 @@ export class Taken {
   /** Resolves when the server has removed it, or no longer has it. */
   done(): Promise<void> {
     return this.#answers.done();
+  }
+
+  /** As `done`, unless that is lost on its way: then somebody gets it again. */
+  forget(): void {
+    this.#answers.forget();
   }
 
   /** Somebody gets it again, not before that time. */

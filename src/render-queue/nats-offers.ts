@@ -53,7 +53,11 @@ export class NatsOffers {
   #inStream = new Set<string>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
+  /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
+  readonly #seenInHand = new Set<string>();
   #looked = false;
+  /** Of `performance.now()`. */
+  #lookedAt = 0;
   #heardFrom = 0;
   #closed = false;
   #failed = false;
@@ -64,11 +68,13 @@ export class NatsOffers {
     this.#options = options;
     this.#forget = options.link.onReconnect(() => {
       this.#heardFrom = performance.now() + HEAR_MS;
+      this.#lookedAt = 0;
       this.#alert('at once');
     });
-    options.hands.follow(() =>
-      this.#alert(this.#backlog.size + this.#doubted.size > 0 ? 'at once' : 'lazily'),
-    );
+    options.hands.follow(() => {
+      this.#followHands();
+      this.#alert(this.#backlog.size + this.#doubted.size > 0 ? 'at once' : 'lazily');
+    });
     this.#loop = this.#run();
   }
 
@@ -107,7 +113,7 @@ export class NatsOffers {
       this.#woken = 'no';
       try {
         if (this.#options.link.isUp()) {
-          await this.#options.link.whileUp(this.#look());
+          if (this.#lookIsDue()) await this.#options.link.whileUp(this.#look());
           await this.#publishAhead();
           this.#failed = false;
         }
@@ -115,10 +121,25 @@ export class NatsOffers {
         // Once for a time of failures: it is tried again all the time.
         if (!this.#failed) this.#options.logger.warn({ err: error }, 'jobs cannot be offered now');
         this.#failed = true;
+        // The stream may be gone.
+        this.#lookedAt = 0;
         await this.#sleep(RETRY_MS, 'never');
       }
       await this.#sleep(LOOK_MS, 'lazily');
       if (this.#isLazy()) await this.#sleep(LAZY_MS, 'at once');
+    }
+  }
+
+  /** What comes and goes is known without it; a look finds what was lost, or came back. */
+  #lookIsDue(): boolean {
+    return this.#doubted.size > 0 || performance.now() - this.#lookedAt >= LOOK_MS;
+  }
+
+  #followHands(): void {
+    const { hands } = this.#options;
+    for (const id of this.#inStream) {
+      if (hands.has(id)) this.#seenInHand.add(id);
+      else if (this.#seenInHand.delete(id)) this.#inStream.delete(id);
     }
   }
 
@@ -127,7 +148,10 @@ export class NatsOffers {
     const [jobs, reports] = await Promise.all([this.#info(JOBS), this.#info(REPORTS)]);
     if (!jobs?.consumers || !reports?.consumers) await ensureStreams(manager, ackWaitMs);
     this.#inStream = new Set(jobs?.subjects.map(conversionOfJob));
+    this.#seenInHand.clear();
+    this.#followHands();
     this.#looked = true;
+    this.#lookedAt = performance.now();
     const heard = performance.now() >= this.#heardFrom;
     for (const [id, job] of this.#doubted) {
       const known = this.#inStream.has(id) || hands.has(id) || this.#inBacklog.has(id);

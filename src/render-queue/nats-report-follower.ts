@@ -22,7 +22,7 @@ export function followReports(
     if (!report) {
       // It would come again for ever. Who reported it sends it again, should a later version read it.
       logger.error({ subject: taken.subject }, 'a render report is unreadable: dropped');
-      return await taken.done();
+      return taken.forget();
     }
     try {
       await handle(report);
@@ -34,7 +34,8 @@ export function followReports(
     if (/^\w+$/.test(reporter) && !link.connection.isClosed()) {
       link.connection.publish(recordedSubject(reporter), taken.subject);
     }
-    await taken.done();
+    // Recorded again it changes nothing: not worth a question to the server.
+    taken.forget();
   };
   return new Puller({
     link,

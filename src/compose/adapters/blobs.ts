@@ -23,10 +23,11 @@ export async function openBlobs(
     }
     makeDataDir(config);
     const files = await FileBlobStore.open(inDataDir(config, 'blobs'));
-    // A renderer of another process reads files; it may not open the database of the log.
-    return database !== undefined && nats === undefined
+    if (database === undefined) return files;
+    // A renderer of another process reads requests as files; it may not open the database of the log.
+    return nats === undefined
       ? new EmbeddedBlobStore(database, files)
-      : files;
+      : new EmbeddedBlobStore(database, files, { rowKinds: ['manifest'] });
   }
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
