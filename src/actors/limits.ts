@@ -23,7 +23,7 @@ export const DEFAULT_LIMITS: Limits = {
   attempts: 50,
   page: 1_000,
   warm: 10_000,
-  idleMs: 5 * 60_000,
+  idleMs: 60_000,
   snapshotEvery: 100,
   snapshotOnRelease: 50,
 };

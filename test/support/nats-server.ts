@@ -34,7 +34,8 @@ export interface NatsServer {
   thaw(): void;
 }
 
-function executable(): string {
+/** The program, where there is one. */
+export function findNatsServer(): string | undefined {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
   for (const directory of directories) {
     const path = join(directory, 'nats-server');
@@ -45,9 +46,7 @@ function executable(): string {
       continue;
     }
   }
-  throw new Error(
-    "There is no nats-server in PATH or /usr/sbin: install nats-server ('apt-get install nats-server').",
-  );
+  return undefined;
 }
 
 /** A port that was free a moment ago. */
@@ -79,7 +78,10 @@ export async function startNatsServer(
   t: Pick<Test, 'teardown'>,
   options: NatsServerOptions = {},
 ): Promise<NatsServer> {
-  const path = executable();
+  const path = findNatsServer();
+  if (path === undefined) {
+    throw new Error('There is no nats-server in PATH or /usr/sbin: apt-get install nats-server.');
+  }
   const directory = mkdtempSync(join(tmpdir(), 'pressledger-nats-'));
   const configFile = join(directory, 'nats.conf');
   const storeDir = join(directory, 'store');

@@ -1,8 +1,9 @@
 /** `npm test [-- FILE…]`: runs the test files with tap and closes with one line that counts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { findNatsServer } from './nats-server.ts';
 import { closingLine, reportTap } from './report.ts';
 
 const MOST_JOBS = 4;
@@ -10,9 +11,17 @@ const FILE_TIMEOUT_SECONDS = 300;
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** Files that start a nats-server, by what they import. */
+const NEEDS_NATS = /\/(nats-server|nodes|node-faults)\.ts'/;
+
 const given = process.argv.slice(2);
-const files = given.length > 0 ? given : globSync('test/**/*.test.ts').toSorted();
+const wanted = given.length > 0 ? given : globSync('test/**/*.test.ts').toSorted();
 const { parser, tally } = reportTap(write);
+const hasNats = findNatsServer() !== undefined;
+const files = wanted.filter((file) => hasNats || !NEEDS_NATS.test(readFileSync(file, 'utf8')));
+for (const file of wanted) {
+  if (!files.includes(file)) tally.skipped.push(`${file}: no nats-server is installed`);
+}
 
 if (files.length > 0) {
   const jobs = Math.min(availableParallelism(), MOST_JOBS);
