@@ -15,7 +15,8 @@ export const OPENING_BUSY_MS = 5_000;
 /** 16 MiB of WAL between checkpoints: fewer rewrites of hot index pages than SQLite's 4 MiB. */
 const CHECKPOINT_PAGES = 4_096;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
-const CACHE_KIB = 64 * 1024;
+/** What is read again and again is little, and the system's own cache has the rest. */
+const CACHE_KIB = 8 * 1024;
 
 const REASONS: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'is damaged or not a database; restore it from a backup',

@@ -207,7 +207,7 @@ function openGeneration(path: string): Database {
     db.pragma('journal_mode = WAL');
     // After a power failure the newest commits may be gone: rows and checkpoints alike.
     db.pragma('synchronous = NORMAL');
-    db.pragma('cache_size = -32768');
+    db.pragma('cache_size = -8192');
     return db;
   } catch (error) {
     db.close();
