@@ -140,7 +140,7 @@ export class ObjectBlobStore implements BlobStore {
     if (this.#key === undefined) {
       const { bytes, content } = await this.#get(ref, { start, end });
       orDestroy(content, () => this.#keyOf(ref, bytes));
-      return content;
+      return streamOf(ref, content, content);
     }
     const first = await this.#get(ref, { start: 0, end: HEADER_BYTES - 1 });
     const key = orDestroy(first.content, () => this.#keyOf(ref, first.bytes));
@@ -154,9 +154,7 @@ export class ObjectBlobStore implements BlobStore {
     const part = sealedPart(ref.bytes, start, end);
     const { content } = await this.#get(ref, part.stored);
     const opened = openSealedPart(cipher, part, content);
-    return Readable.from(readable(ref, opened), { objectMode: false }).once('close', () =>
-      content.destroy(),
-    );
+    return streamOf(ref, opened, content);
   }
 
   #keyOf(ref: BlobRef, bytes: number): Buffer | undefined {
@@ -208,6 +206,12 @@ async function* checked(ref: BlobRef, source: AsyncIterable<Buffer>): AsyncGener
     throw new BlobStoreUnavailable(`${ref.key} is damaged: it does not have its hash.`);
   }
   if (held !== undefined) yield held;
+}
+
+/** @param source what is stored, of which `content` is read */
+function streamOf(ref: BlobRef, content: AsyncIterable<Buffer>, source: Readable): Readable {
+  const stream = Readable.from(readable(ref, content), { objectMode: false });
+  return stream.once('close', () => source.destroy());
 }
 
 async function* readable(ref: BlobRef, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
