@@ -124,7 +124,7 @@ void test('NATS: what is damaged is refused', async (t) => {
   await manager.streams.purge('OBJ_pressledger-blobs', { filter, keep: 2 });
   await t.rejects(store.read(whole.ref), unavailable, 'its first chunk is gone');
   const first = await store.open(whole.ref, { start: 0, end: 9 });
-  await t.rejects(buffer(first), { name: 'ObjectsUnavailable' });
+  await t.rejects(buffer(first), { name: 'BlobStoreUnavailable' });
 });
 
 const TIMEOUT_MS = 500;
