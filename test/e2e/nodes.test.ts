@@ -1,6 +1,10 @@
 /** API nodes and renderer nodes apart: what a client, an operator and an orchestrator see of them. */
 import { buffer } from 'node:stream/consumers';
 import { type Test, test } from 'tap';
+import { pino } from 'pino';
+import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
+import { connectToNats } from '../../src/nats/connection.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, violations } from '../support/invariants.ts';
@@ -81,6 +85,39 @@ for (const kind of KINDS) {
     }
     t.strictSame(violations(await deployment.log(), { settled: true }), []);
   });
+
+  nodes(
+    'a job that no renderer survives ends as failed, and its credit goes back',
+    async (t, on) => {
+      const deployment = await Nodes.start(t, on);
+      const api = await deployment.api();
+      const client = api.client();
+      const { credits } = await client.account();
+      const { id } = await client.create({ html: '<p>poison</p>' });
+      const logger = pino({ level: 'silent' });
+      const link = await connectToNats(deployment.nats.url, { name: 'short-lived', logger });
+      const queue = await NatsRenderQueue.open({ link, logger, side: 'renderer' });
+      const attempts: number[] = [];
+      const consumer = queue.consume(1, async (delivery) => {
+        attempts.push(delivery.job.attempt);
+        if (attempts.length === MAX_ATTEMPTS) {
+          // Somebody must wait for it: a 2.9 server forgets the count of what nobody is there to take.
+          await deployment.renderer();
+          await consumer.stop();
+        }
+        await delivery.giveBack();
+      });
+      const record = await client.wait(id);
+      t.match(record, { status: 'failed', error_message: /on each of 3 tries/ });
+      t.strictSame(attempts, [1, 2, 3]);
+      await queue.close();
+      await link.close();
+      await eventually('the refund', async () =>
+        (await client.account()).credits === credits ? true : undefined,
+      );
+      t.strictSame(violations(await deployment.log(), { settled: true }), []);
+    },
+  );
 
   nodes('a key that one API node revokes is refused by the other at once', async (t, on) => {
     const deployment = await Nodes.start(t, on);
