@@ -1,8 +1,9 @@
 /** One process that feeds a queue which others share, and renders from it. */
 import type { Core, Running } from '../core.ts';
 import type { Duty } from '../duty.ts';
+import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
-import { feedingDuty, startNode } from './rendering.ts';
+import { endNode, feedingDuty, startNode } from './rendering.ts';
 
 /** What of the second path a process takes part in. */
 export interface Part extends Running {
@@ -14,37 +15,42 @@ export interface Part extends Running {
 export class FeedingAndRendering implements Part {
   readonly #core: Core;
   readonly #duty: Duty;
-  #node: { readonly node: RendererNode; readonly close: () => Promise<void> } | undefined;
+  #rendering: { readonly node: RendererNode; readonly queue: RenderQueue } | undefined;
   #starting: Promise<void> | undefined;
+  #stopped = false;
 
   constructor(core: Core) {
     this.#core = core;
     this.#duty = feedingDuty(core);
   }
 
-  async start(): Promise<void> {
-    await this.#duty.start();
-    this.#starting = this.#startNode();
-    await this.#starting;
+  start(): Promise<void> {
+    this.#starting = this.#start();
+    return this.#starting;
   }
 
   missing(): string | undefined {
-    const { ready, reason } = this.#node?.node.ready() ?? { ready: false };
+    const { ready, reason } = this.#rendering?.node.ready() ?? { ready: false };
     return this.#duty.missing() ?? (ready ? undefined : (reason ?? 'the renderer is starting'));
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#starting?.catch(() => {});
+    const rendering = this.#rendering;
     // The renderer first: what it still finishes can be recorded here.
-    await this.#node?.node.stop();
-    await this.#node?.close();
+    if (rendering) await endNode(this.#core.config, rendering.node, rendering.queue);
     await this.#duty.stop();
   }
 
-  async #startNode(): Promise<void> {
+  async #start(): Promise<void> {
+    if (this.#stopped) return;
+    await this.#duty.start();
+    // A node that is asked to stop while it starts begins no Chrome.
+    if (this.#stopped) return;
     const queue = await this.#core.queues.open('renderer');
     try {
-      this.#node = { node: await startNode(this.#core, queue), close: () => queue.close() };
+      this.#rendering = { node: await startNode(this.#core, queue), queue };
     } catch (error) {
       await queue.close();
       throw error;

@@ -67,6 +67,21 @@ export async function startNode(
   });
 }
 
+/**
+ * Lets what is under way end and be recorded. Who does not answer by then, a server or whoever records,
+ * must not hold up the end: the log knows what is unfinished.
+ */
+export async function endNode(
+  { renderTimeoutMs }: Config,
+  node: RendererNode,
+  queue: RenderQueue,
+): Promise<void> {
+  const giveUp = setTimeout(() => void queue.close(), renderTimeoutMs + LAST_REPORTS_MS);
+  await node.stop();
+  clearTimeout(giveUp);
+  await queue.close();
+}
+
 export interface NodeDependencies {
   readonly config: Config;
   readonly clock: Clock;
@@ -97,14 +112,9 @@ async function startFeedingAndRendering(core: Core): Promise<DutyWork> {
       ready: () => node.ready(),
       stop: async () => {
         await managers.stopDispatch();
-        // A store that takes no more must not hold up the end: the log knows what is unfinished.
-        const patience = core.config.renderTimeoutMs + LAST_REPORTS_MS;
-        const giveUp = setTimeout(() => void queue.close(), patience);
         // The renderer first: what it still finishes is reported to managers that run.
-        await node.stop();
-        clearTimeout(giveUp);
+        await endNode(core.config, node, queue);
         await managers.stop();
-        await queue.close();
       },
     };
   } catch (error) {

@@ -8,7 +8,7 @@ import { openRendererAdapters } from './adapters.ts';
 import { startApi } from './api.ts';
 import { openCore } from './core.ts';
 import { FeedingAndRendering, type Part } from './feeding-and-rendering.ts';
-import { feedingDuty, renderingDuty, startNode } from './rendering.ts';
+import { endNode, feedingDuty, renderingDuty, startNode } from './rendering.ts';
 
 /** Renders what is unfinished in this process, unless a service on the same store does so. */
 export async function startRendering(core: Core): Promise<Running> {
@@ -57,7 +57,7 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
         healthUrl: `http://${config.host}:${server.port}`,
         stop: async () => {
           // Until the last job has ended, an orchestrator may ask how it is.
-          await node.stop();
+          await endNode(config, node, queue);
           await server.close();
           await adapters.close();
         },

@@ -200,7 +200,8 @@ async function reportLate(t: Test, { deployment, apis, apiKey }: Site): Promise<
 
 export function runNodeFaults(kind: Kind): void {
   void test(`${kind.name}: whatever stops, nothing is lost`, kind.options, async (t) => {
-    const deployment = await Nodes.start(t, kind);
+    // How long a stop waits for an answer follows from the time that a document may take.
+    const deployment = await Nodes.start(t, kind, { RENDER_TIMEOUT_MS: '10000' });
     const first = await deployment.api();
     const site: Site = {
       deployment,
@@ -210,6 +211,14 @@ export function runNodeFaults(kind: Kind): void {
     };
     for (const [name, fault] of Object.entries(FAULTS)) await under(t, name, site, fault);
     await reportLate(t, site);
+
+    // Whoever is stopped while the others are away ends all the same, and leaves nothing behind.
+    const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 3000 } };
+    const { id } = await first.client().create(slow);
+    await eventually('its start', async () =>
+      (await first.client().get(id)).status === 'processing' ? true : undefined,
+    );
+    await deployment.nats.kill();
     const nodes = [...site.renderers, ...site.apis];
     for (const node of nodes) t.match(await node.stop(), { code: 0, signal: null });
     for (const node of nodes) t.strictSame(await node.leftovers(), []);

@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { operatorContext } from '../../src/application/operator.ts';
+import { requestConversion } from '../../src/application/request-conversion.ts';
+import { openManagedPlace } from '../support/process-managers.ts';
+import { accountId, OPTIONS } from '../support/samples.ts';
+
+/** Larger than what is written with the events. */
+const LARGE = { html: `<p>${'x'.repeat(70_000)}</p>` };
+const CREDITS = 3;
+const MANY = 40;
+
+const storedRequests = (dataDir: string): number =>
+  readdirSync(join(dataDir, 'blobs'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /(^|\/)request-/.test(path),
+  ).length;
+
+void test('what was stored for a request that another node came before is deleted', async (t) => {
+  const place = openManagedPlace(t);
+  const nodes = [await place.node('one'), await place.node('other')] as const;
+  await nodes[0].openAccount(1, CREDITS);
+  const ask = async (n: number, idempotencyKey?: string) =>
+    await requestConversion(
+      nodes[n % 2 === 0 ? 0 : 1],
+      {
+        accountId: accountId(1),
+        source: 'html',
+        options: OPTIONS,
+        document: LARGE,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      },
+      operatorContext(place.clock),
+    );
+
+  const key = 'a'.repeat(64);
+  const repeated = await Promise.all(Array.from({ length: MANY }, (_, n) => ask(n, key)));
+  t.equal(new Set(repeated.map(({ conversionId }) => conversionId)).size, 1);
+  t.equal(storedRequests(place.dataDir), 1, 'a repetition leaves nothing');
+
+  const asked = await Promise.allSettled(Array.from({ length: MANY }, (_, n) => ask(n)));
+  t.equal(asked.filter(({ status }) => status === 'fulfilled').length, CREDITS - 1);
+  t.equal(storedRequests(place.dataDir), CREDITS, 'nor does a refusal');
+});
