@@ -5,7 +5,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { type ObjectContent, ObjectsUnavailable } from './objects.ts';
+import { type ObjectContent, ObjectsUnavailable, withIdleLimit } from './objects.ts';
 import type { S3Credentials, S3Location } from './s3-location.ts';
 
 export interface S3Limits {
@@ -24,7 +24,7 @@ const BUSY: readonly number[] = [408, 409, 429];
 const NOT_IMPLEMENTED = 501;
 /** A link slower than this counts as down. */
 const SLOWEST_BYTES_PER_MS = 64;
-const LARGEST_ERROR_BYTES = 64 * 1024;
+export const LARGEST_ERROR_BYTES = 64 * 1024;
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
 export interface S3Request {
@@ -73,6 +73,33 @@ export class S3Client {
     }
   }
 
+  /**
+   * @param what the answer is to, for the error
+   * @throws {ObjectsUnavailable} the body is longer than `limit` bytes, breaks off, or stalls
+   */
+  async bodyText(answer: IncomingMessage, limit: number, what: string): Promise<string> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of withIdleLimit(answer, this.limits.idleMs, what)) {
+      length += (chunk as Buffer).length;
+      if (length > limit) throw new ObjectsUnavailable(`${what} has more than ${limit} bytes.`);
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  /** Reads an answer to its end and says its S3 error code, or nothing where it has or shows none. */
+  async errorCode(answer: IncomingMessage): Promise<string> {
+    return codeIn(await this.bodyText(answer, LARGEST_ERROR_BYTES, 'An answer').catch(() => ''));
+  }
+
+  /** Lets go of an answer of which only the head counts; its body must not hold a connection. */
+  drop(answer: IncomingMessage): void {
+    withIdleLimit(answer, this.limits.idleMs, 'An answer')
+      .on('error', () => {})
+      .resume();
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -103,7 +130,7 @@ export class S3Client {
     });
     const status = answer.statusCode ?? 0;
     if ((status < 500 && !BUSY.includes(status)) || status === NOT_IMPLEMENTED) return answer;
-    const code = await errorCode(answer);
+    const code = await this.errorCode(answer);
     throw new ObjectsUnavailable(`${what} was answered with ${status} ${code}.`);
   }
 
@@ -146,22 +173,9 @@ export class S3Client {
   }
 }
 
-/** Reads an answer to its end and says its S3 error code, or nothing. */
-export async function errorCode(answer: IncomingMessage): Promise<string> {
-  const text = await bodyText(answer, LARGEST_ERROR_BYTES).catch(() => '');
+/** The S3 error code of an answer's body, or nothing. */
+export function codeIn(text: string): string {
   return /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? '';
-}
-
-/** @throws {Error} the body is longer than `limit` bytes, or breaks off */
-export async function bodyText(answer: IncomingMessage, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of answer) {
-    length += (chunk as Buffer).length;
-    if (length > limit) throw new Error(`An answer has more than ${limit} bytes.`);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function reasonOf(error: unknown): string {

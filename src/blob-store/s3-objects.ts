@@ -8,7 +8,7 @@ import {
   withIdleLimit,
 } from './objects.ts';
 import type { BlobRange } from './port.ts';
-import { bodyText, errorCode, type S3Client, type S3Request } from './s3-client.ts';
+import { codeIn, LARGEST_ERROR_BYTES, type S3Client, type S3Request } from './s3-client.ts';
 
 /** Of 1,000 keys, the most that a server lists at once, each of up to 1,024 bytes. */
 const LARGEST_LIST_BYTES = 4 * 1024 * 1024;
@@ -41,7 +41,7 @@ export class S3Objects implements Objects {
         throw new Error(`BLOB_STORE_URL: ${where} cannot be used: ${message}`, { cause: error });
       });
     const status = answer.statusCode ?? 0;
-    const code = await errorCode(answer);
+    const code = await this.#client.errorCode(answer);
     if (status === 200) return;
     if (code === 'NoSuchBucket' || (status === 404 && code === '')) {
       throw new Error(`BLOB_STORE_URL: ${where} does not exist; create it.`);
@@ -75,9 +75,9 @@ export class S3Objects implements Objects {
     const path = this.#path(key);
     const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` };
     const answer = await this.#client.request({ method: 'GET', path, headers });
-    if (await isMissing(answer)) return undefined;
+    if (await this.#isMissing(path, answer)) return undefined;
     const bytes = wholeLength(answer, range);
-    if (bytes === undefined) throw await refusal(`GET ${path}`, answer);
+    if (bytes === undefined) throw await this.#refusal(`GET ${path}`, answer);
     const content = withIdleLimit(answer, this.#client.limits.idleMs, `GET ${path}`);
     return { bytes, content };
   }
@@ -85,10 +85,11 @@ export class S3Objects implements Objects {
   async size(key: string): Promise<number | undefined> {
     const path = this.#path(key);
     const answer = await this.#client.request({ method: 'HEAD', path });
+    // It has no body, but is not over before somebody has read that.
     answer.resume();
     if (answer.statusCode === 404) return undefined;
     const bytes = wholeLength(answer);
-    if (bytes === undefined) throw await refusal(`HEAD ${path}`, answer);
+    if (bytes === undefined) throw await this.#refusal(`HEAD ${path}`, answer);
     return bytes;
   }
 
@@ -102,10 +103,9 @@ export class S3Objects implements Objects {
     while (page !== undefined) {
       const query = this.#listQuery(folder, page);
       const answer = await this.#client.request({ method: 'GET', path: '', query });
-      if (answer.statusCode !== 200) throw await refusal(`The list of ${folder}`, answer);
-      const text = await bodyText(answer, LARGEST_LIST_BYTES).catch((cause: unknown) => {
-        throw new ObjectsUnavailable(`The list of ${folder} broke off.`, { cause });
-      });
+      if (answer.statusCode !== 200) throw await this.#refusal(`The list of ${folder}`, answer);
+      const what = `The list of ${folder}`;
+      const text = await this.#client.bodyText(answer, LARGEST_LIST_BYTES, what);
       for (const [, key = ''] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) {
         keys.push(unescaped(key).slice(this.#folder.length));
       }
@@ -123,7 +123,8 @@ export class S3Objects implements Objects {
       path: '',
       query: { versioning: '' },
     });
-    const text = await bodyText(answer, LARGEST_LIST_BYTES).catch(() => '');
+    const what = 'The versioning of the bucket';
+    const text = await this.#client.bodyText(answer, LARGEST_ERROR_BYTES, what);
     return answer.statusCode === 200 ? /<Status>Enabled</.test(text) : undefined;
   }
 
@@ -138,18 +139,26 @@ export class S3Objects implements Objects {
   async #done(request: S3Request, good: readonly number[]): Promise<number> {
     const answer = await this.#client.request(request);
     const status = answer.statusCode ?? 0;
-    if (!good.includes(status)) throw await refusal(`${request.method} ${request.path}`, answer);
-    answer.resume();
+    if (!good.includes(status))
+      throw await this.#refusal(`${request.method} ${request.path}`, answer);
+    this.#client.drop(answer);
     return status;
   }
-}
 
-/** A missing bucket is no missing object: it must not read as if somebody had deleted the blob. */
-async function isMissing(answer: IncomingMessage): Promise<boolean> {
-  if (answer.statusCode !== 404) return false;
-  const code = await errorCode(answer);
-  if (code === 'NoSuchBucket') throw new ObjectsUnavailable('The bucket does not exist.');
-  return true;
+  /** A missing bucket is no missing object: it must not read as if somebody had deleted the blob. */
+  async #isMissing(path: string, answer: IncomingMessage): Promise<boolean> {
+    if (answer.statusCode !== 404) return false;
+    const text = await this.#client.bodyText(answer, LARGEST_ERROR_BYTES, `GET ${path}`);
+    if (codeIn(text) === 'NoSuchBucket') throw new ObjectsUnavailable('The bucket does not exist.');
+    return true;
+  }
+
+  async #refusal(what: string, answer: IncomingMessage): Promise<ObjectsUnavailable> {
+    const code = await this.#client.errorCode(answer);
+    return new ObjectsUnavailable(
+      `${what} was not answered as it must be (${answer.statusCode} ${code}).`,
+    );
+  }
 }
 
 /** @returns nothing where the answer is not the object, or not the part of it that was asked for */
@@ -165,13 +174,6 @@ function wholeLength(answer: IncomingMessage, range?: BlobRange): number | undef
     Number(start) === range.start &&
     Number(end) === Math.min(range.end, bytes - 1);
   return right ? bytes : undefined;
-}
-
-async function refusal(what: string, answer: IncomingMessage): Promise<ObjectsUnavailable> {
-  const code = await errorCode(answer);
-  return new ObjectsUnavailable(
-    `${what} was not answered as it must be (${answer.statusCode} ${code}).`,
-  );
 }
 
 function unescaped(text: string): string {

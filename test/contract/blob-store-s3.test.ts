@@ -194,6 +194,48 @@ void test('S3: a download that breaks off or stalls fails', async (t) => {
   }
 });
 
+void test('S3: a list or an error whose body stalls is given up in bounded time', async (t) => {
+  const { server, objects } = await openQuick(t);
+  const calls: readonly [number, string, () => Promise<unknown>][] = [
+    [200, 'list', () => objects.list('a/')],
+    [403, 'list', () => objects.list('a/')],
+    [503, 'get', () => objects.get('a/b')],
+    [403, 'get', () => objects.get('a/b')],
+    [404, 'get', () => objects.get('a/b')],
+    [403, 'delete', () => objects.delete('a/b')],
+    [200, 'keepsVersions', () => objects.keepsVersions()],
+    [403, 'checkUsable', () => objects.checkUsable()],
+  ];
+  for (const [status, name, call] of calls) {
+    server.fault = (_request, response) => {
+      response.writeHead(status, { 'content-length': 5000 });
+      response.write('<Contents>');
+      return true;
+    };
+    const ended = call().then(
+      () => 'nothing',
+      (error: Error) => error.name,
+    );
+    const late = new Promise((resolve) => setTimeout(resolve, 5000, 'late').unref());
+    const expected = name === 'checkUsable' ? 'Error' : 'ObjectsUnavailable';
+    t.equal(await Promise.race([ended, late]), expected, `${name} ${status}`);
+  }
+});
+
+void test('S3: a body that nobody reads and that stalls holds no connection', async (t) => {
+  const { server, objects } = await openQuick(t);
+  const closed = new Promise((resolve) => {
+    server.fault = (_request, response) => {
+      response.socket?.once('close', resolve);
+      response.writeHead(200, { 'content-length': 5000 }).write('x');
+      return true;
+    };
+  });
+  await objects.delete('a/b');
+  const late = new Promise((resolve) => setTimeout(resolve, 5000, 'late').unref());
+  t.not(await Promise.race([closed, late]), 'late');
+});
+
 void test('S3: a reader may be slower than the longest silence of the server', async (t) => {
   const { store, id } = await openQuick(t);
   const staged = store.stage(id, 'document', randomBytes(5_000_000));
