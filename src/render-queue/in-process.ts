@@ -132,6 +132,7 @@ export class InProcessRenderQueue implements RenderQueue {
         job,
         done: () => end(() => this.#known.delete(job.conversionId)),
         giveBack,
+        putBack: () => end(() => this.#enqueue(job)),
       });
     } catch {
       // The renderer logs its own faults; here it only matters that the job is not lost, and that

@@ -15,19 +15,28 @@ const MAX_SLOTS = 1024;
 interface Hands {
   readonly slots: number;
   readonly jobs: ReadonlySet<string>;
+  /** Taken, not tried and out of the stream again: the attempt that is still to be made, by conversion. */
+  readonly putBack: ReadonlyMap<string, number>;
   readonly heardAt: number;
 }
+
+/** What changed elsewhere; told with what was put back, for those who offered it. */
+type OnChange = (putBack: ReadonlyMap<string, number>) => void;
+
+const NOTHING: ReadonlyMap<string, number> = new Map();
 
 export class NatsHands {
   readonly #link: NatsLink;
   readonly #node = createInbox('n').slice(2);
   readonly #own = new Map<string, number>();
   readonly #others = new Map<string, Hands>();
+  /** Put back here and not said yet: it is said once, or it would be offered more than once. */
+  readonly #putBack = new Map<string, number>();
   #ownSlots = 0;
   #announcements: NodeJS.Timeout | undefined;
   #announceSoon: NodeJS.Immediate | undefined;
   #subscription: Subscription | undefined;
-  #onChange: (() => void) | undefined;
+  #onChange: OnChange | undefined;
   readonly #forget: () => void;
 
   constructor(link: NatsLink) {
@@ -60,8 +69,15 @@ export class NatsHands {
     this.#changed();
   }
 
+  /** Not in hand any more, and no longer in the stream: to be offered again, for the same attempt. */
+  putBack(conversionId: string, attempt: number): void {
+    this.#putBack.set(conversionId, attempt);
+    this.#onChange?.(new Map([[conversionId, attempt]]));
+    this.drop(conversionId);
+  }
+
   /** Hears what nodes have in hand, here and elsewhere. */
-  follow(onChange: () => void): void {
+  follow(onChange: OnChange): void {
     this.#onChange = onChange;
     this.#subscription = this.#link.connection.subscribe(handsSubject('*'), {
       callback: (error, message) => {
@@ -70,7 +86,7 @@ export class NatsHands {
         const hands = node === this.#node ? undefined : parse(message.string());
         if (!hands) return;
         this.#others.set(node, hands);
-        onChange();
+        onChange(hands.putBack);
       },
     });
   }
@@ -109,7 +125,7 @@ export class NatsHands {
   }
 
   #changed(): void {
-    this.#onChange?.();
+    this.#onChange?.(NOTHING);
     this.#announceSoon ??= setImmediate(() => this.#announce());
   }
 
@@ -118,19 +134,30 @@ export class NatsHands {
     this.#announceSoon = undefined;
     // What is said while the server is away would arrive when it no longer holds.
     if (!this.#link.isUp()) return;
-    const said = JSON.stringify({ slots: this.#ownSlots, jobs: [...this.#own.keys()] });
+    const jobs = [...this.#own.keys()];
+    const said = JSON.stringify({ slots: this.#ownSlots, jobs, putBack: [...this.#putBack] });
+    this.#putBack.clear();
     this.#link.connection.publish(handsSubject(this.#node), said);
   }
 }
 
 function parse(said: string): Hands | undefined {
   try {
-    const { slots, jobs } = JSON.parse(said) as { slots?: unknown; jobs?: unknown };
+    const { slots, jobs, putBack } = JSON.parse(said) as Partial<Record<string, unknown>>;
     if (typeof slots !== 'number' || !Array.isArray(jobs)) return undefined;
     const ids = jobs.filter((id) => typeof id === 'string').slice(0, MAX_SLOTS);
     const heardAt = performance.now();
-    return { slots: Math.min(Math.max(slots, 0), MAX_SLOTS), jobs: new Set(ids), heardAt };
+    return {
+      slots: Math.min(Math.max(slots, 0), MAX_SLOTS),
+      jobs: new Set(ids),
+      putBack: new Map(Array.isArray(putBack) ? putBack.slice(0, MAX_SLOTS).filter(isPutBack) : []),
+      heardAt,
+    };
   } catch {
     return undefined;
   }
+}
+
+function isPutBack(said: unknown): said is [string, number] {
+  return Array.isArray(said) && typeof said[0] === 'string' && Number.isSafeInteger(said[1]);
 }

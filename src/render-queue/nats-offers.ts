@@ -51,6 +51,8 @@ export class NatsOffers {
   readonly #doubted = new Map<string, RenderJob>();
   /** What is in the stream, waiting or in hand: as of the last look, and what was published since. */
   #inStream = new Set<string>();
+  /** What this node published and a look has not missed yet: it may be put back. */
+  readonly #published = new Map<string, RenderJob>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
   /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
@@ -71,7 +73,8 @@ export class NatsOffers {
       this.#lookedAt = 0;
       this.#alert('at once');
     });
-    options.hands.follow(() => {
+    options.hands.follow((putBack) => {
+      for (const [id, attempt] of putBack) this.#takeBack(id, attempt);
       this.#followHands();
       this.#alert(this.#backlog.size + this.#doubted.size > 0 ? 'at once' : 'lazily');
     });
@@ -101,6 +104,17 @@ export class NatsOffers {
     this.#forget();
     this.#wake?.();
     await this.#loop;
+  }
+
+  /** A renderer took it out of the stream untried. */
+  #takeBack(conversionId: string, attempt: number): void {
+    const job = this.#published.get(conversionId);
+    if (!job || attempt < job.attempt) return;
+    this.#published.delete(conversionId);
+    this.#seenInHand.delete(conversionId);
+    this.#inStream.delete(conversionId);
+    this.#doubted.delete(conversionId);
+    if (!this.#inBacklog.has(conversionId)) this.#enqueue({ ...job, attempt });
   }
 
   #enqueue(job: RenderJob): void {
@@ -150,6 +164,9 @@ export class NatsOffers {
     this.#inStream = new Set(jobs?.subjects.map(conversionOfJob));
     this.#seenInHand.clear();
     this.#followHands();
+    for (const id of this.#published.keys()) {
+      if (!this.#inStream.has(id) && !hands.has(id)) this.#published.delete(id);
+    }
     this.#looked = true;
     this.#lookedAt = performance.now();
     const heard = performance.now() >= this.#heardFrom;
@@ -196,6 +213,7 @@ export class NatsOffers {
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
       await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
+      this.#published.set(conversionId, job);
     } catch (error) {
       const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
       if (!there) {

@@ -129,7 +129,7 @@ export class NatsRenderQueue implements RenderQueue {
   }
 
   async #deliver(taken: Taken, handle: (delivery: Delivery) => Promise<void>): Promise<void> {
-    const { logger } = this.#options;
+    const { link, logger } = this.#options;
     const { hands } = this.#parts;
     const offered = parseJob(taken.data);
     if (!offered) {
@@ -147,11 +147,19 @@ export class NatsRenderQueue implements RenderQueue {
       hands.drop(job.conversionId);
       taken.giveBack(Math.min(BACK_OFF_MS * 2 ** (taken.deliveries - 1), MAX_BACK_OFF_MS));
     };
+    // The server counts every delivery: an untried job leaves the stream, and whoever offered it is told
+    // to offer it again. Should that be lost, the log's next sweep does so, with the same attempt.
+    const putBack = async (): Promise<void> => {
+      if (!link.isUp()) return await giveBack();
+      await taken.done();
+      hands.putBack(job.conversionId, job.attempt);
+    };
     try {
       await handle({
         job,
         done: () => (ended ??= done()),
         giveBack: () => (ended ??= giveBack()),
+        putBack: () => (ended ??= putBack()),
       });
     } catch {
       // The renderer logs its own faults; here it only matters that the job is not lost.

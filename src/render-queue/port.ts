@@ -1,12 +1,14 @@
 import type { RenderJob, RenderReport } from './messages.ts';
 
-/** A job in a renderer's hands. Exactly one of `done` and `giveBack` ends it. */
+/** A job in a renderer's hands. Exactly one of `done`, `giveBack` and `putBack` ends it. */
 export interface Delivery {
   readonly job: RenderJob;
   /** The outcome is reported: the queue forgets the job. */
   done(): Promise<void>;
   /** Not rendered here: another renderer, or this one later, takes it with `attempt + 1`. */
   giveBack(): Promise<void>;
+  /** Not tried here, for no fault of its own: another renderer takes it with the same `attempt`. */
+  putBack(): Promise<void>;
 }
 
 export interface Consumer {

@@ -122,6 +122,27 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     }
   });
 
+  contract('hands over again what is put back, as the same attempt', async (t, queue) => {
+    await queue.offer({ ...renderJob(1), attempt: 2 });
+    const stopping = hold(queue, 1);
+    for (let n = 0; n < 5; n += 1) await (await stopping.delivery(n)).putBack();
+    const untried = await stopping.delivery(5);
+    await stopping.stop();
+    await untried.putBack();
+    await soon('it to wait', () => queue.waiting() === 1);
+    const renderer = hold(queue, 1);
+    await (await renderer.delivery(0)).giveBack();
+    await (await renderer.delivery(1)).putBack();
+    await (await renderer.delivery(2)).done();
+    await soon('an empty queue', () => queue.waiting() === 0);
+    t.strictSame(
+      [...stopping.jobs, ...renderer.jobs].map(({ attempt }) => attempt),
+      [2, 2, 2, 2, 2, 2, 2, 3, 3],
+    );
+    await queue.offer(renderJob(2));
+    t.strictSame((await renderer.delivery(3)).job, renderJob(2));
+  });
+
   contract('ends a delivery once, by whichever came first', async (t, queue) => {
     await queue.offer(renderJob(1));
     await queue.offer(renderJob(2));

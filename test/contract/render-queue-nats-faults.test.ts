@@ -63,6 +63,30 @@ void test('a job in hand stays there however long it takes, and goes on when its
   await soon('nothing to wait', () => api.queue.waiting() === 0);
 });
 
+void test('what a stopping renderer puts back goes to another at once, as the same attempt', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const [stopping, other] = [await node(t, url, 'renderer'), await node(t, url, 'renderer')];
+  const holder = hold(stopping.queue, 2);
+  for (const n of [1, 2]) await api.queue.offer(renderJob(n));
+  const untried = [await holder.delivery(0), await holder.delivery(1)];
+  const heir = hold(other.queue, 2);
+  const begun = performance.now();
+  await holder.stop();
+  await Promise.all(untried.map((each) => each.putBack()));
+  await stopping.queue.close();
+  const inherited = [await heir.delivery(0), await heir.delivery(1)];
+  t.ok(performance.now() - begun < ACK_WAIT_MS, 'nobody waited for its silence');
+  const inOrder = inherited
+    .map(({ job }) => job)
+    .toSorted((a, b) => (a.conversionId < b.conversionId ? -1 : 1));
+  t.strictSame(inOrder, [renderJob(1), renderJob(2)]);
+  await Promise.all(inherited.map((each) => each.done()));
+  await soon('nothing to wait', () => api.queue.waiting() === 0);
+  await pass(2.5 * ACK_WAIT_MS);
+  t.equal(heir.jobs.length, 2, 'and once');
+});
+
 void test('a renderer that was cut off finishes late: the job is another’s by then', async (t) => {
   const server = await startNatsServer(t);
   const { url, cut } = await cable(t, server.port);

@@ -56,6 +56,7 @@ export function hold(queue: RenderQueue, slots: number): Holder {
         job,
         done: ended(() => delivery.done()),
         giveBack: ended(() => delivery.giveBack()),
+        putBack: ended(() => delivery.putBack()),
       });
     });
   });
