@@ -1,4 +1,7 @@
-/** One delivery of a job: render, store, report; then `done`, or `giveBack` for another try. */
+/**
+ * One delivery of a job: read the request, wait for a slot, render, store, report; then `done`,
+ * `giveBack` for another try, or `putBack` when the node stops before it has begun.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -9,9 +12,9 @@ import type { BlobRef, ConversionFailureCode } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
-import { within } from './chrome/deadline.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
+import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
 import type { Slots } from './slots.ts';
 
@@ -20,8 +23,10 @@ export interface JobContext {
   readonly blobs: BlobStore;
   readonly pool: Pick<RenderPool, 'render'>;
   readonly slots: Slots;
-  /** From taking the job to the stored file; while it waits for a slot, it is not taken yet. */
+  /** For rendering: it begins when the request has been read and a slot is free. */
   readonly timeoutMs: number;
+  /** Aborted when the node stops: what has not begun goes back. */
+  readonly stopping: AbortSignal;
   /** Where the PDF lies until the blob store adopts it. */
   readonly directory: string;
   readonly name: string;
@@ -45,16 +50,20 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
   await new JobRun(context, delivery).run();
 }
 
+/** The node stops, and this job is none of what it still ends. */
+const PUT_BACK = 'put back';
+
 class JobRun {
   readonly #context: JobContext;
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
   readonly #outputPath: string;
-  #started = performance.now();
-  /** Gives the slot back; storing and reporting need none. */
-  #free: () => void = () => {};
-  /** When a slot was free for it: waiting for one is waiting in the queue. */
+  /** Of `performance.now()`, when a slot was free for it: waiting for one is waiting in the queue. */
+  #begunAt = 0;
+  /** The same by the clock. */
   #takenAt = 0;
+  /** Gives the slot back; reading, storing and reporting need none. */
+  #free: () => void = () => {};
 
   constructor(context: JobContext, delivery: Delivery) {
     this.#context = context;
@@ -65,27 +74,33 @@ class JobRun {
   }
 
   async run(): Promise<void> {
-    const { logger } = this.#context;
+    const { queue, logger } = this.#context;
     const { conversionId, attempt } = this.#job;
-    this.#free = await this.#context.slots.acquire();
-    this.#started = performance.now();
-    this.#takenAt = this.#context.clock.now();
     try {
+      const request = await this.#begin();
+      if (request === PUT_BACK) {
+        logger.info({ conversionId }, 'the renderer stops: the job goes back as it came');
+        return await this.#delivery.putBack();
+      }
       // Recorded while the document is rendered; a lost start changes nothing for the outcome.
-      const started = this.#context.queue
+      const started = queue
         .report({ kind: 'started', ...this.#reportOf() })
         .catch((error: unknown) => logger.warn({ err: error, conversionId }, 'start not recorded'));
-      const problem = await this.#renderAndReport(started);
+      const problem = 'code' in request ? request : await this.#renderAndReport(request, started);
+      if (problem === PUT_BACK) {
+        logger.warn({ conversionId }, 'the renderer stops and cannot store: the job goes back');
+        await started;
+        return await this.#delivery.putBack();
+      }
       if (problem?.retry === true && attempt < MAX_ATTEMPTS) {
         logger.warn({ conversionId, attempt, reason: problem.message }, 'rendering is tried again');
         await started;
-        await this.#delivery.giveBack();
-        return;
+        return await this.#delivery.giveBack();
       }
       if (problem) {
         const { code, message } = problem;
         await started;
-        await this.#context.queue.report({ kind: 'failed', ...this.#reportOf(), code, message });
+        await queue.report({ kind: 'failed', ...this.#reportOf(), code, message });
       }
       await this.#delivery.done();
     } catch (error) {
@@ -97,33 +112,38 @@ class JobRun {
     }
   }
 
+  /** Reads the request and waits for a slot: until then nothing is reported. */
+  async #begin(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
+    const { slots, stopping, clock } = this.#context;
+    const request = await this.#readRequest();
+    if (request === PUT_BACK || 'code' in request) return request;
+    const free = await slots.acquire(stopping);
+    if (!free) return PUT_BACK;
+    this.#free = free;
+    this.#begunAt = performance.now();
+    this.#takenAt = clock.now();
+    return request;
+  }
+
   #reportOf() {
     const { conversionId, accountId, attempt } = this.#job;
     const { name, clock } = this.#context;
     return { conversionId, accountId, attempt, renderer: name, at: clock.now() };
   }
 
-  #remaining(): number {
-    return Math.max(0, this.#context.timeoutMs - (performance.now() - this.#started));
-  }
-
   /** @returns what went wrong; nothing when the PDF is stored and reported */
-  async #renderAndReport(started: Promise<void>): Promise<Problem | undefined> {
-    const { logger } = this.#context;
-    const { conversionId, accountId, options, attempt } = this.#job;
-    if (attempt > MAX_ATTEMPTS) {
-      // Each of its renderers went down with it before it could say anything.
-      const message = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
-      return { retry: false, code: 'renderer_failed', message };
-    }
-    const request = await this.#readRequest();
-    if ('code' in request) return request;
-    const result = await this.#context.pool.render({
+  async #renderAndReport(
+    request: RequestDocument,
+    started: Promise<void>,
+  ): Promise<Problem | typeof PUT_BACK | undefined> {
+    const { pool, timeoutMs, logger } = this.#context;
+    const { conversionId, accountId, options } = this.#job;
+    const result = await pool.render({
       conversionId,
       accountId,
       request,
       options,
-      deadlineMs: this.#remaining(),
+      deadlineMs: timeoutMs,
       outputPath: this.#outputPath,
     });
     this.#free();
@@ -141,39 +161,60 @@ class JobRun {
     return await this.#store(result, started);
   }
 
-  async #readRequest(): Promise<RequestDocument | Problem> {
+  async #readRequest(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
+    const { blobs, stopping, logger } = this.#context;
+    const { conversionId, request, attempt } = this.#job;
+    if (stopping.aborted) return PUT_BACK;
+    if (attempt > MAX_ATTEMPTS) {
+      // Each of its renderers went down with it before it could say anything.
+      const broken = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
+      return { retry: false, code: 'renderer_failed', message: broken };
+    }
     const message = 'The stored request could not be read.';
     try {
-      const content = await within(this.#context.blobs.read(this.#job.request), this.#remaining());
-      if (content === undefined) return { retry: true, code: 'renderer_failed', message };
+      const patience = this.#patience(0, 'the request cannot be read now');
+      const content = await untilStoreAnswers(() => blobs.read(request), patience);
+      if (content === undefined) return PUT_BACK;
       return JSON.parse(content.toString('utf8')) as RequestDocument;
     } catch (error) {
-      this.#context.logger.error({ err: error, conversionId: this.#job.conversionId }, message);
+      logger.error({ err: error, conversionId }, message);
       const retry = error instanceof BlobStoreUnavailable;
       return { retry, code: 'renderer_failed', message };
     }
   }
 
-  async #store(result: Completed, started: Promise<void>): Promise<Problem | undefined> {
-    const { blobs, queue, logger } = this.#context;
+  #patience(graceMs: number, what: string) {
+    const { stopping, logger } = this.#context;
+    const { conversionId } = this.#job;
+    const onAway = (error: BlobStoreUnavailable): void =>
+      logger.warn({ err: error, conversionId }, `${what}: it is tried again`);
+    return { stopping, graceMs, onAway };
+  }
+
+  async #store(
+    result: Completed,
+    started: Promise<void>,
+  ): Promise<Problem | typeof PUT_BACK | undefined> {
+    const { blobs, queue, timeoutMs, logger } = this.#context;
     const { conversionId } = this.#job;
     const { pages, page } = result;
     const rendered = performance.now();
-    const message = 'The PDF could not be stored.';
     let document: BlobRef | undefined;
     try {
-      document = await within(blobs.adopt(conversionId, 'document', result), this.#remaining());
+      const patience = this.#patience(timeoutMs, 'the PDF cannot be stored now');
+      document = await untilStoreAnswers(
+        () => blobs.adopt(conversionId, 'document', result),
+        patience,
+      );
     } catch (error) {
+      const message = 'The PDF could not be stored.';
       logger.error({ err: error, conversionId }, message);
       return { retry: true, code: 'renderer_failed', message };
     }
-    if (document === undefined) {
-      const late = 'The time limit was reached while the PDF was being stored.';
-      return { retry: false, code: 'timeout', message: late };
-    }
+    if (document === undefined) return PUT_BACK;
     const { load, ready, print } = result.timings;
     const store = performance.now() - rendered;
-    const queued = Math.max(0, rendered - this.#started - load - ready - print);
+    const queued = Math.max(0, rendered - this.#begunAt - load - ready - print);
     const timings = { queued, load, ready, print, store };
     const { name } = this.#context;
     const manifest = composeManifest({

@@ -12,7 +12,7 @@ import { Slots } from './slots.ts';
 
 export interface RendererSettings {
   readonly concurrency: number;
-  /** From taking a job to the stored file. */
+  /** For rendering: from its request in hand to the printed file. */
   readonly timeoutMs: number;
   readonly chromePath?: string | undefined;
   readonly allowPrivateNetwork: boolean;
@@ -39,7 +39,10 @@ export interface Readiness {
 
 export interface RendererNode {
   ready(): Readiness;
-  /** Takes no more jobs and resolves when those under way have ended, Chrome has and its files are gone. */
+  /**
+   * Takes no more jobs, puts back those that have not begun, and resolves when those under way have
+   * ended, Chrome has and its files are gone.
+   */
   stop(): Promise<void>;
 }
 
@@ -78,25 +81,28 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
   }
 
-  let stopping = false;
+  const stop = new AbortController();
+  const stopping = stop.signal;
   const underWay = new Set<Promise<void>>();
   const slots = new Slots(concurrency);
   const { timeoutMs } = settings;
   // One more in hand for each slot: while a PDF is stored, the next document is rendered.
   const consumer = queue.consume(2 * concurrency, async (delivery) => {
-    const work = runJob({ ...options, timeoutMs, pool, slots, directory }, delivery);
+    const work = runJob({ ...options, timeoutMs, stopping, pool, slots, directory }, delivery);
     underWay.add(work);
     await work.finally(() => underWay.delete(work));
   });
 
   return {
     ready: () => {
-      const reason = stopping ? 'the renderer is stopping' : pool.missing();
+      const reason = stopping.aborted ? 'the renderer is stopping' : pool.missing();
       return { ready: reason === undefined, chrome: product, ...(reason && { reason }) };
     },
     stop: async () => {
-      stopping = true;
-      await consumer.stop();
+      // First, so that nothing that is put back comes here again.
+      const stopped = consumer.stop();
+      stop.abort();
+      await stopped;
       await Promise.allSettled(underWay);
       await pool.close();
       await endNode(directory);

@@ -1,23 +1,42 @@
 /** Documents rendered at once: who waits gets its turn in order. */
 export class Slots {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /** Resolves to the function that gives the slot back; to call it again does nothing. */
-  async acquire(): Promise<() => void> {
+  /**
+   * Resolves to the function that gives the slot back, to call which again does nothing; or to
+   * undefined once `stopping` is aborted: then nobody else gets a slot.
+   */
+  async acquire(stopping: AbortSignal): Promise<(() => void) | undefined> {
+    if (stopping.aborted) return undefined;
     if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else if (!(await this.#turn(stopping))) return undefined;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next) next();
       else this.#free += 1;
     };
+  }
+
+  /** @returns whether it got the slot of another; false when it was stopped before */
+  #turn(stopping: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (got: boolean): void => {
+        this.#waiting.delete(take);
+        stopping.removeEventListener('abort', leave);
+        resolve(got);
+      };
+      const take = (): void => end(true);
+      const leave = (): void => end(false);
+      this.#waiting.add(take);
+      stopping.addEventListener('abort', leave);
+    });
   }
 }

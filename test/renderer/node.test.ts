@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { eventually } from '../support/deadline.ts';
 import { openPdf } from '../support/pdf.ts';
+import { hold } from '../support/render-queue.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 
@@ -63,22 +65,75 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   t.ok(chrome && !isAlive(chrome.pid), 'its Chrome has ended');
 });
 
-void test('a blob store that does not answer gives the job another try', async (t) => {
-  const { blobs, queue, ended } = await startNode(t);
-  const conversionId = newConversionId(Date.now());
-  const content = Buffer.from('{"html":"<p>late</p>"}');
-  const staged = blobs.stage(conversionId, 'request', content);
-  const job = { conversionId, accountId: accountId(), request: staged.ref, options: OPTIONS };
-  const read = blobs.read.bind(blobs);
-  let away = 2;
+void test('a blob store that is away costs a job time and no attempt', async (t) => {
+  const timeoutMs = 1_500;
+  const { blobs, offer, ended, reports } = await startNode(t, { timeoutMs });
+  const [read, adopt] = [blobs.read.bind(blobs), blobs.adopt.bind(blobs)];
+  const begun = performance.now();
+  // More than three tries of either, and longer than a rendering may take.
+  let [reads, adopts] = [4, 4];
   blobs.read = async (ref) => {
-    away -= 1;
-    if (away === 0) await staged.store();
-    if (away >= 0) throw new BlobStoreUnavailable('It is away.');
+    reads -= 1;
+    if (reads < 0) return await read(ref);
+    t.same(reports, [], 'nothing has started');
+    throw new BlobStoreUnavailable('It is away.');
+  };
+  blobs.adopt = async (...file) => {
+    adopts -= 1;
+    if (adopts >= 0) throw new BlobStoreUnavailable('It is away.');
+    return await adopt(...file);
+  };
+  t.match(await ended(await offer({ html: '<p>late</p>' })), { kind: 'completed', attempt: 1 });
+  t.ok(performance.now() - begun > 2 * timeoutMs);
+  t.equal(reports.length, 2);
+});
+
+void test('a slot is free for others while a job waits for the blob store', async (t) => {
+  const { blobs, offer, ended, reports } = await startNode(t);
+  const read = blobs.read.bind(blobs);
+  let away: string | undefined;
+  blobs.read = async (ref) => {
+    away ??= ref.key;
+    if (ref.key === away) throw new BlobStoreUnavailable('It is away.');
     return await read(ref);
   };
-  await queue.offer({ ...job, attempt: 1 });
-  t.match(await ended(conversionId), { kind: 'completed', attempt: 3 });
+  await offer({ html: '<p>waits</p>' });
+  t.match(await ended(await offer({ html: '<p>passes</p>' })), { kind: 'completed' });
+  t.equal(reports.length, 2);
+});
+
+void test('a stop puts back at once what has not begun, and ends what has', async (t) => {
+  const settings = { concurrency: 1, timeoutMs: 20_000 };
+  const { node, queue, offer, ended, reports } = await startNode(t, settings);
+  const rendering = await offer({ html: '<p>begun</p>', wait_for: { delay_ms: 3_000 } });
+  await eventually('a start', () => reports.length === 1 || undefined, 10_000);
+  const waiting = await offer({ html: '<p>waits for the slot</p>' }, 2);
+  t.equal(queue.waiting(), 0, 'both are in hand');
+  const stopped = node.stop();
+  const next = hold(queue, 1);
+  const { job } = await next.delivery(0);
+  t.match(job, { conversionId: waiting, attempt: 2 });
+  t.equal(reports.length, 1, 'the other goes on');
+  t.match(await ended(rendering), { kind: 'completed', attempt: 1 });
+  await stopped;
+  t.equal(reports.length, 2, 'nothing was said of the one that waited');
+});
+
+void test('a stop puts back what waits for a blob store that is away', async (t) => {
+  for (const what of ['read', 'adopt'] as const) {
+    const { node, blobs, queue, offer } = await startNode(t, {}, t.testdir({ [what]: {} }));
+    let tries = 0;
+    blobs[what] = (): Promise<never> => {
+      tries += 1;
+      return Promise.reject(new BlobStoreUnavailable('It is away.'));
+    };
+    const id = await offer({ html: '<p>x</p>' });
+    await eventually('a try', () => tries > 0 || undefined, 10_000);
+    const stopped = node.stop();
+    const { job } = await hold(queue, 1).delivery(0);
+    t.match(job, { conversionId: id, attempt: 1 }, what);
+    await stopped;
+  }
 });
 
 void test('a Chrome that is missing or will not start is one clear error', async (t) => {

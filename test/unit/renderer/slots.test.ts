@@ -2,11 +2,19 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'tap';
 import { Slots } from '../../../src/renderer/slots.ts';
 
+const goesOn = new AbortController().signal;
+
+async function acquire(slots: Slots): Promise<() => void> {
+  const free = await slots.acquire(goesOn);
+  if (!free) throw new Error('There was no slot.');
+  return free;
+}
+
 void test('as many as there are slots, then in order', async (t) => {
   const slots = new Slots(2);
   const order: string[] = [];
   const take = async (name: string): Promise<() => void> => {
-    const free = await slots.acquire();
+    const free = await acquire(slots);
     order.push(name);
     return free;
   };
@@ -30,12 +38,12 @@ void test('as many as there are slots, then in order', async (t) => {
 
 void test('a slot is given back once, however often that is said', async (t) => {
   const slots = new Slots(1);
-  const free = await slots.acquire();
+  const free = await acquire(slots);
   free();
   free();
-  const again = await slots.acquire();
+  const again = await acquire(slots);
   let extra = false;
-  const waiting = slots.acquire().then((release) => {
+  const waiting = acquire(slots).then((release) => {
     extra = true;
     return release;
   });
@@ -47,4 +55,20 @@ void test('a slot is given back once, however often that is said', async (t) => 
   again();
   (await waiting)();
   t.ok(extra);
+});
+
+void test('who waits when all is stopped gets no slot, and nobody does after it', async (t) => {
+  const slots = new Slots(1);
+  const stop = new AbortController();
+  const free = await acquire(slots);
+  const stopped = slots.acquire(stop.signal);
+  const goingOn = slots.acquire(goesOn);
+  stop.abort();
+  t.equal(await stopped, undefined);
+  free();
+  const next = await goingOn;
+  t.ok(next, 'who left is passed over');
+  next?.();
+  t.equal(await slots.acquire(stop.signal), undefined, 'though one is free');
+  t.ok(await slots.acquire(goesOn));
 });

@@ -1,0 +1,66 @@
+/** The blob store may be away for a while: that is no fault of a document and costs it no attempt. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { BlobStoreUnavailable } from '../blob-store/port.ts';
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+/** What is damaged looks as if the store were away: every wait must end. */
+const LIMIT_MS = 10 * 60_000;
+
+export interface Patience {
+  readonly stopping: AbortSignal;
+  /** How long a try that is under way may still take when the node stops. */
+  readonly graceMs: number;
+  /** At each try that failed because the store is away. */
+  readonly onAway: (error: BlobStoreUnavailable) => void;
+  readonly limitMs?: number;
+}
+
+/**
+ * Tries until the blob store answers.
+ *
+ * @returns undefined when the node stops and the store has not answered
+ * @throws {BlobStoreUnavailable} after 10 minutes; what else `work` rejects with, at once
+ */
+export async function untilStoreAnswers<T>(
+  work: () => Promise<T>,
+  patience: Patience,
+): Promise<T | undefined> {
+  const { stopping, onAway, limitMs = LIMIT_MS } = patience;
+  const end = performance.now() + limitMs;
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, MAX_PAUSE_MS)) {
+    try {
+      return await answerOf(work(), Math.max(0, end - performance.now()), patience);
+    } catch (error) {
+      if (!(error instanceof BlobStoreUnavailable) || performance.now() + ms > end) throw error;
+      onAway(error);
+    }
+    await pause(ms, undefined, { signal: stopping }).catch(() => undefined);
+    if (stopping.aborted) return undefined;
+  }
+}
+
+/** Undefined when the node has stopped and the grace is over. */
+async function answerOf<T>(
+  working: Promise<T>,
+  limitMs: number,
+  { stopping, graceMs }: Patience,
+): Promise<T | undefined> {
+  const over = Promise.withResolvers<undefined>();
+  const timers = [
+    setTimeout(() => over.reject(new BlobStoreUnavailable('It does not answer.')), limitMs),
+  ];
+  const onStop = (): void => {
+    timers.push(setTimeout(() => over.resolve(undefined), graceMs));
+  };
+  if (stopping.aborted) onStop();
+  else stopping.addEventListener('abort', onStop, { once: true });
+  try {
+    return await Promise.race([working, over.promise]);
+  } finally {
+    stopping.removeEventListener('abort', onStop);
+    for (const timer of timers) clearTimeout(timer);
+    // What is no longer waited for must not end the process when it fails later.
+    working.catch(() => {});
+  }
+}
