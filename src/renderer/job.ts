@@ -50,6 +50,8 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
   await new JobRun(context, delivery).run();
 }
 
+/** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
+const STORE_GRACE_MS = 10_000;
 /** The node stops, and this job is none of what it still ends. */
 const PUT_BACK = 'put back';
 
@@ -195,13 +197,13 @@ class JobRun {
     result: Completed,
     started: Promise<void>,
   ): Promise<Problem | typeof PUT_BACK | undefined> {
-    const { blobs, queue, timeoutMs, logger } = this.#context;
+    const { blobs, queue, logger } = this.#context;
     const { conversionId } = this.#job;
     const { pages, page } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
-      const patience = this.#patience(timeoutMs, 'the PDF cannot be stored now');
+      const patience = this.#patience(STORE_GRACE_MS, 'the PDF cannot be stored now');
       document = await untilStoreAnswers(
         () => blobs.adopt(conversionId, 'document', result),
         patience,
