@@ -148,6 +148,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await pause(AWAY_MS);
     await first.start();
   },
+  'the blob store is away': async ({ deployment: { s3 } }) => {
+    if (!s3) return;
+    await s3.stop();
+    // Longer than three tries of a job would take.
+    await pause(2 * AWAY_MS);
+    await s3.start();
+  },
   'the event store is out of reach': async ({ deployment: { storeWire }, apis, apiKey }, t) => {
     if (!storeWire) return;
     await storeWire.close();

@@ -16,7 +16,7 @@ import { type LogEvent, readLog } from './invariants.ts';
 import type { Ended } from './launched.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
 import { createPlace, LAUNCHER, type Place } from './place.ts';
-import { s3Credentials, startS3Server } from './s3-server.ts';
+import { type S3Server, s3Credentials, startS3Server } from './s3-server.ts';
 import { RendererProcess, Service } from './service.ts';
 
 type Settings = Readonly<Record<string, string>>;
@@ -26,6 +26,8 @@ export interface Stores {
   readonly settings: Settings;
   /** Between every node and the event-store server, where there is one. */
   readonly storeWire?: BreakableWire;
+  /** Where documents and keys lie, where that is a server. */
+  readonly s3?: S3Server;
 }
 
 export interface Kind {
@@ -52,17 +54,17 @@ export const KINDS: readonly Kind[] = [
     options: needsEventStoreServer,
     shared: false,
     open: async (t) => {
-      const { location } = await startS3Server(t);
+      const s3 = await startS3Server(t);
       const storeWire = await startWire(t, serverPlace());
       const settings = {
         EVENT_STORE_URL: emptyLogUrl(undefined, storeWire.place),
-        BLOB_STORE_URL: s3Url(location),
+        BLOB_STORE_URL: s3Url(s3.location),
         AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
         AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
         MASTER_KEY: KEY,
         BLOB_KEY: KEY,
       };
-      return { settings, storeWire };
+      return { settings, storeWire, s3 };
     },
   },
 ];
@@ -88,6 +90,7 @@ export class Nodes {
   /** Between every node and NATS. */
   readonly natsWire: BreakableWire;
   readonly storeWire: BreakableWire | undefined;
+  readonly s3: S3Server | undefined;
   readonly #t: Test;
   readonly #kind: Kind;
   readonly #settings: Settings;
@@ -97,7 +100,7 @@ export class Nodes {
     const nats = await startNatsServer(t);
     const natsWire = await startWire(t, { host: '127.0.0.1', port: nats.port });
     const stores = await kind.open(t);
-    const parts = { nats, natsWire, storeWire: stores.storeWire };
+    const parts = { nats, natsWire, storeWire: stores.storeWire, s3: stores.s3 };
     return new Nodes(t, kind, parts, {
       FREE_CREDITS: MANY,
       RATE_LIMIT_PRO: MANY,
@@ -111,7 +114,7 @@ export class Nodes {
   private constructor(
     t: Test,
     kind: Kind,
-    { nats, natsWire, storeWire }: Pick<Nodes, 'nats' | 'natsWire' | 'storeWire'>,
+    { nats, natsWire, storeWire, s3 }: Pick<Nodes, 'nats' | 'natsWire' | 'storeWire' | 's3'>,
     settings: Settings,
   ) {
     this.#t = t;
@@ -120,6 +123,7 @@ export class Nodes {
     this.nats = nats;
     this.natsWire = natsWire;
     this.storeWire = storeWire;
+    this.s3 = s3;
     this.#first = createPlace(t, this.#settings);
   }
 
