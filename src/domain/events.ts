@@ -14,9 +14,15 @@ const ConversionId = Type.String({ pattern: '^conv_[0-9a-z]{26}$' });
 const KeyId = Type.String({ pattern: '^key_[0-9a-z]{26}$' });
 const SessionId = Type.String({ pattern: '^sess_[0-9a-z]{26}$' });
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
-/** Milliseconds since the Unix epoch. */
-const Time = Type.Integer({ minimum: 0 });
-const Credits = Type.Integer({ minimum: 1 });
+/**
+ * Upper bounds hold for what is written: a number that the read model cannot store as an integer would stop
+ * every projection on every node. What is stored already is read without them.
+ */
+const maximum = Number.MAX_SAFE_INTEGER;
+/** Milliseconds since the Unix epoch, as far as a `Date` reaches. */
+const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
+/** From 1. */
+const Count = Type.Integer({ minimum: 1, maximum });
 
 export const PLANS = ['free', 'starter', 'pro'] as const;
 export const Plan = Type.Enum([...PLANS]);
@@ -26,7 +32,7 @@ export type Plan = (typeof PLANS)[number];
 export const BlobRef = Type.Object({
   key: Type.String({ pattern: '^conv_[0-9a-z]{26}/(request|document|manifest)-[0-9a-f]{64}$' }),
   sha256: Sha256,
-  bytes: Type.Integer({ minimum: 0 }),
+  bytes: Type.Integer({ minimum: 0, maximum }),
 });
 export type BlobRef = Static<typeof BlobRef>;
 
@@ -84,11 +90,11 @@ export const EVENT_SCHEMAS = {
     passwordHash: Sealed,
   }),
   PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),
-  CreditGranted: Type.Object({ accountId: AccountId, amount: Credits }),
+  CreditGranted: Type.Object({ accountId: AccountId, amount: Count }),
   CreditDebited: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
-    amount: Credits,
+    amount: Count,
   }),
   ConversionRequested: Type.Object({
     accountId: AccountId,
@@ -103,7 +109,7 @@ export const EVENT_SCHEMAS = {
   CreditRefunded: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
-    amount: Credits,
+    amount: Count,
     /** Position of the ConversionFailed event that it answers, in decimal. */
     failedAt: Type.String({ pattern: '^[0-9]{1,20}$' }),
   }),
@@ -114,16 +120,16 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     renderer: Type.String(),
-    attempt: Type.Integer({ minimum: 1 }),
+    attempt: Count,
     startedAt: Time,
   }),
   ConversionCompleted: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
     renderer: Type.String(),
-    attempt: Type.Integer({ minimum: 1 }),
+    attempt: Count,
     document: BlobRef,
-    pages: Type.Integer({ minimum: 1 }),
+    pages: Count,
     timings: RenderTimings,
     chrome: Type.String(),
     /** A `RenderManifest`: it goes with the PDF, its hash stays. */
@@ -138,7 +144,7 @@ export const EVENT_SCHEMAS = {
     message: Sealed,
     /** The node that reported it, or `service` where the service itself gave up. */
     renderer: Type.String(),
-    attempt: Type.Integer({ minimum: 1 }),
+    attempt: Count,
     failedAt: Time,
   }),
   /** An outcome that came after the end: it changed nothing. At most ten are recorded. */
@@ -146,7 +152,7 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     renderer: Type.String(),
-    attempt: Type.Integer({ minimum: 1 }),
+    attempt: Count,
     outcome: Type.Enum(['completed', 'failed']),
   }),
   ConversionExpired: Type.Object({
@@ -177,7 +183,7 @@ export const EVENT_SCHEMAS = {
   /** At least `count` more were refused since the hour began than are recorded one by one. */
   SignInsLeftOut: Type.Object({
     accountId: Type.Optional(AccountId),
-    count: Type.Integer({ minimum: 1 }),
+    count: Count,
     since: Time,
     notedAt: Time,
   }),

@@ -1,12 +1,18 @@
 /** What a renderer reports becomes an event of its conversion, once, however often it is reported. */
+import { conversionQueries } from '../../projections/conversions.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { conversionActor } from '../application/kinds.ts';
-import type { BlobStore, StagedBlob } from '../blob-store/port.ts';
+import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
+import type { Clock } from '../clock.ts';
 import type { ConversionCommand } from '../domain/conversion.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
-import { KeyErased } from '../keyring/port.ts';
+import { ServiceError } from '../errors.ts';
+import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
+import { KeyErased, KeyringUnavailable } from '../keyring/port.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
+import type { ReadModel } from '../read-model/read-model.ts';
+import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CompletedReport, FailedReport, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 
@@ -14,6 +20,12 @@ type Seals = Pick<Vault, 'seal'>;
 
 /** What stands where the key of a failure's account is gone: nobody is left to read the reason. */
 const UNREADABLE = 'erased';
+
+/**
+ * How far a renderer's clock may be from ours before its time is not believed: that time says when a
+ * document is deleted, and a renderer may be taken over. What waited longer was recorded now, too.
+ */
+const MAX_CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 
 async function sealed(vault: Seals, accountId: string, message: string): Promise<string> {
   try {
@@ -63,37 +75,103 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
   }
 }
 
-export function startOutcomes(deps: {
+/** Whether the same report may be recorded at another time. */
+function mayPass(error: unknown): boolean {
+  return (
+    error instanceof EventStoreUnavailable ||
+    error instanceof BlobStoreUnavailable ||
+    error instanceof KeyringUnavailable ||
+    (error instanceof ServiceError && error.code === 'service_unavailable')
+  );
+}
+
+interface OutcomesDependencies {
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly queue: RenderQueue;
+  readonly readModel: ReadModel;
+  readonly runner: ProjectionRunner;
+  readonly store: EventStore;
   readonly vault: Seals;
-}): Consumer {
-  const { actors, blobs, logger, queue, vault } = deps;
+}
+
+/**
+ * A handler of reports that rejects where the same report may be recorded later; one that never can be
+ * is logged and dropped. What it was about is still unfinished in the log, so it is rendered again.
+ */
+export function startOutcomes(deps: OutcomesDependencies): Consumer {
+  const { clock, logger, queue } = deps;
   return queue.reports(async (report) => {
-    const { conversionId, renderer, attempt, kind, at } = report;
-    const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
+    const { conversionId, renderer, attempt, kind } = report;
+    const about = { conversionId, renderer, attempt, kind };
+    let accountId: string | undefined;
     try {
-      const recording = await recordOf(report, blobs, vault);
-      // What comes after the end leaves nothing that its retention would have to find again.
-      const { status } = (await actors.read(conversionActor, conversionId)).state;
-      const late = status === 'completed' || status === 'failed';
-      const outcome = await actors.send(conversionActor, conversionId, recording.command, {
-        commandId,
-        prerequisites: late ? [] : recording.blobs,
-        metadata: {
-          correlationId: conversionId,
-          causationId: commandId,
-          actor: { kind: 'renderer', id: renderer },
-          time: at,
-        },
-      });
-      const [recorded] = outcome.accepted ? outcome.events : [];
-      logger.debug({ conversionId, attempt, kind, recorded: recorded?.type }, 'render report');
+      accountId = await acceptedFrom(conversionId, deps);
     } catch (error) {
-      logger.error({ err: error, conversionId, kind }, 'a render report could not be recorded yet');
+      logger.warn({ ...about, err: error }, 'whose conversion it is cannot be read now');
+      throw error;
+    }
+    if (accountId === undefined) {
+      logger.error(about, 'a render report of a conversion that was never accepted: dropped');
+      return;
+    }
+    const now = clock.now();
+    const at = Math.abs(report.at - now) > MAX_CLOCK_DIFFERENCE_MS ? now : report.at;
+    try {
+      const recorded = await record({ ...report, accountId, at }, deps);
+      logger.debug({ ...about, recorded }, 'render report');
+    } catch (error) {
+      if (!mayPass(error)) {
+        logger.error({ ...about, err: error }, 'a render report can never be recorded: dropped');
+        return;
+      }
+      logger.warn({ ...about, err: error }, 'a render report could not be recorded yet');
       throw error;
     }
   });
+}
+
+/**
+ * The account that a conversion was accepted from, by the log: a renderer's word for it would let it fail
+ * conversions that never were and have their credits given back to anyone.
+ */
+async function acceptedFrom(
+  conversionId: string,
+  { readModel, runner, store }: OutcomesDependencies,
+): Promise<string | undefined> {
+  const find = (): string | undefined => {
+    const row = readModel.query(conversionQueries).byId(conversionId);
+    // As long as nobody knows of which log the read model was made, it says nothing of this one.
+    return readModel.reached() < 0n ? undefined : row?.accountId;
+  };
+  const found = find();
+  if (found !== undefined) return found;
+  await runner.waitFor(await store.head());
+  return find();
+}
+
+/** @returns the type of the event, if there is a new one */
+async function record(
+  report: RenderReport,
+  { actors, blobs, vault }: OutcomesDependencies,
+): Promise<string | undefined> {
+  const { conversionId, renderer, attempt, kind, at } = report;
+  const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
+  const recording = await recordOf(report, blobs, vault);
+  // What comes after the end leaves nothing that its retention would have to find again.
+  const { status } = (await actors.read(conversionActor, conversionId)).state;
+  const late = status === 'completed' || status === 'failed';
+  const outcome = await actors.send(conversionActor, conversionId, recording.command, {
+    commandId,
+    prerequisites: late ? [] : recording.blobs,
+    metadata: {
+      correlationId: conversionId,
+      causationId: commandId,
+      actor: { kind: 'renderer', id: renderer },
+      time: at,
+    },
+  });
+  return outcome.accepted ? outcome.events[0]?.type : undefined;
 }

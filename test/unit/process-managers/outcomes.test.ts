@@ -1,9 +1,15 @@
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { test } from 'tap';
+import { BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
+import { ServiceError } from '../../../src/errors.ts';
 import { FileKeyring } from '../../../src/keyring/file.ts';
+import { KeyringUnavailable } from '../../../src/keyring/port.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
+import { startRefunds } from '../../../src/process-managers/refunds.ts';
 import type { RenderReport } from '../../../src/render-queue/messages.ts';
-import { violations } from '../../support/invariants.ts';
+import { eventually } from '../../support/deadline.ts';
+import { balanceOf, violations } from '../../support/invariants.ts';
 import {
   completed,
   failed,
@@ -11,7 +17,7 @@ import {
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
-import { accountId, NOW } from '../../support/samples.ts';
+import { accountId, DAY_MS, conversionId as inventedId, NOW } from '../../support/samples.ts';
 
 async function accepted(node: ManagedNode) {
   await node.openAccount();
@@ -121,7 +127,8 @@ void test('why a conversion failed is sealed, also when its account is erased by
   const place = openManagedPlace(t);
   const node = await place.node();
   const { job, conversionId } = await accepted(node);
-  const second = await node.request();
+  await node.openAccount(2);
+  const second = await node.request(2);
   node.run(startOutcomes(node));
   const message = 'Nothing on the page matches #secret.';
   await node.queue.report({ ...failed(job), message });
@@ -131,7 +138,135 @@ void test('why a conversion failed is sealed, also when its account is erased by
     message,
   });
   const failures = place.log('ConversionFailed').map(({ data }) => JSON.parse(data));
-  t.match(failures, [{ conversionId }, { conversionId: second }]);
+  t.match(failures, [{ conversionId }, { conversionId: second, message: 'erased' }]);
   t.equal(await node.vault.unseal(accountId(), failures[0].message), message);
   t.notMatch(JSON.stringify(place.log()), 'secret');
+});
+
+/** A node's logger, and what it was told at that level or above. */
+function listening(node: ManagedNode, level: 'warn' | 'error') {
+  const lines: { readonly level: number; readonly msg: string }[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line));
+  return { lines, deps: { ...node, logger: pino({ level }, { write }) } };
+}
+
+void test('what was never accepted is dropped with one line, and mints no credit', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount(1, 10);
+  const { lines, deps } = listening(node, 'warn');
+  node.run(startOutcomes(deps));
+  node.run(startRefunds(node));
+  for (const n of [1, 2, 3, 4, 5]) {
+    const job = { conversionId: inventedId(n), attempt: 1 };
+    await node.queue.report(started(job));
+    await node.queue.report(failed(job));
+  }
+  await node.queue.report(failed({ conversionId: await node.request(), attempt: 1 }));
+  await place.logged('CreditRefunded', 1);
+  t.equal(balanceOf(place.log(), accountId()), 10);
+  t.equal(place.log(...LIFE).length, 1);
+  t.equal(lines.length, 10);
+  t.match(lines[0], { msg: /never accepted/, conversionId: inventedId(1) });
+  t.strictSame(violations(place.log(), { settled: true }), []);
+});
+
+void test('whose a conversion is, its acceptance says, not the report', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount(1, 10);
+  await node.openAccount(2, 10);
+  node.run(startOutcomes(node));
+  node.run(startRefunds(node));
+  const conversionId = await node.request(1);
+  const job = { conversionId, attempt: 1, accountId: accountId(2) };
+  await node.queue.report(started(job));
+  await node.queue.report(failed(job));
+  await place.logged('CreditRefunded', 1);
+  for (const { data } of place.log(...LIFE, 'CreditRefunded')) {
+    t.match(JSON.parse(data), { accountId: accountId(1), conversionId });
+  }
+  for (const n of [1, 2]) t.equal(balanceOf(place.log(), accountId(n)), 10);
+  const [failure] = place.log('ConversionFailed');
+  const { message } = JSON.parse(failure?.data ?? '');
+  t.equal(await node.vault.unseal(accountId(1), message), 'The page took too long.');
+});
+
+void test('a renderer that is taken over cannot say when a document is deleted', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  node.run(startOutcomes(node));
+  const MINUTE_MS = 60_000;
+  for (const [said, recorded] of [
+    [0, NOW],
+    [NOW - DAY_MS, NOW],
+    [NOW + 6 * MINUTE_MS, NOW],
+    [8.64e15, NOW],
+    [NOW - 4 * MINUTE_MS, NOW - 4 * MINUTE_MS],
+    [NOW + 4 * MINUTE_MS, NOW + 4 * MINUTE_MS],
+  ] as const) {
+    const conversionId = await node.request();
+    await node.queue.report({ ...failed({ conversionId, attempt: 1 }), at: said });
+    const end = place.log('ConversionFailed').at(-1);
+    t.match(JSON.parse(end?.data ?? ''), { conversionId, failedAt: recorded }, `${said}`);
+    t.match(JSON.parse(end?.metadata ?? ''), { time: recorded });
+  }
+});
+
+void test('what can never be recorded is dropped with one line', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, document } = await accepted(node);
+  const { lines, deps } = listening(node, 'warn');
+  node.run(startOutcomes(deps));
+  await node.queue.report({ ...completed(job, document), pages: 0.5 });
+  await node.queue.report({ ...started(job), attempt: 1e300 });
+  t.strictSame(place.log(...LIFE), []);
+  t.match(lines, [
+    { level: 50, msg: /never/ },
+    { level: 50, msg: /never/ },
+  ]);
+  await node.queue.report(completed(job, document));
+  t.equal(place.log('ConversionCompleted').length, 1, 'and holds up nothing');
+});
+
+for (const fault of [
+  new BlobStoreUnavailable('away'),
+  new KeyringUnavailable('away'),
+  new ServiceError('service_unavailable'),
+]) {
+  void test(`a report comes again after ${fault.name}`, async (t) => {
+    const place = openManagedPlace(t);
+    const node = await place.node();
+    const { job } = await accepted(node);
+    const { lines, deps } = listening(node, 'warn');
+    let faults = 1;
+    const seal = async (account: string, text: string): Promise<string> => {
+      if (faults-- > 0) throw fault;
+      return await node.vault.seal(account, text);
+    };
+    node.run(startOutcomes({ ...deps, vault: { seal } }));
+    await node.queue.report(failed(job));
+    t.equal(place.log('ConversionFailed').length, 1);
+    t.match(lines, [{ level: 40, msg: /not be recorded yet/ }]);
+  });
+}
+
+void test('a report comes again while the read model cannot catch up', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  await node.caughtUp();
+  await node.runner.stop();
+  const { lines, deps } = listening(node, 'warn');
+  const outcomes = startOutcomes(deps);
+  const conversionId = await node.request();
+  const reported = node.queue.report(failed({ conversionId, attempt: 1 }));
+  await eventually('a try', () => lines.length > 0 || undefined);
+  await outcomes.stop();
+  const other = await place.node('other');
+  node.run(startOutcomes({ ...deps, readModel: other.readModel, runner: other.runner }));
+  await reported;
+  t.equal(place.log('ConversionFailed').length, 1);
 });
