@@ -5,6 +5,7 @@ import type { RenderManifest } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
+import type { Vault } from '../keyring/vault.ts';
 
 type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'ConversionExpired'>;
 
@@ -14,7 +15,15 @@ type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'Con
  * @throws {BlobStoreUnavailable} it is damaged
  */
 export async function readRenderManifest(
-  { store, blobs }: { readonly store: EventStore; readonly blobs: BlobStore },
+  {
+    store,
+    blobs,
+    vault,
+  }: {
+    readonly store: EventStore;
+    readonly blobs: BlobStore;
+    readonly vault: Pick<Vault, 'unseal'>;
+  },
   conversionId: string,
 ): Promise<RenderManifest> {
   const recorded = await store.readStream(conversionStream(conversionId));
@@ -25,7 +34,10 @@ export async function readRenderManifest(
   const completed = events.find((each) => each.type === 'ConversionCompleted');
   if (completed === undefined) {
     const failed = events.find((each) => each.type === 'ConversionFailed');
-    const why = failed ? `it failed: ${failed.data.message}` : 'it has not completed.';
+    const why =
+      failed === undefined
+        ? 'no such conversion has completed.'
+        : `it failed: ${await vault.unseal(failed.data.accountId, failed.data.message)}`;
     throw new ServiceError('not_found', `There is no manifest of ${conversionId}: ${why}`);
   }
   const content = await blobs.read(completed.data.manifest);

@@ -43,11 +43,16 @@ export class ObjectBlobStore implements BlobStore {
 
   /**
    * @param key 32 bytes that encrypt what is stored from now on; what was stored without stays readable
+   * @param options `marks`: may decide that the store is encrypted from now on, with this key
    * @throws {Error} one line: the store holds blobs of another key, or does not answer
    */
-  static async open(objects: Objects, key?: Buffer): Promise<ObjectBlobStore> {
+  static async open(
+    objects: Objects,
+    key?: Buffer,
+    { marks = true }: { readonly marks?: boolean } = {},
+  ): Promise<ObjectBlobStore> {
     try {
-      await checkKey(objects, key);
+      await checkKey(objects, key, marks);
     } catch (error) {
       if (!(error instanceof ObjectsUnavailable)) throw error;
       throw new Error(`BLOB_STORE_URL cannot be used: ${error.message}`, { cause: error });
@@ -174,7 +179,7 @@ export class ObjectBlobStore implements BlobStore {
   }
 }
 
-async function checkKey(objects: Objects, key: Buffer | undefined): Promise<void> {
+async function checkKey(objects: Objects, key: Buffer | undefined, marks: boolean): Promise<void> {
   const look = async (): Promise<Buffer | undefined> => {
     const stored = await objects.get(KEY_CHECK);
     return stored && (await buffer(stored.content));
@@ -186,7 +191,14 @@ async function checkKey(objects: Objects, key: Buffer | undefined): Promise<void
     throw new Error('BLOB_KEY is not set, and the blob store was made with one; set that one.');
   }
   const fingerprint = Buffer.from(hkdfSync('sha256', key, '', 'pressledger blob key check', 32));
-  if (known === undefined) await objects.put(KEY_CHECK, bufferContent(fingerprint));
+  if (known === undefined) {
+    if (!marks) {
+      throw new Error(
+        'BLOB_KEY is set, and the blob store is not encrypted: leave it out, or start an API node with it first.',
+      );
+    }
+    await objects.put(KEY_CHECK, bufferContent(fingerprint));
+  }
   // Read again: another node may have put its own at the same moment.
   if (!(known ?? (await look()))?.equals(fingerprint)) {
     throw new Error('BLOB_KEY is not the one that the blob store was made with; set that one.');

@@ -48,7 +48,7 @@ export function openAdapters(
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const { store, database } = await openStore(config, logger, openings, create);
-    const blobs = await openBlobs(config, openings, nats, database);
+    const blobs = await openBlobs(config, openings, nats, database, 'api');
     return {
       store,
       blobs,
@@ -72,7 +72,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
-    const blobs = await openBlobs(config, openings, nats, undefined);
+    const blobs = await openBlobs(config, openings, nats, undefined, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });

@@ -150,6 +150,9 @@ void test('one blob does not pass for another, encrypted or not', async (t) => {
 void test('what was stored without a key stays readable with one', async (t) => {
   const objects = new MemoryObjects();
   const content = randomBytes(200_000);
+  await t.rejects(ObjectBlobStore.open(objects, key, { marks: false }), {
+    message: /not encrypted/,
+  });
   const staged = (await ObjectBlobStore.open(objects)).stage(id, 'document', content);
   await staged.store();
   const store = await ObjectBlobStore.open(objects, key);

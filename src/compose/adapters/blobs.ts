@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
 import { FileBlobStore } from '../../blob-store/files.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
@@ -15,14 +16,22 @@ export async function openBlobs(
   openings: Openings,
   nats: NatsLink | undefined,
   database: EmbeddedDatabase | undefined,
+  side: 'api' | 'renderer',
 ): Promise<BlobStore> {
   const { blobStoreUrl: url, blobKey } = config;
   if (url === undefined) {
     if (blobKey !== undefined) {
       throw new ConfigError('BLOB_KEY encrypts remote blobs: set BLOB_STORE_URL, or leave it out.');
     }
+    const directory = inDataDir(config, 'blobs');
+    if (side === 'renderer' && !existsSync(directory)) {
+      throw new Error(
+        `There are no documents in ${directory}: without BLOB_STORE_URL a renderer shares the DATA_DIR of ` +
+          'the API node, which is started first.',
+      );
+    }
     makeDataDir(config);
-    const files = await FileBlobStore.open(inDataDir(config, 'blobs'));
+    const files = await FileBlobStore.open(directory);
     if (database === undefined) return files;
     // A renderer of another process reads requests as files; it may not open the database of the log.
     return nats === undefined
@@ -32,7 +41,7 @@ export async function openBlobs(
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
   await objects.checkUsable();
-  const blobs = await ObjectBlobStore.open(objects, blobKey);
+  const blobs = await ObjectBlobStore.open(objects, blobKey, { marks: side === 'api' });
   const missing = async (): Promise<string | undefined> => {
     const failure = await blobs.failure();
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
@@ -50,6 +59,9 @@ async function openObjects(
   if (url === 'nats:') {
     const { NatsObjects } = await import('../../blob-store/nats-objects.ts');
     return new NatsObjects(demandNats(nats).connection);
+  }
+  if (!url.startsWith('s3://')) {
+    throw new ConfigError('BLOB_STORE_URL must be nats: or s3://bucket?region=…&endpoint=….');
   }
   const { S3Objects } = await import('../../blob-store/s3-objects.ts');
   return new S3Objects(await openS3(config, openings, url), 'blobs/');
