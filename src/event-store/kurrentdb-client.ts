@@ -5,7 +5,6 @@
 import {
   BACKWARDS,
   END,
-  EventStoreDBClient,
   FORWARDS,
   jsonEvent,
   MaxAppendSizeExceededError,
@@ -16,14 +15,13 @@ import {
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import readStream from '@eventstore/db-client/dist/streams/utils/ReadStream.js';
-import utils from '@eventstore/db-client/dist/utils/index.js';
-import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { Logger } from 'pino';
 import type { EventStoreAddress } from './kurrentdb-address.ts';
+import { CALL_MS, type Call, Connection } from './kurrentdb-connection.ts';
+import { type Driver, type DriverRead, READ_AHEAD } from './kurrentdb-driver.ts';
 import { EventFeed } from './kurrentdb-feed.ts';
 import { type DriverEvent, placeOf, recordedEvent } from './kurrentdb-event.ts';
-import { filteredRead, type LogRange } from './kurrentdb-filtered-read.ts';
+import type { LogRange } from './kurrentdb-filtered-read.ts';
 import type { StreamNames } from './kurrentdb-names.ts';
 import {
   type AppendResult,
@@ -31,11 +29,6 @@ import {
   type NewEvent,
   type RecordedEvent,
 } from './port.ts';
-
-/** Longest that a call may take; the driver itself sets no limit to reads. */
-const CALL_MS = 4_000;
-/** Events that a subscription holds for a handler that is busy. */
-const READ_AHEAD = 512;
 
 /** The stream is not at the revision that an append expected, or a part of the append is known. */
 export class WrongRevision extends Error {
@@ -56,69 +49,18 @@ export interface StreamRange {
   readonly backwards: boolean;
 }
 
-interface DriverRead {
-  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
-  on(event: 'end', listener: () => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  cancel(): Promise<void>;
-}
-
 export interface Placed {
   readonly position: bigint;
   readonly isOurs: boolean;
 }
 
-class Driver extends EventStoreDBClient {
-  static connect({ hosts, discover, ...address }: EventStoreAddress): Driver {
-    const { tls, verify, certificates, settings, user } = address;
-    const credentials = {
-      insecure: !tls,
-      ...certificates,
-      verifyOptions: { rejectUnauthorized: verify },
-    };
-    const [first = { address: '', port: 0 }] = hosts;
-    const driver = discover
-      ? new Driver({ ...settings, discover: first }, credentials, user)
-      : hosts.length > 1
-        ? new Driver({ ...settings, endpoints: [...hosts] }, credentials, user)
-        : new Driver({ ...settings, endpoint: first }, credentials, user);
-    const reconnect = driver.handleError;
-    // Nobody awaits it, and it rejects while no node of a cluster answers: that would end the process.
-    driver.handleError = (client, error) => reconnect(client, error).catch(() => {});
-    // Its batch append shares one stream among all appends of the process: where that breaks, all of them
-    // fail, and its deadline compares this clock with the server's.
-    driver.supports = async () => false;
-    return driver;
-  }
-
-  readFiltered(prefixes: readonly string[], range: LogRange): DriverRead {
-    const request = filteredRead(prefixes, range);
-    const start = this.GRPCStreamCreator(streams.StreamsClient, 'readFiltered', (client) =>
-      client.read(request, ...this.callArguments({ requiresLeader: true }, { deadline: Infinity })),
-    );
-    return new readStream.ReadStream(start, utils.convertGrpcEvent, { highWaterMark: READ_AHEAD });
-  }
-
-  /** `dispose` alone leaves the connection open. */
-  async end(): Promise<void> {
-    await this.dispose();
-    const channel = await this.getChannel();
-    channel.close();
-  }
-}
-
 export class KurrentDbClient {
-  readonly #address: EventStoreAddress;
   readonly #names: StreamNames;
-  readonly #logger: Logger;
-  #driver: Driver;
-  #closed = false;
+  readonly #connection: Connection;
 
   constructor(address: EventStoreAddress, names: StreamNames, logger: Logger) {
-    this.#address = address;
     this.#names = names;
-    this.#logger = logger;
-    this.#driver = Driver.connect(address);
+    this.#connection = new Connection(address, logger);
   }
 
   /**
@@ -136,11 +78,12 @@ export class KurrentDbClient {
       jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } }),
     );
     try {
-      const { nextExpectedRevision, position } = await this.#within((driver) => ({
+      const { nextExpectedRevision, position } = await this.#connection.call((driver) => ({
         result: driver.appendToStream(onServer, written, {
           expectedRevision: expected === -1 ? NO_STREAM : BigInt(expected),
           requiresLeader: true,
-          deadline: CALL_MS,
+          // The limit of the call decides; the driver's own would count what keeps this process busy.
+          deadline: 2 * CALL_MS,
         }),
         cancel: () => {},
       }));
@@ -224,9 +167,48 @@ export class KurrentDbClient {
     }
   }
 
+  /**
+   * The last of our events before a position. The server looks at every event on the way, some 200,000
+   * in a second, so this may take long; other calls do not suffer from it.
+   * @throws {EventStoreUnavailable}
+   */
+  async findBefore(before: bigint): Promise<bigint | undefined> {
+    return this.#find({ from: before, limit: 1, backwards: true }, (at) => at < before);
+  }
+
+  /** The first of our events after a position; may take as long. @throws {EventStoreUnavailable} */
+  async findAfter(after: bigint): Promise<bigint | undefined> {
+    // One more than is wanted: the first may be the one at `after`.
+    return this.#find({ from: after, limit: 2, backwards: false }, (at) => at > after);
+  }
+
+  async #find(range: LogRange, isTaken: (at: bigint) => boolean): Promise<bigint | undefined> {
+    try {
+      return await this.#connection.search((driver) =>
+        firstOf(driver.readFiltered(this.#names.prefixes, range), isTaken),
+      );
+    } catch (error) {
+      throw unavailable('The event store could not be searched.', error);
+    }
+  }
+
+  /** Whether the server answers and lets its log be read; one try only. @throws {Error} the driver's own */
+  async probe(): Promise<void> {
+    await this.#connection.call((driver) =>
+      collected(
+        driver.readAll({
+          fromPosition: END,
+          maxCount: 1,
+          direction: BACKWARDS,
+          requiresLeader: true,
+        }),
+      ),
+    );
+  }
+
   /** Our events after a position, as they come. */
   follow(after: bigint): EventFeed {
-    const subscription = this.#driver.subscribeToAll(
+    const subscription = this.#connection.driver.subscribeToAll(
       {
         fromPosition: after === 0n ? START : { commit: after, prepare: after },
         filter: streamNameFilter({ prefixes: [...this.#names.prefixes] }),
@@ -238,51 +220,40 @@ export class KurrentDbClient {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#driver.end();
+    await this.#connection.close();
   }
 
-  async #collect(start: (driver: Driver) => DriverRead): Promise<DriverEvent[]> {
-    return this.#within((driver) => {
-      const read = start(driver);
-      const events: DriverEvent[] = [];
-      const result = new Promise<DriverEvent[]>((resolve, reject) => {
-        read.on('data', ({ event }: { event?: DriverEvent }) => {
-          if (event !== undefined) events.push(event);
-        });
-        read.on('end', () => resolve(events));
-        read.on('error', reject);
-      });
-      return { result, cancel: () => void read.cancel().catch(() => {}) };
+  #collect(start: (driver: Driver) => DriverRead): Promise<DriverEvent[]> {
+    return this.#connection.read((driver) => collected(start(driver)));
+  }
+}
+
+function collected(read: DriverRead): Call<DriverEvent[]> {
+  const events: DriverEvent[] = [];
+  const result = new Promise<DriverEvent[]>((resolve, reject) => {
+    read.on('data', ({ event }) => {
+      if (event !== undefined) events.push(event);
     });
-  }
+    read.on('end', () => resolve(events));
+    read.on('error', reject);
+  });
+  return { result, cancel: () => void read.cancel().catch(() => {}) };
+}
 
-  /** Waits for a call for so long; a connection that does not answer is given up for a new one. */
-  async #within<T>(
-    start: (driver: Driver) => { readonly result: Promise<T>; readonly cancel: () => void },
-  ): Promise<T> {
-    if (this.#closed) throw new Error('The event store is closed.');
-    const driver = this.#driver;
-    const { result, cancel } = start(driver);
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const deadline = setTimeout(() => {
-      reject(new Error(`No answer within ${CALL_MS} ms.`));
+/** The first event that is taken, after which the server would go on searching for more. */
+function firstOf(read: DriverRead, isTaken: (at: bigint) => boolean): Call<bigint | undefined> {
+  const cancel = (): void => void read.cancel().catch(() => {});
+  const result = new Promise<bigint | undefined>((resolve, reject) => {
+    read.on('data', ({ event }) => {
+      const at = event === undefined ? undefined : placeOf(event.position);
+      if (at === undefined || !isTaken(at)) return;
+      resolve(at);
       cancel();
-      this.#replace(driver);
-    }, CALL_MS);
-    try {
-      return await Promise.race([result, late]);
-    } finally {
-      clearTimeout(deadline);
-    }
-  }
-
-  #replace(driver: Driver): void {
-    if (this.#driver !== driver || this.#closed) return;
-    this.#logger.warn('the event store does not answer: connecting anew');
-    this.#driver = Driver.connect(this.#address);
-    driver.end().catch(() => {});
-  }
+    });
+    read.on('end', () => resolve(undefined));
+    read.on('error', reject);
+  });
+  return { result, cancel };
 }
 
 function unavailable(message: string, cause: unknown): EventStoreUnavailable {

@@ -39,7 +39,7 @@ export async function openKurrentDb(
   const address = parseEventStoreUrl(url);
   const client = new KurrentDbClient(address, new StreamNames(address.namespace), logger);
   try {
-    await client.readTail(undefined, 1);
+    await client.probe();
   } catch (error) {
     await client.close().catch(() => {});
     throw new Error(whyUnusable(address, error), { cause: error });

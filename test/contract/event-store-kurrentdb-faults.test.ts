@@ -138,6 +138,41 @@ faultTest('a connection that falls silent is given up', async (t, { wire, store 
 });
 
 faultTest(
+  'reads whose answers are lost are made again, and no stream looks empty',
+  async (t, wired) => {
+    const { wire, store } = wired;
+    const { position } = await store.append('a-1', newEvents(3), 'no-stream');
+    wire.silence();
+    const early = [store.readStream('a-1'), store.readAll()];
+    const head = store.head();
+    // Under way when the first is given up; nothing tells when that will be.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const late = [store.readStream('a-1'), store.readAll()];
+    const began = performance.now();
+    for (const events of await Promise.all([...early, ...late])) t.equal(events.length, 3);
+    t.equal(await head, position);
+    t.ok(performance.now() - began < 8_000);
+  },
+);
+
+faultTest('reads under way when the store is closed do not look empty', async (t, wired) => {
+  const { wire, store } = wired;
+  await store.append('a-1', newEvents(3), 'no-stream');
+  wire.answersAreLost = true;
+  const read = store.readStream('a-1');
+  const refused = t.rejects(read, { name: 'EventStoreUnavailable' });
+  await store.close();
+  await refused;
+});
+
+faultTest('a thousand reads at once', async (t, { store }) => {
+  await store.append('a-1', newEvents(3), 'no-stream');
+  const reads = Array.from({ length: 1_000 }, () => store.readStream('a-1'));
+  const sizes = (await Promise.all(reads)).map(({ length }) => length);
+  t.strictSame(new Set(sizes), new Set([3]));
+});
+
+faultTest(
   'a subscription that drops goes on without gap or repetition',
   async (t, { wire, store, direct }) => {
     const { seen, subscription, until } = follow(store, 0n);
