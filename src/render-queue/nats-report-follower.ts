@@ -5,7 +5,8 @@ import { Puller } from '../nats/puller.ts';
 import type { Taken } from '../nats/taken.ts';
 import type { RenderReport } from './messages.ts';
 import { REPORTER } from './nats-report-sender.ts';
-import { RECORDERS, recordedSubject, REPORT_ACK_WAIT_MS, REPORTS } from './nats-streams.ts';
+import { RECORDERS, REPORT_ACK_WAIT_MS, REPORTS, recordedSubject } from './nats-streams.ts';
+import { parseReport } from './report-schema.ts';
 
 /** Reports recorded at a time: many share one commit. */
 const AT_A_TIME = 64;
@@ -46,32 +47,4 @@ export function followReports(
     ackWaitMs: REPORT_ACK_WAIT_MS,
     handle: take,
   });
-}
-
-const KINDS: ReadonlySet<unknown> = new Set<RenderReport['kind']>([
-  'started',
-  'completed',
-  'failed',
-]);
-
-/** Renderers run strangers' pages: what they say must at least have the shape of a report. */
-function parseReport(data: Uint8Array): RenderReport | undefined {
-  try {
-    const said = JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>;
-    const has = (type: string, ...names: readonly string[]): boolean =>
-      names.every((name) => typeof said[name] === type);
-    const kind = said['kind'];
-    const usable =
-      KINDS.has(kind) &&
-      has('string', 'conversionId', 'accountId', 'renderer') &&
-      has('number', 'attempt', 'at') &&
-      (kind !== 'completed' ||
-        (has('object', 'document', 'timings') &&
-          has('number', 'pages') &&
-          has('string', 'chrome', 'manifest'))) &&
-      (kind !== 'failed' || has('string', 'code', 'message'));
-    return usable ? (said as unknown as RenderReport) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,14 @@ import { type Test, test } from 'tap';
 import type { RenderReport } from '../../src/render-queue/messages.ts';
 import type { RenderQueue } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
-import { completedReport, drain, hold, idsOf, renderJob } from '../support/render-queue.ts';
+import {
+  completedReport,
+  drain,
+  hold,
+  idsOf,
+  renderJob,
+  startedReport,
+} from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
 
 export interface RenderQueueAdapter {
@@ -234,7 +241,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.notOk(recorded, 'the handler has not ended');
     record();
     await reported;
-    await queue.report({ ...completedReport(2), kind: 'started' });
+    await queue.report(startedReport(2));
     t.equal(seen.length, 2);
   });
 

@@ -1,13 +1,14 @@
 /** What the render queue on NATS owes when parts of it die, come back, or say things twice. */
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { jobSubject, reportSubject } from '../../src/render-queue/nats-streams.ts';
 import { cable } from '../support/cable.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
-import { completedReport, hold, idsOf, renderJob } from '../support/render-queue.ts';
+import { completedReport, hold, idsOf, renderJob, startedReport } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
 
 const logger = pino({ level: 'silent' });
@@ -212,13 +213,14 @@ void test('a report of the largest manifest arrives', async (t) => {
   const { url } = await startNatsServer(t);
   const api = await node(t, url, 'api');
   const renderer = await node(t, url, 'renderer');
-  const manifest = '"'.repeat(256 * 1024);
+  // Nearly all of it quotes, each of which the report's own JSON escapes.
+  const manifest = `{${'"":"",'.repeat(43_689)}"x":0}`.padEnd(MAX_MANIFEST_BYTES);
   let bytes = 0;
   api.queue.reports(async (report) => {
     if (report.kind === 'completed') bytes = report.manifest.length;
   });
   await renderer.queue.report({ ...completedReport(1), manifest });
-  t.equal(bytes, manifest.length);
+  t.equal(bytes, MAX_MANIFEST_BYTES);
 });
 
 void test('what is unreadable is dropped, and holds up nothing', async (t) => {
@@ -226,7 +228,10 @@ void test('what is unreadable is dropped, and holds up nothing', async (t) => {
   const api = await node(t, url, 'api');
   const renderer = await node(t, url, 'renderer');
   api.link.connection.publish(jobSubject('conv_x'), 'no job');
-  renderer.link.connection.publish(reportSubject('conv_x', 'x'), '{"kind":"completed"}');
+  const endless = JSON.stringify({ ...startedReport(1), at: 1e300 });
+  for (const said of ['no report', '{"kind":"completed"}', endless]) {
+    renderer.link.connection.publish(reportSubject('conv_x', `${said.length}`), said);
+  }
   const seen: string[] = [];
   api.queue.reports(async (report) => void seen.push(report.conversionId));
   await api.queue.offer(renderJob(1));

@@ -1,5 +1,5 @@
 /** Jobs, reports and renderers for tests of what lies on either side of the render queue. */
-import type { CompletedReport, RenderJob } from '../../src/render-queue/messages.ts';
+import type { CompletedReport, RenderJob, StartedReport } from '../../src/render-queue/messages.ts';
 import type { Consumer, Delivery, RenderQueue } from '../../src/render-queue/port.ts';
 import { eventually } from './deadline.ts';
 import { accountId, blobRef, conversionId, NOW, OPTIONS, TIMINGS } from './samples.ts';
@@ -12,13 +12,18 @@ export const renderJob = (n = 1, account = 1): RenderJob => ({
   attempt: 1,
 });
 
-export const completedReport = (n = 1, attempt = 1): CompletedReport => ({
-  kind: 'completed',
+export const startedReport = (n = 1, attempt = 1): StartedReport => ({
+  kind: 'started',
   conversionId: conversionId(n),
   accountId: accountId(),
   renderer: 'test',
   attempt,
   at: NOW,
+});
+
+export const completedReport = (n = 1, attempt = 1): CompletedReport => ({
+  ...startedReport(n, attempt),
+  kind: 'completed',
   document: blobRef('document', n),
   pages: 1,
   timings: TIMINGS,

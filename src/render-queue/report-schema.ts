@@ -1,0 +1,76 @@
+/**
+ * What a renderer may report. Those that run strangers' pages may be taken over, so what they say is
+ * recorded only if it is exactly of this form, and speaks of nothing but its own conversion.
+ */
+import Type, { type TProperties } from 'typebox';
+import { Compile } from 'typebox/schema';
+import { BlobRef, FAILURE_CODES, type RenderTimings } from '../domain/events.ts';
+import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
+import type { CompletedReport, RenderReport } from './messages.ts';
+
+const MAX_ATTEMPT = 1000;
+const MAX_PAGES = 1_000_000;
+/** Characters: a message may quote a selector, a host or Chrome's own words. */
+const MAX_MESSAGE = 8192;
+const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+const exactly = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+const COMMON = {
+  conversionId: Type.String({ pattern: '^conv_[0-9a-z]{26}$' }),
+  accountId: Type.String({ pattern: '^acct_[0-9a-z]{26}$' }),
+  /** Without a slash: the name is a part of the id of what is recorded. */
+  renderer: Type.String({ pattern: '^[0-9A-Za-z_.-]{1,100}$' }),
+  attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),
+  at: Type.Integer({ minimum: 0, maximum: 8.64e15 }),
+};
+
+const REPORTS = {
+  started: Compile(exactly({ ...COMMON, kind: Type.Literal('started') })),
+  completed: Compile(
+    exactly({
+      ...COMMON,
+      kind: Type.Literal('completed'),
+      document: exactly(BlobRef.properties),
+      pages: Type.Integer({ minimum: 1, maximum: MAX_PAGES }),
+      timings: exactly({
+        queued: Milliseconds,
+        load: Milliseconds,
+        ready: Milliseconds,
+        print: Milliseconds,
+        store: Milliseconds,
+      } satisfies Record<keyof RenderTimings, typeof Milliseconds>),
+      chrome: Type.String({ maxLength: 256 }),
+      manifest: Type.String({ maxLength: MAX_MANIFEST_BYTES }),
+    }),
+  ),
+  failed: Compile(
+    exactly({
+      ...COMMON,
+      kind: Type.Literal('failed'),
+      code: Type.Enum([...FAILURE_CODES]),
+      message: Type.String({ maxLength: MAX_MESSAGE }),
+    }),
+  ),
+};
+
+/** @returns nothing where it is not a report */
+export function parseReport(data: Uint8Array): RenderReport | undefined {
+  try {
+    const said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data)) as unknown;
+    if (REPORTS.started.Check(said) || REPORTS.failed.Check(said)) return said;
+    return REPORTS.completed.Check(said) && isCoherent(said) ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a schema cannot say. @throws {SyntaxError} the manifest is no JSON */
+function isCoherent({ conversionId, document, manifest }: CompletedReport): boolean {
+  // Another conversion's PDF would be served as this one's.
+  if (document.key !== `${conversionId}/document-${document.sha256}`) return false;
+  if (Buffer.byteLength(manifest) > MAX_MANIFEST_BYTES) return false;
+  const content = JSON.parse(manifest) as unknown;
+  return typeof content === 'object' && content !== null && !Array.isArray(content);
+}

@@ -1,0 +1,90 @@
+/** What a renderer may say: all that ours say, and nothing else. */
+import fc from 'fast-check';
+import { test } from 'tap';
+import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
+import type { FailedReport } from '../../src/render-queue/messages.ts';
+import { parseReport } from '../../src/render-queue/report-schema.ts';
+import { nastyText, wild } from '../support/arbitraries.ts';
+import { completedReport, startedReport } from '../support/render-queue.ts';
+import { blobRef, conversionId, sha256 } from '../support/samples.ts';
+
+const parse = (said: unknown) => parseReport(Buffer.from(JSON.stringify(said)));
+const failed: FailedReport = {
+  ...startedReport(),
+  kind: 'failed',
+  code: 'timeout',
+  message: 'The page took too long.',
+};
+
+void test('what renderers report is read as it was said', async (t) => {
+  for (const report of [startedReport(), failed, completedReport(), completedReport(7, 1000)]) {
+    t.strictSame(parse(report), report, report.kind);
+  }
+  const half = { ...completedReport(), timings: { ...completedReport().timings, load: 0.25 } };
+  t.strictSame(parse(half), half);
+});
+
+const done = completedReport();
+const { document, timings } = done;
+const REFUSED: Readonly<Record<string, object>> = {
+  'a time beyond all integers': { ...startedReport(), at: 1e300 },
+  'a time before all': { ...startedReport(), at: -1 },
+  'a broken time': { ...startedReport(), at: 0.5 },
+  'attempt 0': { ...startedReport(), attempt: 0 },
+  'attempt 1001': { ...startedReport(), attempt: 1001 },
+  'an id that is a path': { ...startedReport(), conversionId: `${conversionId()}/..` },
+  'an id and a line more': { ...startedReport(), conversionId: `${conversionId()}\n` },
+  'another id’s prefix': { ...startedReport(), accountId: conversionId() },
+  'a name with a slash': { ...startedReport(), renderer: 'a/1' },
+  'no name': { ...startedReport(), renderer: '' },
+  'a long name': { ...startedReport(), renderer: 'x'.repeat(101) },
+  'a field too many': { ...startedReport(), pages: 1 },
+  'another kind': { ...startedReport(), kind: 'expired' },
+  'an unknown code': { ...failed, code: 'bored' },
+  'a long message': { ...failed, message: 'x'.repeat(8193) },
+  'no page': { ...done, pages: 0 },
+  'endless pages': { ...done, pages: 1e300 },
+  'another conversion’s PDF': { ...done, document: blobRef('document', 2) },
+  'a request for a PDF': { ...done, document: blobRef('request') },
+  'a hash that is not its key’s': { ...done, document: { ...document, sha256: sha256(9) } },
+  'endless bytes': { ...done, document: { ...document, bytes: 1e300 } },
+  'a PDF with a field more': { ...done, document: { ...document, path: '/' } },
+  'a time below 0': { ...done, timings: { ...timings, load: -1 } },
+  'a time missing': { ...done, timings: { ...timings, load: undefined } },
+  'a long product': { ...done, chrome: 'x'.repeat(257) },
+  'a manifest that is no JSON': { ...done, manifest: '{' },
+  'a manifest that is a list': { ...done, manifest: '[]' },
+  'a manifest that is nothing': { ...done, manifest: 'null' },
+  'a manifest too large': { ...done, manifest: `{${' '.repeat(MAX_MANIFEST_BYTES)}}` },
+  'a manifest too large in UTF-8': {
+    ...done,
+    manifest: JSON.stringify({ x: 'é'.repeat(MAX_MANIFEST_BYTES / 2) }),
+  },
+};
+
+void test('what no renderer of ours reports is not read', async (t) => {
+  for (const [what, said] of Object.entries(REFUSED)) t.equal(parse(said), undefined, what);
+  for (const text of ['', '{', 'null', '[]', '"started"']) {
+    t.equal(parseReport(Buffer.from(text)), undefined, text);
+  }
+  const broken = Buffer.from(JSON.stringify({ ...failed, message: 'Z' }));
+  broken[broken.indexOf('"Z"') + 1] = 0xff;
+  t.equal(parseReport(broken), undefined, 'no UTF-8');
+});
+
+void test('a field that is changed to anything is refused, or still of its form', async (t) => {
+  const report = fc.constantFrom(startedReport(), failed, done);
+  const field = fc.oneof(fc.constantFrom(...Object.keys({ ...done, ...failed })), nastyText);
+  fc.assert(
+    fc.property(report, field, wild, (from, name, value) => {
+      const said = Object.fromEntries([...Object.entries(from), [name, value]]);
+      const read = parse(said);
+      if (read === undefined) return;
+      t.strictSame(Object.keys(read).toSorted(), Object.keys(from).toSorted());
+      for (const number of [read.at, read.attempt]) {
+        if (!Number.isSafeInteger(number)) throw new Error(`${number} was let through.`);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
