@@ -11,6 +11,8 @@ const ANNOUNCE_MS = 1000;
 const FORGET_MS = 3500;
 /** What a node may claim: those that run strangers' pages are not believed everything. */
 const MAX_SLOTS = 1024;
+const MAX_NODES = 1000;
+const MAX_SAID_BYTES = 128 * 1024;
 
 interface Hands {
   readonly slots: number;
@@ -83,12 +85,23 @@ export class NatsHands {
       callback: (error, message) => {
         if (error) return;
         const node = message.subject.slice(handsSubject('').length);
-        const hands = node === this.#node ? undefined : parse(message.string());
-        if (!hands) return;
+        const isOther = node !== this.#node && message.data.length <= MAX_SAID_BYTES;
+        const hands = isOther ? parse(message.string()) : undefined;
+        if (!hands || !this.#hasRoomFor(node)) return;
         this.#others.set(node, hands);
         onChange(hands.putBack);
       },
     });
+  }
+
+  /** Made-up names must not crowd memory, nor make every look at them longer. */
+  #hasRoomFor(node: string): boolean {
+    if (this.#others.size < MAX_NODES || this.#others.has(node)) return true;
+    const since = performance.now() - FORGET_MS;
+    for (const [name, { heardAt }] of this.#others) {
+      if (heardAt < since) this.#others.delete(name);
+    }
+    return this.#others.size < MAX_NODES;
   }
 
   has(conversionId: string): boolean {

@@ -5,6 +5,7 @@ import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { Puller } from '../nats/puller.ts';
 import type { Taken } from '../nats/taken.ts';
+import { parseJob } from './job-schema.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
 import { NatsHands } from './nats-hands.ts';
 import { NatsOffers } from './nats-offers.ts';
@@ -167,13 +168,5 @@ export class NatsRenderQueue implements RenderQueue {
       // A handler that neither finished nor gave back has failed: nothing may stay in its hands.
       await (ended ??= giveBack());
     }
-  }
-}
-
-function parseJob(data: Uint8Array): RenderJob | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(data)) as RenderJob;
-  } catch {
-    return undefined;
   }
 }

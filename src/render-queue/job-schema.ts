@@ -1,0 +1,35 @@
+/**
+ * What may be a job. Renderers share an account at the server, and one that was taken over could hand
+ * another something that looks like a job: its ids become parts of paths there.
+ */
+import Type from 'typebox';
+import { Compile } from 'typebox/schema';
+import { BlobRef, PrintOptions } from '../domain/events.ts';
+import type { RenderJob } from './messages.ts';
+
+const MAX_ATTEMPT = 1000;
+
+const JOB = Compile(
+  Type.Object(
+    {
+      conversionId: Type.String({ pattern: '^conv_[0-9a-z]{26}$' }),
+      accountId: Type.String({ pattern: '^acct_[0-9a-z]{26}$' }),
+      request: BlobRef,
+      options: PrintOptions,
+      attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** @returns nothing where it is not a job, or one that asks for another conversion's document */
+export function parseJob(data: Uint8Array): RenderJob | undefined {
+  try {
+    const said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data)) as unknown;
+    if (!JOB.Check(said)) return undefined;
+    const { conversionId, request } = said;
+    return request.key === `${conversionId}/request-${request.sha256}` ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
