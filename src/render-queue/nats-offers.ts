@@ -12,14 +12,7 @@ import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RenderJob } from './messages.ts';
 import type { NatsHands } from './nats-hands.ts';
-import {
-  conversionOfJob,
-  ensureStreams,
-  JOBS,
-  jobSubject,
-  REPORTS,
-  SUBJECT_IS_TAKEN,
-} from './nats-streams.ts';
+import { conversionOfJob, ensureJobs, JOBS, jobSubject, SUBJECT_IS_TAKEN } from './nats-streams.ts';
 import { Turns } from './turns.ts';
 
 /** Jobs in the stream that no renderer has taken yet: as many as they have slots, within these. */
@@ -159,8 +152,8 @@ export class NatsOffers {
 
   async #look(): Promise<void> {
     const { manager, hands, ackWaitMs } = this.#options;
-    const [jobs, reports] = await Promise.all([this.#info(JOBS), this.#info(REPORTS)]);
-    if (!jobs?.consumers || !reports?.consumers) await ensureStreams(manager, ackWaitMs);
+    const jobs = await this.#info();
+    if (!jobs?.consumers) await ensureJobs(manager, ackWaitMs);
     this.#inStream = new Set(jobs?.subjects.map(conversionOfJob));
     this.#seenInHand.clear();
     this.#followHands();
@@ -178,10 +171,10 @@ export class NatsOffers {
     }
   }
 
-  async #info(stream: string): Promise<{ consumers: number; subjects: string[] } | undefined> {
+  async #info(): Promise<{ consumers: number; subjects: string[] } | undefined> {
     try {
-      const filter = stream === JOBS ? { subjects_filter: '>' } : {};
-      const { state } = await this.#options.manager.streams.info(stream, filter);
+      const { streams } = this.#options.manager;
+      const { state } = await streams.info(JOBS, { subjects_filter: '>' });
       return { consumers: state.consumer_count, subjects: Object.keys(state.subjects ?? {}) };
     } catch (error) {
       const missing =

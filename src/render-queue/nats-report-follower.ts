@@ -1,50 +1,67 @@
-/** The API's side of reports: each leaves the stream when it is recorded, and its reporter is told. */
+/** The API's side of reports: whoever reports is told what became of it. */
+import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
-import { Puller } from '../nats/puller.ts';
-import type { Taken } from '../nats/taken.ts';
 import type { RenderReport } from './messages.ts';
-import { REPORTER } from './nats-report-sender.ts';
-import { RECORDERS, REPORT_ACK_WAIT_MS, REPORTS, recordedSubject } from './nats-streams.ts';
+import { AGAIN, RECORDED, RECORDERS, REFUSED, REPORTS } from './nats-streams.ts';
 import { parseReport } from './report-schema.ts';
 
-/** Reports recorded at a time: many share one commit. */
-const AT_A_TIME = 64;
-/** After this, a report that could not be recorded comes again. */
-const AGAIN_MS = 1000;
+/** Reports recorded at a time: many share one commit, and no more may crowd memory. */
+const AT_A_TIME = 512;
+
+export interface ReportFollower {
+  /** Takes no more; resolves when what was taken is answered. */
+  stop(): Promise<void>;
+  close(): void;
+}
 
 export function followReports(
-  link: NatsLink,
+  { connection, isUp, whileUp }: NatsLink,
   logger: Logger,
   handle: (report: RenderReport) => Promise<void>,
-): Puller {
-  const take = async (taken: Taken): Promise<void> => {
-    const report = parseReport(taken.data);
+): ReportFollower {
+  const underWay = new Set<Promise<void>>();
+  let closed = false;
+
+  const outcomeOf = async (data: Uint8Array): Promise<string> => {
+    const report = parseReport(data);
     if (!report) {
-      // It would come again for ever. Who reported it sends it again, should a later version read it.
-      logger.error({ subject: taken.subject }, 'a render report is unreadable: dropped');
-      return taken.forget();
+      logger.error('a render report is unreadable: dropped');
+      return REFUSED;
     }
     try {
       await handle(report);
+      return RECORDED;
     } catch {
       // The handler has logged why; what the renderer found out must not be lost for it.
-      return taken.giveBack(AGAIN_MS);
+      return AGAIN;
     }
-    const reporter = taken.headers?.get(REPORTER) ?? '';
-    if (/^\w+$/.test(reporter) && !link.connection.isClosed()) {
-      link.connection.publish(recordedSubject(reporter), taken.subject);
-    }
-    // Recorded again it changes nothing: not worth a question to the server.
-    taken.forget();
   };
-  return new Puller({
-    link,
-    logger,
-    stream: REPORTS,
-    consumer: RECORDERS,
-    places: AT_A_TIME,
-    ackWaitMs: REPORT_ACK_WAIT_MS,
-    handle: take,
+  const answer = async (message: Msg): Promise<void> => {
+    const outcome = underWay.size > AT_A_TIME ? AGAIN : await outcomeOf(message.data);
+    if (!closed && !connection.isClosed()) message.respond(outcome);
+  };
+
+  const subscription = connection.subscribe(REPORTS, {
+    // Each report goes to one of all who record.
+    queue: RECORDERS,
+    callback: (error, message) => {
+      if (error) return logger.error({ err: error }, 'reports cannot be heard');
+      const answered = answer(message).finally(() => underWay.delete(answered));
+      underWay.add(answered);
+    },
   });
+  return {
+    stop: async () => {
+      if (closed || subscription.isClosed()) return;
+      // What is on its way is still taken; what a lost server has taken along is sent again.
+      if (isUp()) await whileUp(subscription.drain()).catch(() => {});
+      else subscription.unsubscribe();
+      await Promise.all(underWay);
+    },
+    close: () => {
+      closed = true;
+      if (!connection.isClosed()) subscription.unsubscribe();
+    },
+  };
 }

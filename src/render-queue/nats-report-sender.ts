@@ -1,129 +1,91 @@
 /** The renderer's side of reports: each is sent, again and again if need be, until it is recorded. */
-import { createHash } from 'node:crypto';
-import { JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
-import { createInbox, headers, type Subscription } from '@nats-io/transport-node';
+import { errors } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RenderReport } from './messages.ts';
-import { recordedSubject, reportSubject, SUBJECT_IS_TAKEN } from './nats-streams.ts';
+import { AGAIN, RECORDED, REFUSED, REPORTS } from './nats-streams.ts';
 
-/** Names the reporter in a report's headers. */
-export const REPORTER = 'Pressledger-Reporter';
-
-const ANSWER_MS = 3000;
+/** A report without an answer by then is sent again: it, or its answer, may be lost. */
+const PATIENCE_MS = 3000;
+const MAX_PATIENCE_MS = 30_000;
+/** Nobody is there who records, or whoever is there cannot now. */
 const RETRY_MS = 250;
-/** A report that nobody has recorded by then is sent again: it, or its answer, may be lost. */
-const RESEND_MS = 3000;
-const MAX_RESEND_MS = 30_000;
-
-/** The same report again has the same name, another one never. */
-function nameOf({ renderer, attempt, kind }: RenderReport): string {
-  const digest = createHash('sha256').update(JSON.stringify([renderer, attempt, kind]));
-  return digest.digest('hex').slice(0, 24);
-}
-
-/** Ends the pause of one report, while it pauses. */
-interface Waker {
-  wake: (() => void) | undefined;
-}
+const AGAIN_MS = 1000;
+/** In place of an answer, when none came in time. */
+const LATE = 'late';
 
 export class NatsReportSender {
   readonly #link: NatsLink;
-  readonly #client: JetStreamClient;
   readonly #logger: Logger;
-  readonly #reporter = createInbox('r').slice(2);
-  readonly #subscription: Subscription;
-  readonly #forget: () => void;
-  /** By subject: what to do when a report is recorded. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #pausing = new Set<Waker>();
+  /** End what reports wait for. */
+  readonly #endings = new Set<() => void>();
   #closed = false;
 
-  constructor(link: NatsLink, client: JetStreamClient, logger: Logger) {
+  constructor(link: NatsLink, logger: Logger) {
     this.#link = link;
-    this.#client = client;
     this.#logger = logger;
-    this.#subscription = link.connection.subscribe(recordedSubject(this.#reporter), {
-      callback: (error, message) => {
-        if (error) logger.error({ err: error }, 'it cannot be heard which reports are recorded');
-        else for (const recorded of this.#waiting.get(message.string()) ?? []) recorded();
-      },
-    });
-    this.#forget = link.onReconnect(() => this.#wakeAll());
   }
 
   async report(report: RenderReport): Promise<void> {
-    const subject = reportSubject(report.conversionId, nameOf(report));
     const payload = JSON.stringify(report);
-    let recorded = false;
-    const waker: Waker = { wake: undefined };
-    const hear = (): void => {
-      recorded = true;
-      waker.wake?.();
-    };
-    const hearers = this.#waiting.get(subject) ?? new Set();
-    this.#waiting.set(subject, hearers.add(hear));
-    try {
-      let resendMs = RESEND_MS;
-      for (let tries = 1; !this.#isEnd(recorded); tries += 1) {
-        const sent = this.#link.isUp() && (await this.#send(subject, payload, tries));
-        if (this.#isEnd(recorded)) break;
-        const reconnected = await this.#pause(waker, sent ? resendMs : RETRY_MS);
-        resendMs = reconnected ? RESEND_MS : Math.min(2 * resendMs, MAX_RESEND_MS);
+    for (let patience = PATIENCE_MS; !this.#closed; ) {
+      const answer = await this.#ask(payload, patience);
+      if (answer === RECORDED) return;
+      if (answer === undefined) {
+        await this.#pause(RETRY_MS);
+      } else if (answer === AGAIN) {
+        await this.#pause(AGAIN_MS);
+      } else {
+        if (answer === REFUSED) {
+          const { conversionId, kind } = report;
+          this.#logger.error(
+            { conversionId, kind },
+            'a report is not understood: sent again later',
+          );
+          // Who cannot read it may be replaced by who can.
+          await this.#pause(patience);
+        }
+        patience = Math.min(2 * patience, MAX_PATIENCE_MS);
       }
-    } finally {
-      hearers.delete(hear);
-      if (hearers.size === 0) this.#waiting.delete(subject);
     }
-    if (!recorded) throw new Error('The render queue is closed: the report was not recorded.');
+    throw new Error('The render queue is closed: the report was not recorded.');
   }
 
   close(): void {
     this.#closed = true;
-    this.#forget();
-    if (!this.#link.connection.isClosed()) this.#subscription.unsubscribe();
-    this.#wakeAll();
+    for (const end of this.#endings) end();
   }
 
-  #isEnd(recorded: boolean): boolean {
-    return recorded || this.#closed;
+  /** @returns nothing when no answer can come */
+  async #ask(payload: string, timeout: number): Promise<string | undefined> {
+    const { connection } = this.#link;
+    if (!this.#link.isUp()) return undefined;
+    const asked = this.#link.whileUp(connection.request(REPORTS, payload, { timeout }));
+    const answer = asked.then(
+      (message) => message.string(),
+      (error: unknown) => {
+        this.#logger.debug({ err: error }, 'a report is sent again');
+        return error instanceof errors.TimeoutError ? LATE : undefined;
+      },
+    );
+    return await this.#orClosed(answer);
   }
 
-  /** @returns whether it is in the stream, as far as one may assume */
-  async #send(subject: string, payload: string, tries: number): Promise<boolean> {
-    const by = headers();
-    by.set(REPORTER, this.#reporter);
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await this.#orClosed(promise);
+    clearTimeout(timer);
+  }
+
+  async #orClosed<T>(work: Promise<T>): Promise<T | undefined> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const end = (): void => resolve(undefined);
+    this.#endings.add(end);
     try {
-      if (tries === 1) {
-        // That it is recorded will be said; the stream's own word for it would only cost time.
-        this.#link.connection.publish(subject, payload, { headers: by });
-        return true;
-      }
-      const options = { headers: by, timeout: ANSWER_MS };
-      await this.#link.whileUp(this.#client.publish(subject, payload, options));
-      return true;
-    } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN) return true;
-      this.#logger.debug({ err: error, subject }, 'a report is sent again');
-      return false;
+      return await Promise.race([work, promise]);
+    } finally {
+      this.#endings.delete(end);
     }
-  }
-
-  /** @returns whether something woke it before that time */
-  #pause(waker: Waker, ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const end = (woken: boolean): void => {
-        clearTimeout(timer);
-        this.#pausing.delete(waker);
-        resolve(woken);
-      };
-      const timer = setTimeout(() => end(false), ms);
-      waker.wake = () => end(true);
-      this.#pausing.add(waker);
-    });
-  }
-
-  #wakeAll(): void {
-    for (const { wake } of this.#pausing) wake?.();
   }
 }

@@ -9,9 +9,9 @@ import { parseJob } from './job-schema.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
 import { NatsHands } from './nats-hands.ts';
 import { NatsOffers } from './nats-offers.ts';
-import { followReports } from './nats-report-follower.ts';
+import { followReports, type ReportFollower } from './nats-report-follower.ts';
 import { NatsReportSender } from './nats-report-sender.ts';
-import { ensureStreams, JOBS, RENDERERS } from './nats-streams.ts';
+import { ensureJobs, JOBS, RENDERERS } from './nats-streams.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
 /** After a renderer's last sign of life, another gets its jobs. */
@@ -43,7 +43,7 @@ interface Parts {
 export class NatsRenderQueue implements RenderQueue {
   readonly #options: NatsRenderQueueOptions;
   readonly #parts: Parts;
-  readonly #pullers = new Set<Puller>();
+  readonly #takers = new Set<Puller | ReportFollower>();
 
   /** @throws {Error} one line when the server cannot hold the queue */
   static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
@@ -54,13 +54,13 @@ export class NatsRenderQueue implements RenderQueue {
         `NATS takes messages of at most ${limit} bytes: set its max_payload to 1MB, the default, or more.`,
       );
     }
-    const client = jetstream(link.connection);
     const hands = new NatsHands(link);
-    const sender = side === 'api' ? undefined : new NatsReportSender(link, client, logger);
+    const sender = side === 'api' ? undefined : new NatsReportSender(link, logger);
     if (side === 'renderer')
       return new NatsRenderQueue(options, { hands, offers: undefined, sender });
     const manager = await jetstreamManager(link.connection, { checkAPI: false });
-    await ensureStreams(manager, ackWaitMs);
+    await ensureJobs(manager, ackWaitMs);
+    const client = jetstream(link.connection);
     const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs });
     return new NatsRenderQueue(options, { hands, offers, sender });
   }
@@ -87,7 +87,7 @@ export class NatsRenderQueue implements RenderQueue {
       ackWaitMs,
       handle: (taken) => this.#deliver(taken, handle),
     });
-    this.#pullers.add(puller);
+    this.#takers.add(puller);
     hands.addSlots(slots);
     let stopped = false;
     return {
@@ -108,7 +108,7 @@ export class NatsRenderQueue implements RenderQueue {
   reports(handle: (report: RenderReport) => Promise<void>): Consumer {
     this.#offers();
     const follower = followReports(this.#options.link, this.#options.logger, handle);
-    this.#pullers.add(follower);
+    this.#takers.add(follower);
     return { stop: () => follower.stop() };
   }
 
@@ -120,7 +120,7 @@ export class NatsRenderQueue implements RenderQueue {
     const { hands, offers, sender } = this.#parts;
     sender?.close();
     hands.close();
-    await Promise.all([offers?.close(), ...[...this.#pullers].map((puller) => puller.close())]);
+    await Promise.all([offers?.close(), ...[...this.#takers].map((taker) => taker.close())]);
   }
 
   #offers(): NatsOffers {

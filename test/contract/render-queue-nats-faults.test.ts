@@ -4,7 +4,7 @@ import { type Test, test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
-import { jobSubject, reportSubject } from '../../src/render-queue/nats-streams.ts';
+import { jobSubject, REFUSED, REPORTS } from '../../src/render-queue/nats-streams.ts';
 import { cable } from '../support/cable.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
@@ -192,21 +192,53 @@ void test('a second node that offers the same jobs doubles none', async (t) => {
   );
 });
 
-void test('a report is recorded once for each who makes it, and again after a repetition', async (t) => {
+void test('a report waits until somebody records it, and is recorded again after a repetition', async (t) => {
   const { url } = await startNatsServer(t);
   const api = await node(t, url, 'api');
   const renderer = await node(t, url, 'renderer');
-  const again = renderer.queue.report(completedReport(1));
-  const both = renderer.queue.report(completedReport(1));
-  const other = renderer.queue.report(completedReport(1, 2));
+  const reports = [completedReport(1), completedReport(1, 2)].map((each) =>
+    renderer.queue.report(each),
+  );
   const seen: number[] = [];
   const follower = api.queue.reports(async ({ attempt }) => void seen.push(attempt));
-  await Promise.all([again, both, other]);
-  t.strictSame(new Set(seen), new Set([1, 2]));
-  t.equal(seen.length, 2);
+  await Promise.all(reports);
+  t.strictSame(seen.toSorted(), [1, 2]);
   await renderer.queue.report(completedReport(1));
   t.strictSame(seen.slice(2), [1]);
   await follower.stop();
+});
+
+void test('each report goes to one of those who record, and on to another when that one stops', async (t) => {
+  const { url } = await startNatsServer(t);
+  const apis = [await node(t, url, 'api'), await node(t, url, 'api')];
+  const renderer = await node(t, url, 'renderer');
+  const seen: string[][] = [[], []];
+  const followers = apis.map(({ queue }, n) =>
+    queue.reports(async (report) => void seen[n]?.push(report.conversionId)),
+  );
+  const all = numbers(1, 40).map((n) => completedReport(n));
+  await Promise.all(all.map((report) => renderer.queue.report(report)));
+  t.equal(seen.flat().length, 40);
+  t.ok(seen.every((each) => each.length > 0));
+  const under = all.map((report) => renderer.queue.report(report));
+  await followers[0]?.stop();
+  await Promise.all(under);
+  const before = seen[0]?.length;
+  await Promise.all(all.map((report) => renderer.queue.report(report)));
+  t.equal(seen[0]?.length, before);
+});
+
+void test('a report without an answer is sent again', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const renderer = await node(t, url, 'renderer');
+  const seen: number[] = [];
+  api.queue.reports(async ({ attempt }) => {
+    seen.push(attempt);
+    if (seen.length === 1) await new Promise(() => {});
+  });
+  await renderer.queue.report(completedReport(1));
+  t.strictSame(seen, [1, 1]);
 });
 
 void test('a report of the largest manifest arrives', async (t) => {
@@ -229,11 +261,13 @@ void test('what is unreadable is dropped, and holds up nothing', async (t) => {
   const renderer = await node(t, url, 'renderer');
   api.link.connection.publish(jobSubject('conv_x'), 'no job');
   const endless = JSON.stringify({ ...startedReport(1), at: 1e300 });
-  for (const said of ['no report', '{"kind":"completed"}', endless]) {
-    renderer.link.connection.publish(reportSubject('conv_x', `${said.length}`), said);
-  }
   const seen: string[] = [];
   api.queue.reports(async (report) => void seen.push(report.conversionId));
+  await api.link.connection.flush();
+  for (const said of ['no report', '{"kind":"completed"}', endless]) {
+    const answer = await renderer.link.connection.request(REPORTS, said, { timeout: PATIENT_MS });
+    t.equal(answer.string(), REFUSED, said);
+  }
   await api.queue.offer(renderJob(1));
   const holder = hold(renderer.queue, 1);
   await (await holder.delivery(0)).done();

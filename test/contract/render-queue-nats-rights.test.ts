@@ -6,7 +6,7 @@ import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { leasePermissions, NatsLease } from '../../src/nats/lease.ts';
 import { NatsKvRateLimiter, RATE_LIMITER_PERMISSIONS } from '../../src/rate-limiter/nats-kv.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
-import { JOBS, jobSubject, PERMISSIONS } from '../../src/render-queue/nats-streams.ts';
+import { JOBS, jobSubject, PERMISSIONS, REPORTS } from '../../src/render-queue/nats-streams.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { completedReport, hold, renderJob } from '../support/render-queue.ts';
@@ -93,7 +93,7 @@ void test('a renderer can neither make jobs nor read what is others’', async (
       subject,
     );
   }
-  for (const subject of ['_INBOX_API.>', '>', '$KV.>', 'pressledger.reports.*.*']) {
+  for (const subject of ['_INBOX_API.>', '>', '$KV.>', REPORTS]) {
     const refused = new Promise((resolve) => {
       connection.subscribe(subject, { callback: resolve });
     });

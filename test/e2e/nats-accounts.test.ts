@@ -11,7 +11,7 @@ import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
 import type { ObjectContent } from '../../src/blob-store/objects.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { JOBS, PERMISSIONS } from '../../src/render-queue/nats-streams.ts';
+import { JOBS, PERMISSIONS, REPORTS } from '../../src/render-queue/nats-streams.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
@@ -103,7 +103,6 @@ function attack(connection: NatsConnection): void {
   const direct = [
     '$KV.keyring.account',
     'pressledger.jobs.forged',
-    'pressledger.recorded.forged',
     '$JS.API.STREAM.DELETE.KV_keyring',
     '$JS.API.STREAM.PURGE.KV_keyring',
     `$JS.API.STREAM.DELETE.${JOBS}`,
@@ -115,6 +114,7 @@ function attack(connection: NatsConnection): void {
   // An answer that is sent to a stream's subject would be stored there.
   for (const reply of ['$KV.keyring.account', 'pressledger.jobs.forged']) {
     connection.publish('$JS.API.INFO', '', { reply });
+    connection.publish(REPORTS, 'no report', { reply });
     connection.publish('$JS.API.STREAM.INFO.OBJ_pressledger-blobs', '', { reply });
     connection.publish('$JS.API.DIRECT.GET.OBJ_pressledger-blobs', '{"seq":1}', { reply });
   }
@@ -124,6 +124,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const { api, renderer } = await connectBoth(t);
   const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
   t.teardown(() => offering.close());
+  offering.reports(() => Promise.resolve());
   // Something to be given as an answer.
   await new NatsObjects(api.connection).put('conv_1/request-a', content(Buffer.from('forged')));
   const keyring = await new Kvm(jetstream(api.connection)).create('keyring');
@@ -143,8 +144,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
     '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs',
     '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs.x',
     '$JS.API.CONSUMER.DURABLE.CREATE.OBJ_pressledger-blobs.x',
-    '$JS.API.CONSUMER.CREATE.PRESSLEDGER_REPORTS.x',
-    '$JS.API.CONSUMER.MSG.NEXT.PRESSLEDGER_REPORTS.recorders',
+    '$JS.API.CONSUMER.CREATE.PRESSLEDGER_JOBS.x',
     '$JS.API.CONSUMER.DELETE.PRESSLEDGER_JOBS.renderers',
   ];
   for (const subject of questions) {
