@@ -43,6 +43,11 @@ interface OutcomeOf {
   readonly at: number;
 }
 
+/** What ended, and when it began: a start that was not reported by itself. */
+interface EndOf extends OutcomeOf {
+  readonly startedAt?: number;
+}
+
 export type ConversionCommand =
   | ({ readonly type: 'StartConversion' } & OutcomeOf)
   | ({
@@ -52,13 +57,13 @@ export type ConversionCommand =
       readonly timings: RenderTimings;
       readonly chrome: string;
       readonly manifest: BlobRef;
-    } & OutcomeOf)
+    } & EndOf)
   | ({
       readonly type: 'FailConversion';
       readonly code: ConversionFailureCode;
       /** Sealed. */
       readonly message: string;
-    } & OutcomeOf)
+    } & EndOf)
   | {
       readonly type: 'ExpireConversion';
       readonly accountId: string;
@@ -112,6 +117,23 @@ function ignore(
   ];
 }
 
+function start(
+  { accountId, conversionId, renderer, attempt }: OutcomeOf,
+  startedAt: number,
+  { attempts }: ConversionState,
+): readonly ConversionEvent[] {
+  if (attempt <= attempts) return [];
+  return [
+    {
+      type: 'ConversionStarted',
+      data: { accountId, conversionId, renderer, attempt, startedAt },
+    },
+  ];
+}
+
+const unreportedStart = (command: EndOf, state: ConversionState): readonly ConversionEvent[] =>
+  command.startedAt === undefined ? [] : start(command, command.startedAt, state);
+
 const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['decide'] = (
   command,
   state,
@@ -119,20 +141,13 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
   const open = state.status === 'pending' || state.status === 'processing';
   const { accountId, conversionId, at } = command;
   switch (command.type) {
-    case 'StartConversion': {
-      const { renderer, attempt } = command;
-      if (!open || attempt <= state.attempts) return [];
-      return [
-        {
-          type: 'ConversionStarted',
-          data: { accountId, conversionId, renderer, attempt, startedAt: at },
-        },
-      ];
-    }
+    case 'StartConversion':
+      return open ? start(command, at, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pages, timings, chrome, manifest } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
+        ...unreportedStart(command, state),
         {
           type: 'ConversionCompleted',
           data: {
@@ -153,6 +168,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'FailConversion':
       if (!open) return ignore(command, 'failed', state);
       return [
+        ...unreportedStart(command, state),
         {
           type: 'ConversionFailed',
           data: {

@@ -27,6 +27,14 @@ const UNREADABLE = 'erased';
  */
 const MAX_CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 
+function believed(report: RenderReport, now: number): RenderReport {
+  const near = (time: number): number =>
+    Math.abs(time - now) > MAX_CLOCK_DIFFERENCE_MS ? now : time;
+  const at = near(report.at);
+  if (report.kind === 'started' || report.startedAt === undefined) return { ...report, at };
+  return { ...report, at, startedAt: Math.min(at, near(report.startedAt)) };
+}
+
 async function sealed(vault: Seals, accountId: string, message: string): Promise<string> {
   try {
     return await vault.seal(accountId, message);
@@ -51,6 +59,7 @@ const unusable = (report: CompletedReport): FailedReport => ({
   renderer: report.renderer,
   attempt: report.attempt,
   at: report.at,
+  ...(report.startedAt !== undefined && { startedAt: report.startedAt }),
   code: 'renderer_failed',
   message: 'The renderer reported more than can be recorded.',
 });
@@ -117,10 +126,8 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
       logger.error(about, 'a render report of a conversion that was never accepted: dropped');
       return;
     }
-    const now = clock.now();
-    const at = Math.abs(report.at - now) > MAX_CLOCK_DIFFERENCE_MS ? now : report.at;
     try {
-      const recorded = await record({ ...report, accountId, at }, deps);
+      const recorded = await record({ ...believed(report, clock.now()), accountId }, deps);
       logger.debug({ ...about, recorded }, 'render report');
     } catch (error) {
       if (!mayPass(error)) {

@@ -29,7 +29,12 @@ export interface StartedReport extends ReportOf {
   readonly kind: 'started';
 }
 
-export interface CompletedReport extends ReportOf {
+interface OutcomeReport extends ReportOf {
+  /** When rendering began, as `at`: of one that ended before its start was worth a report. */
+  readonly startedAt?: number;
+}
+
+export interface CompletedReport extends OutcomeReport {
   readonly kind: 'completed';
   readonly document: BlobRef;
   readonly pages: number;
@@ -40,7 +45,7 @@ export interface CompletedReport extends ReportOf {
   readonly manifest: string;
 }
 
-export interface FailedReport extends ReportOf {
+export interface FailedReport extends OutcomeReport {
   readonly kind: 'failed';
   readonly code: ConversionFailureCode;
   /** What a person can act on: shown to the client. */

@@ -41,6 +41,8 @@ interface Parts {
 }
 
 export class NatsRenderQueue implements RenderQueue {
+  /** The server does: see `deliveries`. */
+  readonly countsTries = true;
   readonly #options: NatsRenderQueueOptions;
   readonly #parts: Parts;
   readonly #takers = new Set<Puller | ReportFollower>();

@@ -21,6 +21,11 @@ export interface Consumer {
  * never the truth: what it loses is sent again from the log.
  */
 export interface RenderQueue {
+  /**
+   * Whether it counts tries by itself: a job whose renderer died comes back as the next attempt. Otherwise
+   * the log counts them, by the starts that renderers report, and each must be reported at once.
+   */
+  readonly countsTries: boolean;
   /** Offers a job; one that is already queued or in a renderer's hands is not offered twice. */
   offer(job: RenderJob): Promise<void>;
   /** Takes jobs, at most `slots` in hand at a time; accounts with waiting jobs take turns. */

@@ -17,20 +17,23 @@ const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER 
 const exactly = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
+const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
+
 const COMMON = {
   conversionId: Type.String({ pattern: '^conv_[0-9a-z]{26}$' }),
   accountId: Type.String({ pattern: '^acct_[0-9a-z]{26}$' }),
   /** Without a slash: the name is a part of the id of what is recorded. */
   renderer: Type.String({ pattern: '^[0-9A-Za-z_.-]{1,100}$' }),
   attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),
-  at: Type.Integer({ minimum: 0, maximum: 8.64e15 }),
+  at: Time,
 };
+const OUTCOME = { ...COMMON, startedAt: Type.Optional(Time) };
 
 const REPORTS = {
   started: Compile(exactly({ ...COMMON, kind: Type.Literal('started') })),
   completed: Compile(
     exactly({
-      ...COMMON,
+      ...OUTCOME,
       kind: Type.Literal('completed'),
       document: exactly(BlobRef.properties),
       pages: Type.Integer({ minimum: 1, maximum: MAX_PAGES }),
@@ -47,7 +50,7 @@ const REPORTS = {
   ),
   failed: Compile(
     exactly({
-      ...COMMON,
+      ...OUTCOME,
       kind: Type.Literal('failed'),
       code: Type.Enum([...FAILURE_CODES]),
       message: Type.String({ maxLength: MAX_MESSAGE }),

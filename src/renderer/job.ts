@@ -17,6 +17,7 @@ import type { RenderResult } from './messages.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
 import type { Slots } from './slots.ts';
+import { StartReport } from './start-report.ts';
 
 export interface JobContext {
   readonly queue: RenderQueue;
@@ -52,6 +53,8 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
 
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
+/** What ends sooner has its start reported with its outcome: nobody misses `processing` for so short. */
+const START_REPORT_MS = 250;
 /** The node stops, and this job is none of what it still ends. */
 const PUT_BACK = 'put back';
 
@@ -62,8 +65,10 @@ class JobRun {
   readonly #outputPath: string;
   /** Of `performance.now()`, when a slot was free for it: waiting for one is waiting in the queue. */
   #begunAt = 0;
-  /** The same by the clock. */
-  #takenAt = 0;
+  /** The same by the clock; before that, when it was handed over. */
+  #takenAt: number;
+  /** The PDF is the blob store's: there is no file any more. */
+  #adopted = false;
   /** Gives the slot back; reading, storing and reporting need none. */
   #free: () => void = () => {};
 
@@ -71,47 +76,66 @@ class JobRun {
     this.#context = context;
     this.#delivery = delivery;
     this.#job = delivery.job;
+    this.#takenAt = context.clock.now();
     const { conversionId, attempt } = delivery.job;
     this.#outputPath = join(context.directory, `${conversionId}-${attempt}.pdf`);
   }
 
   async run(): Promise<void> {
-    const { queue, logger } = this.#context;
-    const { conversionId, attempt } = this.#job;
+    const { logger } = this.#context;
+    const { conversionId } = this.#job;
+    let start: StartReport | undefined;
     try {
       const request = await this.#begin();
       if (request === PUT_BACK) {
         logger.info({ conversionId }, 'the renderer stops: the job goes back as it came');
         return await this.#delivery.putBack();
       }
-      // Recorded while the document is rendered; a lost start changes nothing for the outcome.
-      const started = queue
-        .report({ kind: 'started', ...this.#reportOf() })
-        .catch((error: unknown) => logger.warn({ err: error, conversionId }, 'start not recorded'));
-      const problem = 'code' in request ? request : await this.#renderAndReport(request, started);
-      if (problem === PUT_BACK) {
-        logger.warn({ conversionId }, 'the renderer stops and cannot store: the job goes back');
-        await started;
-        return await this.#delivery.putBack();
-      }
-      if (problem?.retry === true && attempt < MAX_ATTEMPTS) {
-        logger.warn({ conversionId, attempt, reason: problem.message }, 'rendering is tried again');
-        await started;
-        return await this.#delivery.giveBack();
-      }
-      if (problem) {
-        const { code, message } = problem;
-        await started;
-        await queue.report({ kind: 'failed', ...this.#reportOf(), code, message });
-      }
-      await this.#delivery.done();
+      start = this.#start();
+      const problem = 'code' in request ? request : await this.#renderAndReport(request, start);
+      await this.#end(problem, start);
     } catch (error) {
       logger.error({ err: error, conversionId }, 'the outcome was not recorded; the job goes back');
       await this.#delivery.giveBack();
     } finally {
+      start?.drop();
       this.#free();
-      await rm(this.#outputPath, { force: true });
+      if (!this.#adopted) await rm(this.#outputPath, { force: true });
     }
+  }
+
+  /** Recorded while the document is rendered; a lost start changes nothing for the outcome. */
+  #start(): StartReport {
+    const { queue, logger } = this.#context;
+    const { conversionId } = this.#job;
+    const report = { kind: 'started', ...this.#reportOf() } as const;
+    const make = (): Promise<void> =>
+      queue.report(report).catch((error: unknown) => {
+        logger.warn({ err: error, conversionId }, 'start not recorded');
+      });
+    return new StartReport(make, queue.countsTries ? START_REPORT_MS : 0);
+  }
+
+  /** @param problem nothing when the PDF is stored and reported */
+  async #end(problem: Problem | typeof PUT_BACK | undefined, start: StartReport): Promise<void> {
+    const { queue, logger } = this.#context;
+    const { conversionId, attempt } = this.#job;
+    if (problem === PUT_BACK) {
+      logger.warn({ conversionId }, 'the renderer stops and cannot store: the job goes back');
+      await start.leaveToOutcome();
+      return await this.#delivery.putBack();
+    }
+    if (problem?.retry === true && attempt < MAX_ATTEMPTS) {
+      logger.warn({ conversionId, attempt, reason: problem.message }, 'rendering is tried again');
+      await start.now();
+      return await this.#delivery.giveBack();
+    }
+    if (problem) {
+      const { code, message } = problem;
+      await start.leaveToOutcome();
+      await queue.report({ kind: 'failed', ...this.#outcomeOf(), code, message });
+    }
+    await this.#delivery.done();
   }
 
   /** Reads the request and waits for a slot: until then nothing is reported. */
@@ -133,10 +157,14 @@ class JobRun {
     return { conversionId, accountId, attempt, renderer: name, at: clock.now() };
   }
 
+  #outcomeOf() {
+    return { ...this.#reportOf(), startedAt: this.#takenAt };
+  }
+
   /** @returns what went wrong; nothing when the PDF is stored and reported */
   async #renderAndReport(
     request: RequestDocument,
-    started: Promise<void>,
+    start: StartReport,
   ): Promise<Problem | typeof PUT_BACK | undefined> {
     const { pool, timeoutMs, logger } = this.#context;
     const { conversionId, accountId, options } = this.#job;
@@ -160,7 +188,7 @@ class JobRun {
           : 'The renderer could not do its work, on every try.';
       return { retry: true, code: result.code, message };
     }
-    return await this.#store(result, started);
+    return await this.#store(result, start);
   }
 
   async #readRequest(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
@@ -195,7 +223,7 @@ class JobRun {
 
   async #store(
     result: Completed,
-    started: Promise<void>,
+    start: StartReport,
   ): Promise<Problem | typeof PUT_BACK | undefined> {
     const { blobs, queue, logger } = this.#context;
     const { conversionId } = this.#job;
@@ -214,6 +242,7 @@ class JobRun {
       return { retry: true, code: 'renderer_failed', message };
     }
     if (document === undefined) return PUT_BACK;
+    this.#adopted = true;
     const { load, ready, print } = result.timings;
     const store = performance.now() - rendered;
     const queued = Math.max(0, rendered - this.#begunAt - load - ready - print);
@@ -228,10 +257,10 @@ class JobRun {
       pages,
       page,
     });
-    await started;
+    await start.leaveToOutcome();
     await queue.report({
       kind: 'completed',
-      ...this.#reportOf(),
+      ...this.#outcomeOf(),
       document,
       pages,
       timings,

@@ -20,6 +20,10 @@ void test('what renderers report is read as it was said', async (t) => {
   for (const report of [startedReport(), failed, completedReport(), completedReport(7, 1000)]) {
     t.strictSame(parse(report), report, report.kind);
   }
+  for (const report of [failed, completedReport()]) {
+    const whole = { ...report, startedAt: report.at - 50 };
+    t.strictSame(parse(whole), whole, `${report.kind}, with its start`);
+  }
   const half = { ...completedReport(), timings: { ...completedReport().timings, load: 0.25 } };
   t.strictSame(parse(half), half);
 });
@@ -30,6 +34,8 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a time beyond all integers': { ...startedReport(), at: 1e300 },
   'a time before all': { ...startedReport(), at: -1 },
   'a broken time': { ...startedReport(), at: 0.5 },
+  'a start of a start': { ...startedReport(), startedAt: 1 },
+  'a start beyond all integers': { ...done, startedAt: 1e300 },
   'attempt 0': { ...startedReport(), attempt: 0 },
   'attempt 1001': { ...startedReport(), attempt: 1001 },
   'an id that is a path': { ...startedReport(), conversionId: `${conversionId()}/..` },

@@ -98,6 +98,30 @@ void test('the outcome of an earlier attempt counts while none has ended it', (t
   t.end();
 });
 
+void test('an outcome tells of a start that nobody reported', (t) => {
+  const since = { startedAt: NOW - 50 };
+  const before = (attempt = 1): ConversionEvent => ({
+    type: 'ConversionStarted',
+    data: { ...by('r1', attempt), ...since },
+  });
+  given(t, conversion)
+    .when({ ...complete(), ...since })
+    .thenEvents(before(), completed());
+  given(t, conversion)
+    .when({ ...fail(), ...since })
+    .thenEvents(before(), failed());
+  given(t, conversion, started())
+    .when({ ...complete(), ...since })
+    .thenEvents(completed());
+  given(t, conversion, started())
+    .when({ ...fail('r1', 2), ...since })
+    .thenEvents(before(2), failed('r1', 2));
+  given(t, conversion, completed())
+    .when({ ...complete('r2', 2), ...since })
+    .thenEvents(ignored('completed', 'r2', 2));
+  t.end();
+});
+
 void test('an ended conversion does not start again', (t) => {
   for (const end of [completed(), failed()]) {
     given(t, conversion, end).when(start('r2', 2)).thenNothing();

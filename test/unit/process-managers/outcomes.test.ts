@@ -52,6 +52,33 @@ void test('a report becomes an event that says who reported and what caused it',
   });
 });
 
+void test('an outcome that tells when it began is two events of one append', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, document } = await accepted(node);
+  node.run(startOutcomes(node));
+  const report = { ...completed(job, document), at: NOW + 60, startedAt: NOW + 20 };
+  await node.queue.report(report);
+  await node.queue.report(report);
+  await node.queue.report({ ...started(job), at: NOW + 20 });
+  const [start, end, ...more] = place.log(...LIFE);
+  t.match(JSON.parse(start?.data ?? ''), { renderer: 'test', attempt: 1, startedAt: NOW + 20 });
+  t.match(JSON.parse(end?.data ?? ''), { completedAt: NOW + 60 });
+  t.strictSame(more, []);
+  t.strictSame(violations(place.log(), { settled: true }), []);
+});
+
+void test('a renderer whose clock is far off is not believed when it began either', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job } = await accepted(node);
+  node.run(startOutcomes(node));
+  await node.queue.report({ ...failed(job), startedAt: NOW + 10 * DAY_MS });
+  const [start, end] = place.log(...LIFE);
+  t.match(JSON.parse(start?.data ?? ''), { startedAt: NOW });
+  t.match(JSON.parse(end?.data ?? ''), { failedAt: NOW });
+});
+
 void test('a report is recorded once, however often and wherever it comes', async (t) => {
   const place = openManagedPlace(t);
   const nodes = [await place.node('one'), await place.node('two')] as const;
