@@ -38,7 +38,7 @@ async function openPlaces(dir: string): Promise<Place[]> {
     {
       name: 'own database',
       events: new SqliteEventStore(second),
-      blobs: new EmbeddedBlobStore(own, files, { largestRow: Infinity }),
+      blobs: new EmbeddedBlobStore(own, files, Infinity),
       close: () => {
         second.close();
         own.close();
@@ -47,7 +47,7 @@ async function openPlaces(dir: string): Promise<Place[]> {
     {
       name: 'same transaction',
       events: new SqliteEventStore(shared),
-      blobs: new EmbeddedBlobStore(shared, files, { largestRow: Infinity }),
+      blobs: new EmbeddedBlobStore(shared, files, Infinity),
       close: () => shared.close(),
     },
   ];

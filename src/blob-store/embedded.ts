@@ -28,29 +28,17 @@ export class EmbeddedBlobStore implements BlobStore {
   readonly #database: EmbeddedDatabase;
   readonly #files: BlobStore;
   readonly #largestRow: number;
-  readonly #rowKinds: ReadonlySet<BlobKind>;
   readonly #insert;
   readonly #select;
   readonly #delete;
 
-  /**
-   * `files` takes what is larger than `largestRow` bytes, what is adopted, and what is not of `rowKinds`:
-   * what others read who may not open the database.
-   */
-  constructor(
-    database: EmbeddedDatabase,
-    files: BlobStore,
-    {
-      largestRow = LARGEST_ROW_BYTES,
-      rowKinds = ['request', 'manifest'],
-    }: { readonly largestRow?: number; readonly rowKinds?: readonly BlobKind[] } = {},
-  ) {
+  /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
+  constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
     const { db } = database;
     database.define(DDL);
     this.#database = database;
     this.#files = files;
     this.#largestRow = largestRow;
-    this.#rowKinds = new Set(rowKinds);
     this.#insert = db.prepare<[string, Buffer]>(
       'INSERT INTO blobs (key, content) VALUES (?, ?) ON CONFLICT DO NOTHING',
     );
@@ -62,7 +50,7 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
-    if (content.length > this.#largestRow || !this.#rowKinds.has(kind)) {
+    if (content.length > this.#largestRow) {
       return this.#files.stage(conversionId, kind, content);
     }
     const ref = refOf(conversionId, kind, content);
@@ -87,24 +75,28 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   async read(ref: BlobRef): Promise<Buffer> {
+    return this.readRow(ref) ?? (await this.#files.read(ref));
+  }
+
+  /**
+   * What lies in the database, where only its own process can read it; undefined: it is a file, or nothing.
+   * @throws {BlobStoreUnavailable}
+   */
+  readRow(ref: BlobRef): Buffer | undefined {
     const row = this.#row(ref);
-    return row === undefined ? this.#files.read(ref) : verified(ref, row);
+    return row && verified(ref, row);
   }
 
   async open(ref: BlobRef, range?: BlobRange): Promise<Readable> {
-    const row = this.#row(ref);
-    if (row === undefined) return this.#files.open(ref, range);
-    const content = verified(ref, row);
+    const content = this.readRow(ref);
+    if (content === undefined) return this.#files.open(ref, range);
     if (range === undefined) return Readable.from(content, { objectMode: false });
     const { start, end } = checkRange(ref, range);
     return Readable.from(content.subarray(start, end + 1), { objectMode: false });
   }
 
   async exists(ref: BlobRef): Promise<boolean> {
-    const row = this.#row(ref);
-    if (row === undefined) return this.#files.exists(ref);
-    verified(ref, row);
-    return true;
+    return this.readRow(ref) !== undefined || (await this.#files.exists(ref));
   }
 
   async deleteAll(conversionId: string): Promise<void> {

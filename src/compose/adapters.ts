@@ -48,12 +48,12 @@ export function openAdapters(
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const { store, database } = await openStore(config, logger, openings, create);
-    const blobs = await openBlobs(config, openings, nats, database, 'api');
+    const { blobs, readRow } = await openBlobs(config, openings, nats, database, 'api');
     return {
       store,
       blobs,
       ...(await openKeyring(config, openings, nats, store)),
-      queues: nats === undefined ? embeddedQueues(config) : await natsQueues(nats, logger),
+      queues: nats === undefined ? embeddedQueues(config) : await natsQueues(nats, logger, readRow),
       openRateLimiter: async (clock) =>
         nats === undefined
           ? new MemoryRateLimiter(clock)
@@ -72,7 +72,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
-    const blobs = await openBlobs(config, openings, nats, undefined, 'renderer');
+    const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });

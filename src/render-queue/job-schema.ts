@@ -2,6 +2,7 @@
  * What may be a job. Renderers share an account at the server, and one that was taken over could hand
  * another something that looks like a job: its ids become parts of paths there.
  */
+import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/schema';
 import { BlobRef, PrintOptions } from '../domain/events.ts';
@@ -15,6 +16,7 @@ const JOB = Compile(
       conversionId: Type.String({ pattern: '^conv_[0-9a-z]{26}$' }),
       accountId: Type.String({ pattern: '^acct_[0-9a-z]{26}$' }),
       request: BlobRef,
+      requestText: Type.Optional(Type.String()),
       options: PrintOptions,
       attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),
     },
@@ -27,7 +29,10 @@ export function parseJob(data: Uint8Array): RenderJob | undefined {
   try {
     const said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data)) as unknown;
     if (!JOB.Check(said)) return undefined;
-    const { conversionId, request } = said;
+    const { conversionId, request, requestText } = said;
+    // What is rendered is what was accepted, by its hash.
+    if (requestText !== undefined && hash('sha256', requestText) !== request.sha256)
+      return undefined;
     return request.key === `${conversionId}/request-${request.sha256}` ? said : undefined;
   } catch {
     return undefined;

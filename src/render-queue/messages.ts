@@ -11,6 +11,8 @@ export interface RenderJob {
   readonly accountId: string;
   /** The `RequestDocument` that the client sent. */
   readonly request: BlobRef;
+  /** Its JSON, where the renderer cannot read it from the blob store. */
+  readonly requestText?: string;
   readonly options: PrintOptions;
   /** 1 for the first try; each renderer that takes the job up again counts on. */
   readonly attempt: number;

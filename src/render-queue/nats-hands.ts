@@ -7,6 +7,8 @@ import type { NatsLink } from '../nats/connection.ts';
 import { handsSubject } from './nats-streams.ts';
 
 const ANNOUNCE_MS = 1000;
+/** What changes so soon after is told along: one job ends and the next is taken. */
+const GATHER_MS = 10;
 /** A node that has said nothing for so long has gone. */
 const FORGET_MS = 3500;
 /** What a node may claim: those that run strangers' pages are not believed everything. */
@@ -36,7 +38,7 @@ export class NatsHands {
   readonly #putBack = new Map<string, number>();
   #ownSlots = 0;
   #announcements: NodeJS.Timeout | undefined;
-  #announceSoon: NodeJS.Immediate | undefined;
+  #announceSoon: NodeJS.Timeout | undefined;
   #subscription: Subscription | undefined;
   #onChange: OnChange | undefined;
   readonly #forget: () => void;
@@ -121,7 +123,7 @@ export class NatsHands {
     this.#onChange = undefined;
     this.#forget();
     clearInterval(this.#announcements);
-    clearImmediate(this.#announceSoon);
+    clearTimeout(this.#announceSoon);
     if (!this.#link.connection.isClosed()) this.#subscription?.unsubscribe();
     if (this.#announcements === undefined) return;
     this.#own.clear();
@@ -139,11 +141,11 @@ export class NatsHands {
 
   #changed(): void {
     this.#onChange?.(NOTHING);
-    this.#announceSoon ??= setImmediate(() => this.#announce());
+    this.#announceSoon ??= setTimeout(() => this.#announce(), GATHER_MS);
   }
 
   #announce(): void {
-    clearImmediate(this.#announceSoon);
+    clearTimeout(this.#announceSoon);
     this.#announceSoon = undefined;
     // What is said while the server is away would arrive when it no longer holds.
     if (!this.#link.isUp()) return;

@@ -9,6 +9,7 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
+import type { BlobRef } from '../domain/events.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RenderJob } from './messages.ts';
 import type { NatsHands } from './nats-hands.ts';
@@ -34,6 +35,7 @@ export interface NatsOffersOptions {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly ackWaitMs: number;
+  readonly carry: (request: BlobRef) => Buffer | undefined;
 }
 
 export class NatsOffers {
@@ -202,7 +204,7 @@ export class NatsOffers {
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
     try {
-      const payload = JSON.stringify(job);
+      const payload = JSON.stringify({ ...job, requestText: this.#carried(job) });
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
       await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
@@ -216,6 +218,16 @@ export class NatsOffers {
     }
     this.#inBacklog.delete(conversionId);
     this.#inStream.add(conversionId);
+  }
+
+  #carried({ conversionId, request }: RenderJob): string | undefined {
+    try {
+      return this.#options.carry(request)?.toString('utf8');
+    } catch (error) {
+      // Its renderer finds that out, too, and says so to the client.
+      this.#options.logger.error({ err: error, conversionId }, 'a request cannot be read');
+      return undefined;
+    }
   }
 
   #alert(how: 'lazily' | 'at once'): void {

@@ -16,10 +16,11 @@ export interface ReportFollower {
 }
 
 export function followReports(
-  { connection, isUp, whileUp }: NatsLink,
+  link: NatsLink,
   logger: Logger,
   handle: (report: RenderReport) => Promise<void>,
 ): ReportFollower {
+  const { connection } = link;
   const underWay = new Set<Promise<void>>();
   let closed = false;
 
@@ -41,21 +42,24 @@ export function followReports(
     const outcome = underWay.size > AT_A_TIME ? AGAIN : await outcomeOf(message.data);
     if (!closed && !connection.isClosed()) message.respond(outcome);
   };
+  const take = (message: Msg): void => {
+    const answered = answer(message).finally(() => underWay.delete(answered));
+    underWay.add(answered);
+  };
 
   const subscription = connection.subscribe(REPORTS, {
     // Each report goes to one of all who record.
     queue: RECORDERS,
     callback: (error, message) => {
-      if (error) return logger.error({ err: error }, 'reports cannot be heard');
-      const answered = answer(message).finally(() => underWay.delete(answered));
-      underWay.add(answered);
+      if (error) logger.error({ err: error }, 'reports cannot be heard');
+      else take(message);
     },
   });
   return {
     stop: async () => {
       if (closed || subscription.isClosed()) return;
       // What is on its way is still taken; what a lost server has taken along is sent again.
-      if (isUp()) await whileUp(subscription.drain()).catch(() => {});
+      if (link.isUp()) await link.whileUp(subscription.drain()).catch(() => {});
       else subscription.unsubscribe();
       await Promise.all(underWay);
     },

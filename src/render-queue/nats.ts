@@ -1,6 +1,7 @@
 /** The render queue on NATS JetStream: nodes that offer and nodes that render share it. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
+import type { BlobRef } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { Puller } from '../nats/puller.ts';
@@ -32,6 +33,8 @@ export interface NatsRenderQueueOptions {
   readonly side: 'api' | 'renderer' | 'both';
   /** Of the consumer, where this node makes it. */
   readonly ackWaitMs?: number;
+  /** The request, where renderers cannot read it for themselves: it goes along with the job. */
+  readonly carry?: (request: BlobRef) => Buffer | undefined;
 }
 
 interface Parts {
@@ -49,7 +52,7 @@ export class NatsRenderQueue implements RenderQueue {
 
   /** @throws {Error} one line when the server cannot hold the queue */
   static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
-    const { link, logger, side, ackWaitMs = ACK_WAIT_MS } = options;
+    const { link, logger, side, ackWaitMs = ACK_WAIT_MS, carry = () => undefined } = options;
     const limit = link.connection.info?.max_payload ?? MAX_REPORT_BYTES;
     if (limit < MAX_REPORT_BYTES) {
       throw new Error(
@@ -63,7 +66,7 @@ export class NatsRenderQueue implements RenderQueue {
     const manager = await jetstreamManager(link.connection, { checkAPI: false });
     await ensureJobs(manager, ackWaitMs);
     const client = jetstream(link.connection);
-    const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs });
+    const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs, carry });
     return new NatsRenderQueue(options, { hands, offers, sender });
   }
 

@@ -5,17 +5,19 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
+import type { BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { MAX_ATTEMPTS } from '../domain/conversion.ts';
-import type { BlobRef, ConversionFailureCode } from '../domain/events.ts';
+import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
+import { readRequest } from './job-request.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
+import { type Problem, PUT_BACK } from './problem.ts';
 import type { Slots } from './slots.ts';
 import { StartReport } from './start-report.ts';
 
@@ -37,15 +39,6 @@ export interface JobContext {
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
 
-/** Why there is no PDF. */
-interface Problem {
-  /** Whether it may be no fault of the document, so that another try is in order. */
-  readonly retry: boolean;
-  readonly code: ConversionFailureCode;
-  /** The client's text, when no further try follows. */
-  readonly message: string;
-}
-
 /** Never rejects but when the queue does. */
 export async function runJob(context: JobContext, delivery: Delivery): Promise<void> {
   await new JobRun(context, delivery).run();
@@ -55,9 +48,6 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
 const STORE_GRACE_MS = 10_000;
 /** What ends sooner has its start reported with its outcome: nobody misses `processing` for so short. */
 const START_REPORT_MS = 250;
-/** The node stops, and this job is none of what it still ends. */
-const PUT_BACK = 'put back';
-
 class JobRun {
   readonly #context: JobContext;
   readonly #delivery: Delivery;
@@ -140,8 +130,9 @@ class JobRun {
 
   /** Reads the request and waits for a slot: until then nothing is reported. */
   async #begin(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
-    const { slots, stopping, clock } = this.#context;
-    const request = await this.#readRequest();
+    const { blobs, slots, stopping, clock, logger } = this.#context;
+    const patience = this.#patience(0, 'the request cannot be read now');
+    const request = await readRequest(this.#job, { blobs, logger, patience });
     if (request === PUT_BACK || 'code' in request) return request;
     const free = await slots.acquire(stopping);
     if (!free) return PUT_BACK;
@@ -189,28 +180,6 @@ class JobRun {
       return { retry: true, code: result.code, message };
     }
     return await this.#store(result, start);
-  }
-
-  async #readRequest(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
-    const { blobs, stopping, logger } = this.#context;
-    const { conversionId, request, attempt } = this.#job;
-    if (stopping.aborted) return PUT_BACK;
-    if (attempt > MAX_ATTEMPTS) {
-      // Each of its renderers went down with it before it could say anything.
-      const broken = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
-      return { retry: false, code: 'renderer_failed', message: broken };
-    }
-    const message = 'The stored request could not be read.';
-    try {
-      const patience = this.#patience(0, 'the request cannot be read now');
-      const content = await untilStoreAnswers(() => blobs.read(request), patience);
-      if (content === undefined) return PUT_BACK;
-      return JSON.parse(content.toString('utf8')) as RequestDocument;
-    } catch (error) {
-      logger.error({ err: error, conversionId }, message);
-      const retry = error instanceof BlobStoreUnavailable;
-      return { retry, code: 'renderer_failed', message };
-    }
   }
 
   #patience(graceMs: number, what: string) {

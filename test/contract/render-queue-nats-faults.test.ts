@@ -202,7 +202,8 @@ void test('a report waits until somebody records it, and is recorded again after
   const seen: number[] = [];
   const follower = api.queue.reports(async ({ attempt }) => void seen.push(attempt));
   await Promise.all(reports);
-  t.strictSame(seen.toSorted(), [1, 2]);
+  t.strictSame(new Set(seen), new Set([1, 2]));
+  t.equal(seen.length, 2);
   await renderer.queue.report(completedReport(1));
   t.strictSame(seen.slice(2), [1]);
   await follower.stop();

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { test } from 'tap';
+import type { BlobRef } from '../../src/domain/events.ts';
 import { parseJob } from '../../src/render-queue/job-schema.ts';
 import { renderJob } from '../support/render-queue.ts';
 
@@ -7,6 +9,13 @@ const parsed = (job: unknown) => parseJob(Buffer.from(JSON.stringify(job)));
 void test('a job is taken as it was offered, and nothing that only looks like one', (t) => {
   const job = renderJob(1);
   t.strictSame(parsed(job), job);
+  const requestText = '{"html":"<p>“x”</p>"}';
+  const ref = (content: string): BlobRef => {
+    const sha256 = hash('sha256', content);
+    return { key: `${job.conversionId}/request-${sha256}`, sha256, bytes: content.length };
+  };
+  const whole = { ...job, request: ref(requestText), requestText };
+  t.strictSame(parsed(whole), whole);
   const { key } = renderJob(2).request;
   const bad: unknown[] = [
     null,
@@ -21,6 +30,8 @@ void test('a job is taken as it was offered, and nothing that only looks like on
     { ...job, request: { ...job.request, sha256: 'x' } },
     { ...job, options: { ...job.options, scale: '1' } },
     { ...job, more: true },
+    { ...whole, request: ref('{"html":"<p>other</p>"}') },
+    { ...whole, requestText: { html: '' } },
   ];
   for (const each of bad) t.equal(parsed(each), undefined, JSON.stringify(each)?.slice(0, 80));
   t.equal(parseJob(Buffer.from('{')), undefined);

@@ -3,12 +3,19 @@ import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
 import { FileBlobStore } from '../../blob-store/files.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
 import { type Config, ConfigError } from '../../config.ts';
+import type { BlobRef } from '../../domain/events.ts';
 import type { EmbeddedDatabase } from '../../embedded/database.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Openings } from '../openings.ts';
 import { inDataDir, makeDataDir } from './data-dir.ts';
 import { demandNats } from './nats.ts';
 import { openS3 } from './s3.ts';
+
+export interface OpenedBlobs {
+  readonly blobs: BlobStore;
+  /** What only this process can read: it goes along with its job. */
+  readonly readRow?: (ref: BlobRef) => Buffer | undefined;
+}
 
 /** @param database of the event store, where it is embedded */
 export async function openBlobs(
@@ -17,7 +24,7 @@ export async function openBlobs(
   nats: NatsLink | undefined,
   database: EmbeddedDatabase | undefined,
   side: 'api' | 'renderer',
-): Promise<BlobStore> {
+): Promise<OpenedBlobs> {
   const { blobStoreUrl: url, blobKey } = config;
   if (url === undefined) {
     if (blobKey !== undefined) {
@@ -32,11 +39,9 @@ export async function openBlobs(
     }
     makeDataDir(config);
     const files = await FileBlobStore.open(directory);
-    if (database === undefined) return files;
-    // A renderer of another process reads requests as files; it may not open the database of the log.
-    return nats === undefined
-      ? new EmbeddedBlobStore(database, files)
-      : new EmbeddedBlobStore(database, files, { rowKinds: ['manifest'] });
+    if (database === undefined) return { blobs: files };
+    const blobs = new EmbeddedBlobStore(database, files);
+    return { blobs, readRow: (ref) => blobs.readRow(ref) };
   }
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
@@ -47,7 +52,7 @@ export async function openBlobs(
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
   };
   openings.add({ missing, close: async () => {} });
-  return blobs;
+  return { blobs };
 }
 
 async function openObjects(

@@ -6,6 +6,7 @@ import type { Logger } from '../../log.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { RateLimiter } from '../../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../../render-queue/in-process.ts';
+import type { OpenedBlobs } from './blobs.ts';
 import { inDataDir } from './data-dir.ts';
 
 export function embeddedQueues(config: Config): RenderQueues {
@@ -17,7 +18,12 @@ export function embeddedQueues(config: Config): RenderQueues {
   };
 }
 
-export async function natsQueues(link: NatsLink, logger: Logger): Promise<RenderQueues> {
+/** @param readRow requests that renderers cannot read for themselves */
+export async function natsQueues(
+  link: NatsLink,
+  logger: Logger,
+  readRow: OpenedBlobs['readRow'],
+): Promise<RenderQueues> {
   const [{ NatsLease }, { NatsRenderQueue }] = await Promise.all([
     import('../../nats/lease.ts'),
     import('../../render-queue/nats.ts'),
@@ -26,7 +32,8 @@ export async function natsQueues(link: NatsLink, logger: Logger): Promise<Render
   return {
     shared: true,
     onReturn: (listener) => link.onReconnect(listener),
-    open: (side) => NatsRenderQueue.open({ link, logger, side }),
+    open: (side) =>
+      NatsRenderQueue.open({ link, logger, side, ...(readRow && { carry: readRow }) }),
     acquireLead: () => lead.acquire(),
   };
 }
