@@ -7,7 +7,7 @@ import type { NatsLink } from '../nats/connection.ts';
 import { handsSubject } from './nats-streams.ts';
 
 const ANNOUNCE_MS = 1000;
-/** What changes so soon after is told along: one job ends and the next is taken. */
+/** That a job has ended may wait so long: most often the next one is taken by then, and both are told. */
 const GATHER_MS = 10;
 /** A node that has said nothing for so long has gone. */
 const FORGET_MS = 3500;
@@ -38,6 +38,7 @@ export class NatsHands {
   readonly #putBack = new Map<string, number>();
   #ownSlots = 0;
   #announcements: NodeJS.Timeout | undefined;
+  #announceNow: NodeJS.Immediate | undefined;
   #announceSoon: NodeJS.Timeout | undefined;
   #subscription: Subscription | undefined;
   #onChange: OnChange | undefined;
@@ -70,7 +71,8 @@ export class NatsHands {
     const left = (this.#own.get(conversionId) ?? 0) - 1;
     if (left > 0) this.#own.set(conversionId, left);
     else this.#own.delete(conversionId);
-    this.#changed();
+    this.#onChange?.(NOTHING);
+    this.#announceSoon ??= setTimeout(() => this.#announce(), GATHER_MS);
   }
 
   /** Not in hand any more, and no longer in the stream: to be offered again, for the same attempt. */
@@ -78,6 +80,7 @@ export class NatsHands {
     this.#putBack.set(conversionId, attempt);
     this.#onChange?.(new Map([[conversionId, attempt]]));
     this.drop(conversionId);
+    this.#changed();
   }
 
   /** Hears what nodes have in hand, here and elsewhere. */
@@ -123,6 +126,7 @@ export class NatsHands {
     this.#onChange = undefined;
     this.#forget();
     clearInterval(this.#announcements);
+    clearImmediate(this.#announceNow);
     clearTimeout(this.#announceSoon);
     if (!this.#link.connection.isClosed()) this.#subscription?.unsubscribe();
     if (this.#announcements === undefined) return;
@@ -141,11 +145,13 @@ export class NatsHands {
 
   #changed(): void {
     this.#onChange?.(NOTHING);
-    this.#announceSoon ??= setTimeout(() => this.#announce(), GATHER_MS);
+    this.#announceNow ??= setImmediate(() => this.#announce());
   }
 
   #announce(): void {
+    clearImmediate(this.#announceNow);
     clearTimeout(this.#announceSoon);
+    this.#announceNow = undefined;
     this.#announceSoon = undefined;
     // What is said while the server is away would arrive when it no longer holds.
     if (!this.#link.isUp()) return;

@@ -15,6 +15,8 @@ import type { RenderJob } from './messages.ts';
 import type { NatsHands } from './nats-hands.ts';
 import { conversionOfJob, ensureJobs, JOBS, jobSubject, SUBJECT_IS_TAKEN } from './nats-streams.ts';
 import { Turns } from './turns.ts';
+import { TwoBells } from './two-bells.ts';
+import { Unattended } from './unattended.ts';
 
 /** Jobs in the stream that no renderer has taken yet: as many as they have slots, within these. */
 const MIN_AHEAD = 8;
@@ -52,26 +54,27 @@ export class NatsOffers {
   readonly #loop: Promise<void>;
   /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
   readonly #seenInHand = new Set<string>();
+  readonly #unattended: Unattended;
   #looked = false;
   /** Of `performance.now()`. */
   #lookedAt = 0;
   #heardFrom = 0;
   #closed = false;
   #failed = false;
-  #woken: 'no' | 'lazily' | 'at once' = 'no';
-  #wake: (() => void) | undefined;
+  readonly #bells = new TwoBells();
 
   constructor(options: NatsOffersOptions) {
     this.#options = options;
+    this.#unattended = new Unattended(options.logger);
     this.#forget = options.link.onReconnect(() => {
       this.#heardFrom = performance.now() + HEAR_MS;
       this.#lookedAt = 0;
-      this.#alert('at once');
+      this.#bells.ring('at once');
     });
     options.hands.follow((putBack) => {
       for (const [id, attempt] of putBack) this.#takeBack(id, attempt);
       this.#followHands();
-      this.#alert(this.#backlog.size + this.#doubted.size > 0 ? 'at once' : 'lazily');
+      this.#bells.ring(this.#backlog.size + this.#doubted.size > 0 ? 'at once' : 'lazily');
     });
     this.#loop = this.#run();
   }
@@ -83,7 +86,7 @@ export class NatsOffers {
     // Before the first look nothing is known: another process may have offered it.
     if (known || !this.#looked) this.#doubted.set(conversionId, job);
     else this.#enqueue(job);
-    this.#alert('at once');
+    this.#bells.ring('at once');
   }
 
   waiting(): number {
@@ -97,7 +100,7 @@ export class NatsOffers {
   async close(): Promise<void> {
     this.#closed = true;
     this.#forget();
-    this.#wake?.();
+    this.#bells.end();
     await this.#loop;
   }
 
@@ -119,7 +122,7 @@ export class NatsOffers {
 
   async #run(): Promise<void> {
     while (!this.#closed) {
-      this.#woken = 'no';
+      this.#bells.reset();
       try {
         if (this.#options.link.isUp()) {
           if (this.#lookIsDue()) await this.#options.link.whileUp(this.#look());
@@ -132,10 +135,10 @@ export class NatsOffers {
         this.#failed = true;
         // The stream may be gone.
         this.#lookedAt = 0;
-        await this.#sleep(RETRY_MS, 'never');
+        await this.#bells.rest(RETRY_MS);
       }
-      await this.#sleep(LOOK_MS, 'lazily');
-      if (this.#isLazy()) await this.#sleep(LAZY_MS, 'at once');
+      this.#unattended.look(this.waiting(), this.#options.hands.slots(), performance.now());
+      await this.#bells.sleep(LOOK_MS, LAZY_MS);
     }
   }
 
@@ -228,32 +231,5 @@ export class NatsOffers {
       this.#options.logger.error({ err: error, conversionId }, 'a request cannot be read');
       return undefined;
     }
-  }
-
-  #alert(how: 'lazily' | 'at once'): void {
-    if (this.#woken !== 'at once') this.#woken = how;
-    this.#wake?.();
-  }
-
-  #isLazy(): boolean {
-    return this.#woken === 'lazily';
-  }
-
-  /** Until that time has passed, or what wakes it. */
-  async #sleep(ms: number, wokenBy: 'lazily' | 'at once' | 'never'): Promise<void> {
-    const isWoken = (): boolean =>
-      this.#closed ||
-      (wokenBy !== 'never' && this.#woken === 'at once') ||
-      (wokenBy === 'lazily' && this.#woken !== 'no');
-    if (isWoken()) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        if (!isWoken()) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = undefined;
   }
 }
