@@ -1,38 +1,14 @@
 /** Picks the role or command that the command line names, and turns failures into exit statuses. */
-import { accountCreate, accountList, accountPassword, accountShow } from './commands/account.ts';
-import { type Command, UsageError } from './commands/command.ts';
-import { convert } from './commands/convert.ts';
-import { creditsGrant } from './commands/credits.ts';
-import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
-import { manifest } from './commands/manifest.ts';
+import { allCommands } from './commands/all.ts';
+import { UsageError } from './commands/command.ts';
+import { seeHelp } from './commands/help.ts';
 import { createOutput } from './commands/output.ts';
-import { commandHelp, overallHelp, parseLine } from './commands/parse.ts';
-import { planSet } from './commands/plan.ts';
-import { projectionsRebuild } from './commands/projections.ts';
-import { renderer } from './commands/renderer.ts';
-import { api, start } from './commands/start.ts';
+import { type Asked, parseLine } from './commands/parse.ts';
+import { packageVersion } from './commands/version.ts';
 import { openCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './log.ts';
-
-const COMMANDS: readonly Command[] = [
-  start,
-  api,
-  renderer,
-  accountCreate,
-  accountList,
-  accountShow,
-  accountPassword,
-  creditsGrant,
-  planSet,
-  keyCreate,
-  keyList,
-  keyRevoke,
-  convert,
-  manifest,
-  projectionsRebuild,
-];
 
 /** What it keeps is for its user alone; a file that it makes for the user is as that user has it. */
 const usersUmask = process.umask(0o077);
@@ -48,17 +24,14 @@ function oneLine(error: unknown): string {
   return line.replaceAll(/\s*\n\s*/g, ' ');
 }
 
-async function main(args: readonly string[]): Promise<void> {
-  const [first] = args;
-  if (first === '--help' || first === '-h' || first === 'help') {
-    process.stdout.write(`${overallHelp(COMMANDS)}\n`);
-    return;
-  }
-  const { command, invocation, wantsHelp, wantsJson } = parseLine(args, COMMANDS);
-  if (wantsHelp) {
-    process.stdout.write(`${commandHelp(command)}\n`);
-    return;
-  }
+function tellVersion(wantsJson: boolean): void {
+  const version = packageVersion();
+  const output = createOutput(wantsJson);
+  output.json(version);
+  output.line(`${version.name} ${version.version}`);
+}
+
+async function run({ command, invocation, wantsJson }: Asked & { type: 'run' }): Promise<void> {
   const output = createOutput(wantsJson);
   const config = readConfig(process.env);
   const logger = createLogger(command.service ? config.logLevel : 'warn');
@@ -79,8 +52,25 @@ async function main(args: readonly string[]): Promise<void> {
       startRendering,
       outputMode: 0o666 & ~usersUmask,
     });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${error.message} ${seeHelp(command.name)}`);
   } finally {
     output.end();
+  }
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const asked = parseLine(args, allCommands);
+  switch (asked.type) {
+    case 'help':
+      process.stdout.write(`${asked.text}\n`);
+      return;
+    case 'version':
+      tellVersion(asked.wantsJson);
+      return;
+    case 'run':
+      await run(asked);
   }
 }
 

@@ -11,6 +11,9 @@ import { type Command, requiredOption, textOption, UsageError, wholeNumber } fro
 
 const PAGE = 500;
 
+/** What E stands for, in the help of every command that takes it. */
+export const ACCOUNT = "the account's sign-in address";
+
 export function parsePlan(value: string): Plan {
   const plan = PLANS.find((each) => each === value);
   if (!plan) throw new UsageError(`A plan is one of ${PLANS.join(', ')}.`);
@@ -34,7 +37,7 @@ export const accountCreate: Command = {
   createsStore: true,
   usage: '--email E [--plan P] [--credits N] [--password-stdin]',
   summary: 'Open an account; a password is made and shown once where none is given.',
-  positionals: [],
+  positionals: {},
   options: {
     email: { type: 'string', help: 'the sign-in address' },
     plan: { type: 'string', help: `${PLANS.join(', ')} (default free)` },
@@ -75,7 +78,7 @@ export const accountPassword: Command = {
   name: 'account password',
   usage: 'E [--password-stdin]',
   summary: 'Set another password; one is made and shown once where none is given.',
-  positionals: ['E'],
+  positionals: { E: ACCOUNT },
   options: {
     'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
   },
@@ -95,7 +98,7 @@ export const accountList: Command = {
   name: 'account list',
   usage: '',
   summary: 'List all accounts, oldest first.',
-  positionals: [],
+  positionals: {},
   options: {},
   run: async (_, { withCore, output }) => {
     await withCore(async (core) => {
@@ -128,7 +131,7 @@ export const accountShow: Command = {
   name: 'account show',
   usage: 'E',
   summary: 'Show one account by its sign-in address.',
-  positionals: ['E'],
+  positionals: { E: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

@@ -39,8 +39,8 @@ export interface Command {
   /** It opens an empty store where there is none; others would then find nothing in it. */
   readonly createsStore?: true;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** The names of the positional arguments, all needed. */
-  readonly positionals: readonly string[];
+  /** The positional arguments by name, all needed, in their order, with what each is. */
+  readonly positionals: Readonly<Record<string, string>>;
   run(invocation: Invocation, toolbox: Toolbox): Promise<void>;
 }
 
@@ -49,6 +49,12 @@ export interface OptionSpec {
   readonly short?: string;
   readonly help: string;
 }
+
+/** The options of every command. */
+export const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  json: { type: 'boolean', help: 'print one JSON document and nothing else' },
+  help: { type: 'boolean', short: 'h', help: 'show this help' },
+};
 
 export interface Invocation {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;

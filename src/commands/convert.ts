@@ -74,7 +74,7 @@ export const convert: Command = {
   name: 'convert',
   usage: 'FILE_OR_URL -o OUT.pdf [--account E] [--server URL --api-key K] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
-  positionals: ['FILE_OR_URL'],
+  positionals: { FILE_OR_URL: 'an HTML file, or an http or https address' },
   options: {
     output: { type: 'string', short: 'o', help: 'the PDF to write' },
     account: { type: 'string', help: 'whose credits to use (default: the first account)' },

@@ -2,14 +2,14 @@ import { accepted } from '../application/accepted.ts';
 import { accountActor } from '../application/kinds.ts';
 import { operatorContext } from '../application/operator.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
-import { accountByEmail } from './account.ts';
+import { ACCOUNT, accountByEmail } from './account.ts';
 import { type Command, wholeNumber } from './command.ts';
 
 export const creditsGrant: Command = {
   name: 'credits grant',
   usage: 'E N',
   summary: 'Give an account more credits.',
-  positionals: ['E', 'N'],
+  positionals: { E: ACCOUNT, N: 'how many more' },
   options: {},
   run: async ({ positionals: [email = '', count = ''] }, { withCore, output }) => {
     const amount = wholeNumber(count, 'N', 1, MAX_BALANCE);

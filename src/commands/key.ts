@@ -2,7 +2,7 @@ import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { createApiKey, revokeApiKey } from '../application/api-keys.ts';
 import { operatorContext } from '../application/operator.ts';
 import { isoTime } from '../clock.ts';
-import { accountByEmail } from './account.ts';
+import { ACCOUNT, accountByEmail } from './account.ts';
 import { type Command, requiredOption } from './command.ts';
 
 const PAGE = 500;
@@ -11,7 +11,7 @@ export const keyCreate: Command = {
   name: 'key create',
   usage: 'E --name N',
   summary: 'Make an API key; the full key is shown only now.',
-  positionals: ['E'],
+  positionals: { E: ACCOUNT },
   options: { name: { type: 'string', help: 'a label to tell the key by' } },
   run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
@@ -35,7 +35,7 @@ export const keyList: Command = {
   name: 'key list',
   usage: 'E',
   summary: 'List the keys of an account that are not revoked, newest first.',
-  positionals: ['E'],
+  positionals: { E: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {
@@ -70,7 +70,7 @@ export const keyRevoke: Command = {
   name: 'key revoke',
   usage: 'ID',
   summary: 'Revoke an API key for good; its next request is refused on every node.',
-  positionals: ['ID'],
+  positionals: { ID: "the key's id, as 'key list' shows it" },
   options: {},
   run: async ({ positionals: [id = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

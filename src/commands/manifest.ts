@@ -48,8 +48,8 @@ function describe(manifest: RenderManifest): string[] {
 export const manifest: Command = {
   name: 'manifest',
   usage: 'ID',
-  summary: 'Show how a completed conversion came about: Chrome, fonts, resources, errors, times.',
-  positionals: ['ID'],
+  summary: 'Show how a PDF came about: Chrome, fonts, resources, errors, times.',
+  positionals: { ID: "the conversion's id" },
   options: {},
   run: async ({ positionals: [id = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

@@ -1,14 +1,15 @@
 import { accepted } from '../application/accepted.ts';
 import { accountActor } from '../application/kinds.ts';
 import { operatorContext } from '../application/operator.ts';
-import { accountByEmail, parsePlan } from './account.ts';
+import { PLANS } from '../domain/events.ts';
+import { ACCOUNT, accountByEmail, parsePlan } from './account.ts';
 import type { Command } from './command.ts';
 
 export const planSet: Command = {
   name: 'plan set',
   usage: 'E P',
   summary: 'Put an account on another plan.',
-  positionals: ['E', 'P'],
+  positionals: { E: ACCOUNT, P: PLANS.join(', ') },
   options: {},
   run: async ({ positionals: [email = '', name = ''] }, { withCore, output }) => {
     const plan = parsePlan(name);

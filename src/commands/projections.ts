@@ -3,8 +3,8 @@ import type { Command } from './command.ts';
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
   usage: '',
-  summary: 'Build all read models anew from the log; a running service goes over to them.',
-  positionals: [],
+  summary: 'Build all read models anew from the log, also beside a service.',
+  positionals: {},
   options: {},
   run: async (_, { withCore, output }) => {
     await withCore(async (core) => {

@@ -4,9 +4,9 @@ import { stopAsked } from './until-stopped.ts';
 export const renderer: Command = {
   name: 'renderer',
   usage: '',
-  summary: 'Run a renderer node: it takes jobs from NATS_URL and serves /healthz and /readyz.',
+  summary: 'Run a renderer node: it takes jobs from NATS_URL and says how it is.',
   service: true,
-  positionals: [],
+  positionals: {},
   options: {},
   run: async (_, { startRenderer, output }) => {
     const stop = stopAsked();

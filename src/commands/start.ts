@@ -40,9 +40,9 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
 export const start: Command = {
   name: 'start',
   usage: '',
-  summary: 'Run the whole service in this process: API, process managers and renderer.',
+  summary: 'Run the whole service in one process: API, process managers, renderer.',
   service: true,
-  positionals: [],
+  positionals: {},
   options: {},
   run: (_, { startService, output }) => serve(startService, output),
 };
@@ -52,7 +52,7 @@ export const api: Command = {
   usage: '',
   summary: 'Run the API and the process managers; renderers take jobs from NATS_URL.',
   service: true,
-  positionals: [],
+  positionals: {},
   options: {},
   run: (_, { startApiNode, output }) => serve(startApiNode, output),
 };

@@ -129,6 +129,16 @@ void test('for people: the same without --json', async (t) => {
     (await runCli(place, ['credits', 'grant', '--help'])).stdout,
     /^Usage: pressledger credits/,
   );
+  t.match(await runCli(place, ['key', '--help']), { code: 0, stdout: /key list .*\n +key revoke/ });
+});
+
+void test('the version is that of the package', async (t) => {
+  const place = createPlace(t);
+  const { name, version } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+  ) as { name: string; version: string };
+  t.match(await runCli(place, ['-v']), { code: 0, stdout: `${name} ${version}\n`, stderr: '' });
+  t.strictSame(await cliJson(place, ['--version']), { name, version });
 });
 
 void test('refusals end with 1, wrong usage with 2', async (t) => {
@@ -150,7 +160,10 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
   ];
   const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /No command/],
+    [['account'], /needs one of .* See 'pressledger account --help'/],
     [['account', 'show'], /Usage: pressledger account show E/],
+    [['account', 'list', '--jsn'], /Did you mean --json\?/],
+    [['convert', 'x.html'], /--output is needed\. See 'pressledger convert --help'/],
     [['credits', 'grant', ANN, '0'], /whole number from 1/],
   ];
   await Promise.all([

@@ -1,31 +1,19 @@
 import { test } from 'tap';
-import {
-  accountCreate,
-  accountList,
-  accountPassword,
-  accountShow,
-} from '../../src/commands/account.ts';
-import { type Command, UsageError } from '../../src/commands/command.ts';
-import { convert } from '../../src/commands/convert.ts';
+import { allCommands } from '../../src/commands/all.ts';
+import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
 import { conversionOptions } from '../../src/commands/convert-options.ts';
-import { creditsGrant } from '../../src/commands/credits.ts';
-import { keyCreate, keyList, keyRevoke } from '../../src/commands/key.ts';
 import { createOutput } from '../../src/commands/output.ts';
-import { commandHelp, overallHelp, parseLine } from '../../src/commands/parse.ts';
-import { planSet } from '../../src/commands/plan.ts';
+import { type Asked, parseLine } from '../../src/commands/parse.ts';
 
-const COMMANDS: readonly Command[] = [
-  accountCreate,
-  accountList,
-  accountShow,
-  accountPassword,
-  creditsGrant,
-  planSet,
-  keyCreate,
-  keyList,
-  keyRevoke,
-  convert,
-];
+function asked<T extends Asked['type']>(args: readonly string[], type: T): Asked & { type: T } {
+  const found = parseLine(args, allCommands);
+  if (found.type !== type) throw new Error(`'${args.join(' ')}' asks for ${found.type}`);
+  return found as Asked & { type: T };
+}
+
+const words = (line: string): readonly string[] => (line === '' ? [] : line.split(' '));
+const helpOf = (line: string): string => asked(words(line), 'help').text;
+const invocationOf = (args: readonly string[]): Invocation => asked(args, 'run').invocation;
 
 function storeNeeded(): never {
   throw new Error('the store would be opened now');
@@ -33,7 +21,7 @@ function storeNeeded(): never {
 
 /** Runs a line as far as it goes without a store. */
 async function run(args: readonly string[]): Promise<void> {
-  const { command, invocation } = parseLine(args, COMMANDS);
+  const { command, invocation } = asked(args, 'run');
   await command.run(invocation, {
     output: createOutput(true),
     withCore: storeNeeded,
@@ -50,19 +38,41 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['', /No command given/],
     ['--json', /No command given/],
     ['frobnicate', /no command 'frobnicate'/],
-    ['account', /no command 'account'/],
-    ['account frob', /no command 'account frob'/],
+    [
+      'accuont list',
+      /no command 'accuont'\. Did you mean 'account list'\? See 'pressledger --help'/,
+    ],
+    ['proj', /no command 'proj'\. Did you mean 'projections'\?/],
+    ['account', /needs one of create, list, show, password\. See 'pressledger account --help'/],
+    ['plan', /'plan' needs set\./],
+    ['account frob', /no command 'account frob'\. See 'pressledger account --help'/],
+    ['account lits --json', /Did you mean 'account list'\?/],
+    ['account frob --help', /no command 'account frob'/],
+    ['help frobnicate', /no command 'frobnicate'/],
+    ['start now', /'now' is one argument too many/],
+    ['start -v', /no option -v of 'start'/],
+    ['--jsn account list', /no option --jsn before a command\. Did you mean --json\?/],
     ['account create', /--email is needed/],
-    ['account create --email', /email/],
+    ['account create --email', /--email needs a value\. See 'pressledger account create --help'/],
+    ['account create --email --plan pro', /--email needs a value; .* given as --email=--plan/],
     ['account create --email a@b --plan gold', /free, starter, pro/],
-    ['account create --email a@b --credits -1', /credits/],
+    ['account create --email a@b --credits -1', /--credits needs a value; .* --credits=-1/],
     ['account create --email a@b --credits 1.5', /--credits must be a whole number/],
     ['account create --email a@b --credits 1000000000001', /to 1000000000000/],
     ['account create a@b --email a@b', /Usage: pressledger account create/],
-    ['account list --nonsense', /nonsense/],
-    ['account list --json=1', /json/],
-    ['account show', /Usage: pressledger account show E/],
-    ['account show a@b c@d', /Usage/],
+    [
+      'account list --nonsense',
+      /no option --nonsense of 'account list'\. See 'pressledger account/,
+    ],
+    ['account list --constructor', /no option --constructor/],
+    ['account list -z', /no option -z/],
+    ['convert x.html --landsacpe', /Did you mean --landscape\?/],
+    ['account list --json=1', /--json takes no value/],
+    [
+      'account show',
+      /E \(the account's sign-in address\) is missing. Usage: pressledger account show E/,
+    ],
+    ['account show a@b c@d', /'c@d' is one argument too many\. Usage/],
     ['account password', /Usage: pressledger account password E/],
     ['credits grant a@b', /Usage/],
     ['credits grant a@b 0', /whole number from 1/],
@@ -79,13 +89,13 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],
   ];
   for (const [line, told] of lines) {
-    const args = line === '' ? [] : line.split(' ');
     try {
-      await run(args);
+      await run(words(line));
       t.fail(`'${line}' is taken`);
     } catch (error) {
       t.ok(error instanceof UsageError, `'${line}': ${String(error)}`);
       t.match(String(error), told, `'${line}'`);
+      t.notMatch(String(error), '\n', 'one line');
     }
   }
 });
@@ -101,20 +111,19 @@ void test('right usage gets as far as the store', async (t) => {
     'key create a@b --name n',
     'convert http://example.com -o x.pdf --account a@b',
   ]) {
-    await t.rejects(run(line.split(' ')), /the store would be opened now/, line);
+    await t.rejects(run(words(line)), /the store would be opened now/, line);
   }
 });
 
 void test('the flags of convert are the options of the interface', (t) => {
-  const words =
+  const line =
     'convert x.html -o x.pdf --page-size A5 --landscape --margin-top 1in --margin-right 2in ' +
     '--margin-bottom 3in --margin-left 4in --print-background --scale 0.5 --page-ranges 1-2 ' +
     '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media screen --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}]';
-  const line = words.split(' ');
-  t.strictSame(conversionOptions(parseLine(line, COMMANDS).invocation), {
+  t.strictSame(conversionOptions(invocationOf(words(line))), {
     page_size: 'A5',
     landscape: true,
     margin_top: '1in',
@@ -136,19 +145,60 @@ void test('the flags of convert are the options of the interface', (t) => {
     headers: { A: 'b' },
     cookies: [{ name: 'n', value: 'v' }],
   });
-  const plain = parseLine(['convert', 'x.html', '-o', 'x.pdf'], COMMANDS).invocation;
+  const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);
   t.strictSame(conversionOptions(plain), {}, 'what is not said is left to the service');
   t.end();
 });
 
-void test('help names every command and every option', (t) => {
-  const help = overallHelp(COMMANDS);
-  for (const command of COMMANDS) {
-    t.match(help, command.name);
-    const own = commandHelp(command);
-    for (const name of Object.keys(command.options)) t.match(own, `--${name}`, command.name);
-    const asked = parseLine([...command.name.split(' '), '--help'], COMMANDS);
-    t.ok(asked.wantsHelp && asked.command === command);
+/** One line of help begins with the name, and goes on to say something. */
+const lineAbout = (name: string): RegExp => new RegExp(`^  ${name}  +\\S.*$`, 'm');
+
+void test('help names every command, argument and option, with a line each', (t) => {
+  for (const line of ['--help', '-h', 'help', '--json --help']) {
+    for (const { name } of allCommands) t.match(helpOf(line), lineAbout(name), line);
   }
+  for (const { name, positionals, options } of allCommands) {
+    const help = helpOf(`${name} --help`);
+    for (const argument of Object.keys(positionals)) t.match(help, lineAbout(argument), name);
+    for (const [option, { type, short }] of Object.entries(options)) {
+      const written = `${short ? `-${short}, ` : ''}--${option}${type === 'string' ? ' …' : ''}`;
+      t.match(help, lineAbout(written), name);
+    }
+    for (const line of [`${name} -h`, `help ${name}`, `-h ${name}`, `${name} x y --nose -h`]) {
+      t.equal(helpOf(line), help, line);
+    }
+  }
+  t.end();
+});
+
+void test('help of a group names its commands and no other', (t) => {
+  const groups = Map.groupBy(
+    allCommands.filter(({ name }) => name.includes(' ')),
+    ({ name }) => name.split(' ')[0] ?? name,
+  );
+  t.strictSame([...groups.keys()], ['account', 'credits', 'plan', 'key', 'projections']);
+  for (const [group, own] of groups) {
+    const help = helpOf(`${group} --help`);
+    t.equal(helpOf(`help ${group}`), help);
+    t.match(help, `Usage: pressledger ${group} COMMAND`);
+    const named = allCommands.filter(({ name }: Command) => lineAbout(name).test(help));
+    t.strictSame(named, own, group);
+  }
+  t.end();
+});
+
+void test('help is for a terminal of a hundred columns', (t) => {
+  const helps = ['help', ...allCommands.map(({ name }) => `help ${name}`)].map(helpOf);
+  const long = helps.flatMap((help) => help.split('\n')).filter((line) => line.length > 100);
+  t.strictSame(long, []);
+  t.end();
+});
+
+void test('the version is asked for before any command, --json before or after one', (t) => {
+  for (const line of ['--version', '-v']) t.notOk(asked([line], 'version').wantsJson);
+  t.ok(asked(['--version', '--json'], 'version').wantsJson);
+  t.notOk(asked(['account', 'list'], 'run').wantsJson);
+  t.ok(asked(['account', 'list', '--json'], 'run').wantsJson);
+  t.ok(asked(['--json', 'account', 'list'], 'run').wantsJson);
   t.end();
 });

@@ -1,0 +1,29 @@
+/** The registry: every command of the command line, in the order in which help lists them. */
+import { accountCreate, accountList, accountPassword, accountShow } from './account.ts';
+import type { Command } from './command.ts';
+import { convert } from './convert.ts';
+import { creditsGrant } from './credits.ts';
+import { keyCreate, keyList, keyRevoke } from './key.ts';
+import { manifest } from './manifest.ts';
+import { planSet } from './plan.ts';
+import { projectionsRebuild } from './projections.ts';
+import { renderer } from './renderer.ts';
+import { api, start } from './start.ts';
+
+export const allCommands: readonly Command[] = [
+  start,
+  api,
+  renderer,
+  accountCreate,
+  accountList,
+  accountShow,
+  accountPassword,
+  creditsGrant,
+  planSet,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  convert,
+  manifest,
+  projectionsRebuild,
+];
