@@ -1,9 +1,17 @@
 /** Environment → one validated, frozen object. The only file that reads settings. */
 import { resolve } from 'node:path';
 import { isEmailAddress } from './domain/email.ts';
+import { nearest } from './nearest.ts';
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** One line each: the setting and what to do. */
+  readonly problems: readonly string[];
+
+  constructor(...problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
 }
 
 const PREFIX = 'PRESSLEDGER_';
@@ -77,10 +85,10 @@ const emailAddress: Parse<string> = (value, name) =>
 const cores = (): number => navigator.hardwareConcurrency;
 
 /**
- * Every setting: its name, how it is read, and its default. An absent default is `undefined`.
+ * Every setting, with a line of help in `setting-help.ts`: its name, how it is read, and its default. An absent default is `undefined`.
  * An empty value counts as not set, except where `emptyCounts` says that it means something.
  */
-const SETTINGS = {
+export const SETTINGS = {
   port: { name: 'PORT', parse: integer(0, 65_535), default: () => 8080 },
   host: { name: 'HOST', parse: text, default: () => '127.0.0.1' },
   publicUrl: { name: 'PUBLIC_URL', parse: origin, default: () => undefined },
@@ -136,25 +144,45 @@ export type Config = {
     | ReturnType<Settings[K]['default']>;
 };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
+function unknownNames(env: Environment): readonly string[] {
+  const known = Object.values(SETTINGS).map((setting) => PREFIX + setting.name);
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && !known.some((each) => each === name))
+    .map((name) => {
+      const near = nearest(name, known);
+      const guess = near === undefined ? '' : ` Did you mean ${near}?`;
+      return `${name} is not a setting of Pressledger.${guess}`;
+    });
+}
+
+function valueOf(setting: Settings[keyof Settings], env: Environment): unknown {
+  for (const name of [PREFIX + setting.name, setting.name]) {
+    const value = env[name];
+    const given = value !== undefined && (value !== '' || 'emptyCounts' in setting);
+    if (given) return setting.parse(value, name);
+  }
+  return setting.default();
+}
+
 /**
  * Reads the settings from the environment; each may also be given with the prefix `PRESSLEDGER_`,
  * which wins.
- * @throws {ConfigError} names the setting that cannot be used
+ * @throws {ConfigError} names every setting that cannot be used
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const known = new Set<string>(Object.values(SETTINGS).map((setting) => PREFIX + setting.name));
-  for (const name of Object.keys(env)) {
-    if (name.startsWith(PREFIX) && !known.has(name)) {
-      throw new ConfigError(`${name} is not a setting of Pressledger.`);
+export function readConfig(env: Environment): Config {
+  const problems = [...unknownNames(env)];
+  const values: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries(SETTINGS)) {
+    try {
+      values[key] = valueOf(setting, env);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
     }
   }
-  const entries = Object.entries(SETTINGS).map(([key, setting]) => {
-    for (const name of [PREFIX + setting.name, setting.name]) {
-      const value = env[name];
-      const given = value !== undefined && (value !== '' || 'emptyCounts' in setting);
-      if (given) return [key, setting.parse(value, name)] as const;
-    }
-    return [key, setting.default()] as const;
-  });
-  return Object.freeze(Object.fromEntries(entries)) as Config;
+  if (problems.length > 0) throw new ConfigError(...problems);
+  return Object.freeze(values) as Config;
 }

@@ -7,7 +7,7 @@ import { type Asked, parseLine } from './commands/parse.ts';
 import { packageVersion } from './commands/version.ts';
 import { openCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
-import { readConfig } from './config.ts';
+import { ConfigError, readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 
 /** What it keeps is for its user alone; a file that it makes for the user is as that user has it. */
@@ -16,12 +16,13 @@ const usersUmask = process.umask(0o077);
 const REFUSED = 1;
 const WRONG_USAGE = 2;
 
-/** The whole of a failure on one line: what went wrong, and what lay below it where that says more. */
-function oneLine(error: unknown): string {
+/** One line for each thing to mend: what went wrong, and what lay below it where that says more. */
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems;
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
   const line = cause === '' || text.includes(cause) ? text : `${text} (${cause})`;
-  return line.replaceAll(/\s*\n\s*/g, ' ');
+  return [line.replaceAll(/\s*\n\s*/g, ' ')];
 }
 
 function tellVersion(wantsJson: boolean): void {
@@ -34,7 +35,7 @@ function tellVersion(wantsJson: boolean): void {
 async function run({ command, invocation, wantsJson }: Asked & { type: 'run' }): Promise<void> {
   const output = createOutput(wantsJson);
   const config = readConfig(process.env);
-  const logger = createLogger(command.service ? config.logLevel : 'warn');
+  const logger = createLogger(command.role ? config.logLevel : 'warn');
   try {
     await command.run(invocation, {
       output,
@@ -74,9 +75,22 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
+function tellFailure(error: unknown): void {
+  for (const line of linesOf(error)) process.stderr.write(`pressledger: ${line}\n`);
+  process.exitCode = error instanceof UsageError ? WRONG_USAGE : REFUSED;
+}
+
+let brokenOutput: Error | undefined;
+process.stdout.on('error', (error) => {
+  // A service goes on when nobody reads its lines any more.
+  if (brokenOutput) return;
+  brokenOutput = error;
+  tellFailure(new Error('Standard output cannot be written', { cause: error }));
+});
+process.stderr.on('error', () => {});
+
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`pressledger: ${oneLine(error)}\n`);
-  process.exitCode = error instanceof UsageError ? WRONG_USAGE : REFUSED;
+  if (error !== brokenOutput) tellFailure(error);
 }

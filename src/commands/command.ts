@@ -1,4 +1,5 @@
 import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
+import type { Role } from '../setting-help.ts';
 
 /** What the composition root lends to a command. */
 export interface Toolbox {
@@ -35,7 +36,7 @@ export interface Command {
   readonly usage: string;
   readonly summary: string;
   /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
-  readonly service?: true;
+  readonly role?: Role;
   /** It opens an empty store where there is none; others would then find nothing in it. */
   readonly createsStore?: true;
   readonly options: Readonly<Record<string, OptionSpec>>;

@@ -1,5 +1,6 @@
 /** What the command line says about itself. */
 import { COMMON_OPTIONS, type Command, type OptionSpec } from './command.ts';
+import { settingsOf } from './settings-of.ts';
 
 /** @param name of a command or a group; empty: of the whole command line */
 export function seeHelp(name: string): string {
@@ -10,44 +11,42 @@ export function usageLine({ name, usage }: Command): string {
   return `pressledger ${name} ${usage}`.trimEnd();
 }
 
-/** A part of a help text, left out where it has nothing to say. */
-function section(title: string, lines: readonly string[]): readonly string[] {
+type Row = readonly [name: string, text: string];
+
+/** A part of a help text in two columns, left out where it has nothing to say. */
+function section(title: string, rows: readonly Row[]): readonly string[] {
+  const lines = rows.map(([name, text]) => `  ${name.padEnd(24)}  ${text}`);
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
 }
 
-const twoColumns = (name: string, text: string): string => `  ${name.padEnd(24)}  ${text}`;
-
-function optionLines(options: Readonly<Record<string, OptionSpec>>): readonly string[] {
-  return Object.entries(options).map(([name, { type, short, help }]) => {
-    const value = type === 'string' ? ' …' : '';
-    const prefix = short === undefined ? '' : `-${short}, `;
-    return twoColumns(`${prefix}--${name}${value}`, help);
-  });
+function optionRow([name, { type, short, help }]: readonly [string, OptionSpec]): Row {
+  const value = type === 'string' ? ' …' : '';
+  return [`${short === undefined ? '' : `-${short}, `}--${name}${value}`, help];
 }
 
-function argumentLines({ positionals }: Command): readonly string[] {
-  return Object.entries(positionals).map(([name, what]) => twoColumns(name, what));
-}
+const commandRow = ({ name, summary }: Command): Row => [name, summary];
 
-export function commandHelp(command: Command): string {
+export function commandHelp({ role, ...command }: Command): string {
   return [
     `Usage: ${usageLine(command)}`,
     '',
     command.summary,
-    ...section('Arguments', argumentLines(command)),
-    ...section('Options', optionLines({ ...command.options, ...COMMON_OPTIONS })),
+    ...section('Arguments', Object.entries(command.positionals)),
+    ...section('Options', Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(optionRow)),
+    ...(role === undefined
+      ? ['', "Settings come from the environment; 'pressledger start --help' lists them."]
+      : section(
+          'Settings, from the environment (with the prefix PRESSLEDGER_ too, which wins)',
+          settingsOf(role),
+        )),
   ].join('\n');
-}
-
-function commandLines(commands: readonly Command[]): readonly string[] {
-  return commands.map(({ name, summary }) => twoColumns(name, summary));
 }
 
 /** @param commands those of the group */
 export function groupHelp(group: string, commands: readonly Command[]): string {
   return [
     `Usage: pressledger ${group} COMMAND [ARGUMENTS] [--json]`,
-    ...section('Commands', commandLines(commands)),
+    ...section('Commands', commands.map(commandRow)),
     '',
     `'pressledger ${group} COMMAND --help' says more.`,
   ].join('\n');
@@ -57,8 +56,9 @@ export function overallHelp(commands: readonly Command[]): string {
   return [
     'Usage: pressledger COMMAND [ARGUMENTS] [--json]',
     '       pressledger --version',
-    ...section('Commands', commandLines(commands)),
+    ...section('Commands', commands.map(commandRow)),
     '',
-    "'pressledger COMMAND --help' says more. Settings come from the environment; see README.md.",
+    "'pressledger COMMAND --help' says more; 'pressledger start --help' lists the settings, which",
+    'come from the environment.',
   ].join('\n');
 }

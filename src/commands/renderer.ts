@@ -5,7 +5,7 @@ export const renderer: Command = {
   name: 'renderer',
   usage: '',
   summary: 'Run a renderer node: it takes jobs from NATS_URL and says how it is.',
-  service: true,
+  role: 'renderer',
   positionals: {},
   options: {},
   run: async (_, { startRenderer, output }) => {

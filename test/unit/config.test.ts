@@ -285,9 +285,25 @@ void test('an empty value counts as not set', (t) => {
 void test('an unknown name with the prefix stops the start', (t) => {
   t.throws(() => readConfig({ PRESSLEDGER_PROT: '1' }), {
     name: 'ConfigError',
-    message: 'PRESSLEDGER_PROT is not a setting of Pressledger.',
+    message: 'PRESSLEDGER_PROT is not a setting of Pressledger. Did you mean PRESSLEDGER_PORT?',
   });
   t.throws(() => readConfig({ PRESSLEDGER_: '' }), { name: 'ConfigError' });
   t.equal(readConfig({ NATS_PORT: 'tcp://10.0.0.1:4222', PATH: '/bin' }).natsUrl, undefined);
+  t.end();
+});
+
+void test('everything that cannot be used is told at once, a line each', (t) => {
+  try {
+    readConfig({ PORT: 'x', PRESSLEDGER_FROB: '1', HOST: 'h', LOG_LEVEL: 'loud', MASTER_KEY: 'k' });
+    t.fail('not refused');
+  } catch (error) {
+    t.ok(error instanceof ConfigError);
+    const problems = error instanceof ConfigError ? error.problems : [];
+    t.strictSame(
+      problems.map((line) => line.split(' ')[0]),
+      ['PRESSLEDGER_FROB', 'PORT', 'MASTER_KEY', 'LOG_LEVEL'],
+    );
+    t.equal(String(error), `ConfigError: ${problems.join('\n')}`);
+  }
   t.end();
 });
