@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
 import { PressledgerClient } from '../client/client.ts';
 import type { ConversionOptions } from '../client/types.ts';
@@ -17,16 +18,24 @@ import {
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
 import type { Converted } from './convert-here.ts';
-import { checkOutputFile, writeOutputFile } from './output-file.ts';
+import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 
 /** A file that is not there is told before anything is asked for. */
 async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
+  if (fileOrUrl === '-') return { html: await text(process.stdin) };
   if (/^https?:\/\//i.test(fileOrUrl)) return { url: fileOrUrl };
   try {
     return { html: await readFile(fileOrUrl, 'utf8') };
   } catch (error) {
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
   }
+}
+
+/** @throws {UsageError} it is not the address of a service */
+function checkServer(server: string): void {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return;
+  throw new UsageError('--server must be an http or https address such as http://localhost:8080.');
 }
 
 async function convertThere(
@@ -58,25 +67,25 @@ async function accountFor(core: Core, email: string | undefined): Promise<string
 
 async function finish(
   { record, open }: Converted,
-  path: string,
-  { output, outputMode }: Toolbox,
+  target: PdfTarget,
+  { output }: Toolbox,
 ): Promise<void> {
   if (record.status === 'failed') {
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
-  await writeOutputFile(open, path, outputMode);
+  await target.write(open);
   output.json(record);
-  output.line(`${record.id} is in ${path}.`);
+  target.tell(record.id);
 }
 
 export const convert: Command = {
   name: 'convert',
   usage: 'FILE_OR_URL -o OUT.pdf [--account E] [--server URL --api-key K] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
-  positionals: { FILE_OR_URL: 'an HTML file, or an http or https address' },
+  positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
   options: {
-    output: { type: 'string', short: 'o', help: 'the PDF to write' },
+    output: { type: 'string', short: 'o', help: 'the PDF to write; -: standard output' },
     account: { type: 'string', help: 'whose credits to use (default: the first account)' },
     server: { type: 'string', help: "a service's origin or base URL" },
     'api-key': { type: 'string', help: 'a key for --server' },
@@ -90,16 +99,17 @@ export const convert: Command = {
     if ((server === undefined) !== (apiKey === undefined)) {
       throw new UsageError('--server and --api-key go together.');
     }
-    await checkOutputFile(path);
+    if (server !== undefined) checkServer(server);
+    const target = await pdfTarget(path, toolbox);
     const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
     if (server !== undefined && apiKey !== undefined) {
-      await finish(await convertThere(server, apiKey, options, toolbox), path, toolbox);
+      await finish(await convertThere(server, apiKey, options, toolbox), target, toolbox);
       return;
     }
     await toolbox.withCore(async (core) => {
       const accountId = await accountFor(core, textOption(invocation, 'account'));
       const { convertHere } = await import('./convert-here.ts');
-      await finish(await convertHere(core, accountId, options, toolbox), path, toolbox);
+      await finish(await convertHere(core, accountId, options, toolbox), target, toolbox);
     });
   },
 };

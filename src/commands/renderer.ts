@@ -12,6 +12,7 @@ export const renderer: Command = {
     const stop = stopAsked();
     const node = await startRenderer();
     try {
+      output.json({ health_url: node.healthUrl });
       output.line(`Pressledger's renderer is ready; its health is at ${node.healthUrl}/readyz`);
       await stop;
     } finally {

@@ -18,6 +18,13 @@ function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): 
   ];
 }
 
+/** The same for a program, which would otherwise lose what is shown only now. */
+function startedJson(url: string, firstAccount: FirstAccount | undefined): object {
+  if (!firstAccount) return { url };
+  const { email, password, apiKey } = firstAccount;
+  return { url, first_account: { email, password, api_key: apiKey } };
+}
+
 /** Says when it is ready, with what a newcomer needs, and ends it when that is asked for. */
 async function serve(begin: () => Promise<RunningService>, output: Output): Promise<void> {
   const stop = stopAsked();
@@ -25,6 +32,7 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
   try {
     // Whoever stops the service before it is ready need not wait for Chrome.
     const ready = service.ready.then((firstAccount) => {
+      output.json(startedJson(service.publicUrl, firstAccount));
       output.line(`Pressledger is ready at ${service.publicUrl}`);
       if (firstAccount) {
         for (const line of welcome(service.publicUrl, firstAccount)) output.line(line);

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Test, test } from 'tap';
-import { cliJson, runCli } from '../support/cli.ts';
+import { test } from 'tap';
+import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { readLog, violations } from '../support/invariants.ts';
-import { createPlace, type Place } from '../support/place.ts';
+import { createPlace } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
 import { openPdf } from '../support/pdf.ts';
 import { readModelRows } from '../support/read-model.ts';
@@ -11,23 +11,6 @@ import { startService } from '../support/service.ts';
 
 const ANN = 'ann@example.com';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-/** Ends with the status, says one line about it on standard error and nothing on standard output. */
-async function refuses(
-  t: Test,
-  place: Place,
-  args: readonly string[],
-  code: number,
-  line: RegExp,
-  input = '',
-): Promise<void> {
-  const result = await runCli(place, args, { input });
-  const told = `${args.join(' ')} → ${code}`;
-  t.equal(result.code, code, `${told}: ${result.stderr}`);
-  t.equal(result.stdout, '', `${told}: nothing on standard output`);
-  t.match(result.stderr, /^pressledger: [^\n]+\n$/, `${told}: one line`);
-  t.match(result.stderr, line, told);
-}
 
 void test('accounts, credits, plans and keys without a service', async (t) => {
   const place = createPlace(t, { FREE_CREDITS: '7' });
@@ -163,6 +146,7 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
     [['account'], /needs one of .* See 'pressledger account --help'/],
     [['account', 'show'], /Usage: pressledger account show E/],
     [['account', 'list', '--jsn'], /Did you mean --json\?/],
+    [['convert', 'x.html', '-o', target, '--server', 'localhost:1', '--api-key', 'k'], /http or/],
     [['convert', 'x.html'], /--output is needed\. See 'pressledger convert --help'/],
     [['credits', 'grant', ANN, '0'], /whole number from 1/],
   ];
@@ -170,6 +154,19 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
     ...refused.map(([args, line, input]) => refuses(t, place, args, 1, line, input)),
     ...wrong.map(([args, line]) => refuses(t, place, args, 2, line)),
   ]);
+});
+
+void test('every setting that cannot be used is told, a line each', async (t) => {
+  const place = createPlace(t, { PORT: 'x', LOG_LEVEL: 'loud', PRESSLEDGER_DATADIR: 'd' });
+  for (const args of [['start'], ['account', 'list', '--json']]) {
+    const { code, stdout, stderr } = await runCli(place, args, { env: { LOG_LEVEL: 'loud' } });
+    t.match({ code, stdout }, { code: 1, stdout: '' });
+    t.match(
+      stderr,
+      /^pressledger: PRESSLEDGER_DATADIR is .*\n.*: PORT must .*\n.*: LOG_LEVEL must .*\n$/,
+    );
+  }
+  t.match(await runCli(place, ['start', '--help']), { code: 0 }, 'help needs no settings');
 });
 
 void test('convert without a service renders here', async (t) => {

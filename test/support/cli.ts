@@ -1,11 +1,14 @@
 /** `bin/pressledger` as a user runs it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Test } from 'tap';
 import { LAUNCHER, type Place } from './place.ts';
 
 export interface CliResult {
   readonly code: number | null;
   readonly stdout: string;
+  /** Standard output as it is, for what is not text. */
+  readonly bytes: Buffer;
   readonly stderr: string;
 }
 
@@ -39,10 +42,10 @@ export async function runCommand(
     ...(cwd === undefined ? {} : { cwd }),
   });
   const ended = once(child, 'close');
-  let stdout = '';
+  const chunks: Buffer[] = [];
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
+  child.stdout.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
@@ -51,7 +54,8 @@ export async function runCommand(
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const [code] = await ended;
-  return { code: code as number | null, stdout, stderr };
+  const bytes = Buffer.concat(chunks);
+  return { code: code as number | null, stdout: bytes.toString(), bytes, stderr };
 }
 
 /** The one JSON document that a command prints with `--json`. @throws it failed */
@@ -63,4 +67,21 @@ export async function cliJson(
   const { code, stdout, stderr } = await runCli(place, [...args, '--json'], options);
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
+}
+
+/** Ends with the status, says one line about it on standard error and nothing on standard output. */
+export async function refuses(
+  t: Test,
+  place: Place,
+  args: readonly string[],
+  code: number,
+  line: RegExp,
+  input = '',
+): Promise<void> {
+  const result = await runCli(place, args, { input });
+  const told = `${args.join(' ')} → ${code}`;
+  t.equal(result.code, code, `${told}: ${result.stderr}`);
+  t.equal(result.stdout, '', `${told}: nothing on standard output`);
+  t.match(result.stderr, /^pressledger: [^\n]+\n$/, `${told}: one line`);
+  t.match(result.stderr, line, told);
 }

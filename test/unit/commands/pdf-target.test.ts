@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { UsageError } from '../../../src/commands/command.ts';
+import { createOutput } from '../../../src/commands/output.ts';
+import { pdfTarget } from '../../../src/commands/pdf-target.ts';
+
+function unused(): never {
+  throw new Error('not needed for this');
+}
+
+const toolbox = (wantsJson: boolean) => ({
+  output: createOutput(wantsJson),
+  withCore: unused,
+  startService: unused,
+  startApiNode: unused,
+  startRenderer: unused,
+  startRendering: unused,
+  outputMode: 0o600,
+});
+
+function standardOutputIs(t: Test, isTTY: boolean): void {
+  const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY') ?? { value: undefined };
+  Object.defineProperty(process.stdout, 'isTTY', { value: isTTY, configurable: true });
+  t.teardown(() => Object.defineProperty(process.stdout, 'isTTY', before));
+}
+
+void test('no PDF goes to a terminal', async (t) => {
+  standardOutputIs(t, true);
+  const refused = pdfTarget('-', toolbox(false));
+  await t.rejects(refused, /nothing for a terminal: redirect standard output, or give -o/);
+  await t.rejects(refused, UsageError);
+});
+
+void test('standard output holds a PDF or a JSON document', async (t) => {
+  standardOutputIs(t, false);
+  await pdfTarget('-', toolbox(false));
+  await t.rejects(pdfTarget('-', toolbox(true)), /--json and -o - both want standard output/);
+  await pdfTarget(join(t.testdir({}), 'a.pdf'), toolbox(true));
+});

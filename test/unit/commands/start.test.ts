@@ -1,0 +1,53 @@
+/** What a program reads that starts a service with `--json`. */
+import { setImmediate } from 'node:timers/promises';
+import { test } from 'tap';
+import type { Toolbox } from '../../../src/commands/command.ts';
+import { renderer } from '../../../src/commands/renderer.ts';
+import { start } from '../../../src/commands/start.ts';
+import type { FirstAccount } from '../../../src/core.ts';
+
+const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1' };
+
+function unused(): never {
+  throw new Error('not needed for this');
+}
+
+/** Runs a role that ends by itself as soon as it was ready. */
+async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount) {
+  const printed: unknown[] = [];
+  const toolbox: Toolbox = {
+    output: {
+      wantsJson: true,
+      line: () => {},
+      json: (value) => printed.push(value),
+      progress: () => {},
+    },
+    withCore: unused,
+    startService: async () => ({
+      publicUrl: 'http://localhost:8080',
+      ready: Promise.resolve(firstAccount),
+      ended: setImmediate(),
+      stop: async () => {},
+    }),
+    startApiNode: unused,
+    startRenderer: async () => {
+      void setImmediate().then(() => process.emit('SIGTERM'));
+      return { healthUrl: 'http://127.0.0.1:8081', stop: async () => {} };
+    },
+    startRendering: unused,
+    outputMode: 0o600,
+  };
+  await (role === 'service' ? start : renderer).run({ values: {}, positionals: [] }, toolbox);
+  return printed;
+}
+
+void test('a service says where it is, and once whose it is', async (t) => {
+  const url = 'http://localhost:8080';
+  t.strictSame(await jsonOf('service'), [{ url }]);
+  const first_account = { email: OWNER.email, password: 'p', api_key: 'pk_live_1' };
+  t.strictSame(await jsonOf('service', OWNER), [{ url, first_account }]);
+});
+
+void test('a renderer says where its health is', async (t) => {
+  t.strictSame(await jsonOf('renderer'), [{ health_url: 'http://127.0.0.1:8081' }]);
+});
