@@ -1,0 +1,64 @@
+/** What help says that a role reads, held against what the role really reads. */
+import { type Test, test } from 'tap';
+import { pino } from 'pino';
+import { PressledgerClient } from '../../src/client/client.ts';
+import { startApiNode, startRenderer } from '../../src/compose/roles.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { type Role, SETTING_HELP } from '../../src/setting-help.ts';
+import { startNatsServer } from '../support/nats-server.ts';
+import { createPlace } from '../support/place.ts';
+
+const KEYS = Object.keys(SETTING_HELP) as readonly (keyof Config)[];
+
+/** What the entry point reads, and what only S3 needs. */
+const ELSEWHERE = ['logLevel', 'awsAccessKeyId', 'awsSecretAccessKey', 'awsSessionToken'];
+
+/** The same settings, and the names of those that somebody asked for. */
+function watched(config: Config): { config: Config; read: Set<string> } {
+  const read = new Set<string>();
+  const get = (target: Config, key: string | symbol): unknown => {
+    read.add(String(key));
+    return Reflect.get(target, key);
+  };
+  return { config: new Proxy(config, { get }), read };
+}
+
+const listed = (role: Role): readonly string[] =>
+  KEYS.filter((key) => SETTING_HELP[key].roles?.includes(role) ?? true);
+
+function without(all: Iterable<string>, those: Iterable<string>): readonly string[] {
+  const rest = new Set(all);
+  for (const each of those) rest.delete(each);
+  return [...rest];
+}
+
+async function settingsOf(t: Test): Promise<Config> {
+  const nats = await startNatsServer(t);
+  // Not inherited: the settings of whoever runs the tests are not meant here.
+  return readConfig({ ...createPlace(t).env, NATS_URL: nats.url });
+}
+
+void test('an API node and a renderer read the settings that their help lists', async (t) => {
+  const settings = await settingsOf(t);
+  const logger = pino({ level: 'silent' });
+  const api = watched(settings);
+  const renderer = watched(settings);
+  const service = await startApiNode(api.config, logger);
+  t.teardown(() => service.stop());
+  const owner = await service.ready;
+  const node = await startRenderer(renderer.config, logger);
+  t.teardown(() => node.stop());
+
+  const apiKey = owner?.apiKey ?? '';
+  const client = new PressledgerClient({ server: service.publicUrl, apiKey });
+  const { id } = await client.create({ html: '<h1>Read</h1>' });
+  const record = await client.wait(id);
+  t.equal(record.status, 'completed');
+  await (await client.download(record)).cancel();
+  await t.rejects(client.create({ url: 'http://localhost/' }), { code: 'validation_error' });
+
+  t.strictSame(without(api.read, listed('api')), [], 'all are listed');
+  t.strictSame(without(renderer.read, listed('renderer')), [], 'all are listed');
+  t.strictSame(without(listed('api'), [...api.read, ...ELSEWHERE]), [], 'no other is');
+  t.strictSame(without(listed('renderer'), [...renderer.read, ...ELSEWHERE]), [], 'no other is');
+});
