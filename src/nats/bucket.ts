@@ -2,6 +2,7 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsLink } from './connection.ts';
+import { within } from './within.ts';
 
 export interface BucketOptions {
   readonly name: string;
@@ -68,6 +69,7 @@ export class Bucket {
     if (!this.#link.isUp()) throw new Error('NATS is away.');
     const opened = this.#open();
     try {
+      // The client has its own timeouts, but one answer of several may be the one that it does not bound.
       return await within(2 * this.#options.answerMs, opened.then(work));
     } catch (error) {
       // A server that restarted has no such bucket any more: the next use makes it.
@@ -98,17 +100,4 @@ function isWrongRevision(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence
   );
-}
-
-/** The client has its own timeouts, but one answer of several may be the one that it does not bound. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('NATS does not answer in time.')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

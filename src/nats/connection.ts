@@ -3,6 +3,7 @@ import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { type NatsAddress, parseNatsUrl } from './address.ts';
+import { within } from './within.ts';
 
 export interface NatsLink {
   readonly connection: NatsConnection;
@@ -162,13 +163,7 @@ function follow(
     close: async () => {
       if (connection.isClosed()) return;
       // What was answered before the end must still leave; a server that is away cannot take it.
-      const flushed = up ? connection.flush().catch(() => {}) : undefined;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_MS);
-      });
-      if (flushed) await Promise.race([flushed, late]);
-      clearTimeout(timer);
+      if (up) await within(CLOSE_MS, connection.flush()).catch(() => {});
       await connection.close();
     },
   };

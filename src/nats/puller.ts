@@ -2,10 +2,14 @@
  * Takes messages from a shared durable pull consumer, only as many as there are free places, and keeps
  * them while they are in hand. It outlives lost connections, and a server that lost its data.
  */
-import { createInbox, errors, type Msg, type Subscription } from '@nats-io/transport-node';
+import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { Acknowledger, type Generation } from './acknowledger.ts';
 import type { NatsLink } from './connection.ts';
-import { deliveriesOf, Taken } from './taken.ts';
+import { Pauses } from './pauses.ts';
+import { PULL_MS, Pulls } from './pulls.ts';
+import type { Taken } from './taken.ts';
+import { within } from './within.ts';
 
 export interface PullerOptions {
   readonly link: NatsLink;
@@ -20,61 +24,60 @@ export interface PullerOptions {
   readonly handle: (taken: Taken) => Promise<void>;
 }
 
-/** How long a request for messages stays at the server. */
-const PULL_MS = 5000;
-/** By then the server has ended a request, or the request is lost, and its consumer, maybe. */
-const PULL_LOST_MS = PULL_MS + 2000;
 const ANSWER_MS = 2000;
 const RETRY_MS = 200;
 const MAX_BEAT_MS = 2000;
-/** A 2.9 server tells another time of creation after its restart, by as much as it took to write. */
-const SAME_GENERATION_MS = 250;
 
 /** Requests of one connection to one incarnation of the consumer. */
 interface Session {
   readonly inbox: string;
   readonly subscription: Subscription | undefined;
-  /** When the consumer was created, in milliseconds: tells it from one that came after a loss. */
-  generation: number | undefined;
-  /** How many messages may still come. */
-  asked: number;
-  /** What was asked for not long ago, by token. */
-  readonly pulls: Map<string, { readonly batch: number; readonly at: number }>;
+  readonly pulls: Pulls;
+  generation: Generation;
+  /** Whether the server refuses to answer requests, which is said once. */
+  refused: boolean;
 }
 
 export class Puller {
   readonly #options: PullerOptions;
+  readonly #acknowledger: Acknowledger;
   readonly #inHand = new Set<Taken>();
   readonly #forget: () => void;
   readonly #beat: NodeJS.Timeout;
-  readonly #wakers = new Set<() => void>();
-  readonly #endings = new Set<Promise<void>>();
+  readonly #pauses = new Pauses();
   #session: Session;
-  #tokens = 0;
+  #left: Promise<void> | undefined;
   #stopped = false;
   #closed = false;
 
   constructor(options: PullerOptions) {
+    const { link, ackWaitMs } = options;
     this.#options = options;
+    this.#acknowledger = new Acknowledger({
+      link,
+      current: () => this.#session.generation,
+      renew: () => this.#renew(),
+    });
     this.#session = this.#begin();
-    this.#forget = options.link.onReconnect(() => this.#renew());
-    this.#beat = setInterval(() => this.#beatAll(), Math.min(options.ackWaitMs / 3, MAX_BEAT_MS));
+    this.#forget = link.onReconnect(() => this.#renew());
+    this.#beat = setInterval(() => this.#beatAll(), Math.min(ackWaitMs / 3, MAX_BEAT_MS));
     void this.#learn(this.#session);
   }
 
   /** Nothing is handed over any more; what the server has sent meanwhile goes back at once. */
   async stop(): Promise<void> {
-    if (this.#stopped) return;
     this.#stopped = true;
-    await this.#leave(this.#session);
-    await Promise.allSettled(this.#endings);
+    this.#left ??= this.#leave(this.#session);
+    await this.#left;
+    await this.#acknowledger.settled();
     this.#endIfIdle();
   }
 
   /** As `stop`, and what is in hand is left to the server, which gives it to others. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#wake();
+    this.#acknowledger.close();
+    this.#pauses.endAll();
     await this.stop();
     this.#inHand.clear();
     this.#endIfIdle();
@@ -93,7 +96,7 @@ export class Puller {
               else this.#receive(session, message);
             },
           });
-    session = { inbox, subscription, generation: undefined, asked: 0, pulls: new Map() };
+    session = { inbox, subscription, pulls: new Pulls(), generation: undefined, refused: false };
     return session;
   }
 
@@ -117,7 +120,7 @@ export class Puller {
         const { created, error } = answer.json<{ created?: string; error?: unknown }>();
         if (created !== undefined) {
           session.generation = Date.parse(created);
-          this.#wake();
+          this.#acknowledger.goOn();
           this.#fill();
           return;
         }
@@ -125,7 +128,7 @@ export class Puller {
       } catch (error) {
         if (tries === 1) logger.debug({ stream, err: error }, 'the queue does not answer yet');
       }
-      await this.#pause(RETRY_MS);
+      await this.#pauses.pause(RETRY_MS);
     }
   }
 
@@ -133,55 +136,29 @@ export class Puller {
     return this.#closed || this.#session !== session || (this.#stopped && this.#inHand.size === 0);
   }
 
-  #isCurrent(generation: number | undefined): boolean {
-    const current = this.#session.generation;
-    if (current === undefined || generation === undefined) return false;
-    return Math.abs(current - generation) < SAME_GENERATION_MS;
-  }
-
   #fill(): void {
     const { link, places, stream, consumer } = this.#options;
-    const session = this.#session;
-    if (this.#stopped || session.generation === undefined || !link.isUp()) return;
-    const batch = places - this.#inHand.size - session.asked;
+    const { inbox, pulls, generation } = this.#session;
+    if (this.#stopped || generation === undefined || !link.isUp()) return;
+    const batch = places - this.#inHand.size - pulls.asked;
     if (batch <= 0) return;
-    this.#tokens += 1;
-    const token = String(this.#tokens);
-    session.asked += batch;
-    session.pulls.set(token, { batch, at: performance.now() });
     const request = JSON.stringify({ batch, expires: PULL_MS * 1_000_000 });
     link.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, {
-      reply: `${session.inbox}.${token}`,
+      reply: `${inbox}.${pulls.ask(batch)}`,
     });
   }
 
   #receive(session: Session, message: Msg): void {
     if ((message.headers?.code ?? 0) > 0) return this.#onStatus(session, message);
-    // It comes under the subject that it was published on: which request brought it is not told.
-    session.asked = Math.max(0, session.asked - 1);
+    session.refused = false;
+    session.pulls.came();
     const { reply } = message;
     if (reply === undefined) return;
     if (this.#stopped || this.#inHand.size >= this.#options.places) {
-      this.#publish(reply, '-NAK');
+      this.#acknowledger.refuse(reply);
       return;
     }
-    let givenBack = false;
-    const taken = new Taken(message, deliveriesOf(reply), {
-      done: () => this.#acknowledge(reply, session.generation),
-      forget: () => {
-        if (this.#isCurrent(session.generation)) this.#publish(reply, '+ACK');
-      },
-      giveBack: (delayMs) => {
-        givenBack = true;
-        if (!this.#isCurrent(session.generation)) return;
-        const delay = JSON.stringify({ delay: delayMs * 1_000_000 });
-        this.#publish(reply, delayMs > 0 ? `-NAK ${delay}` : '-NAK');
-      },
-      alive: () => {
-        if (givenBack || !this.#isCurrent(session.generation)) return;
-        this.#publish(reply, '+WPI');
-      },
-    });
+    const taken = this.#acknowledger.taken(message, reply, session.generation);
     this.#inHand.add(taken);
     void this.#hand(taken);
   }
@@ -199,91 +176,43 @@ export class Puller {
   /** A request has ended, with fewer messages than it asked for. */
   #onStatus(session: Session, message: Msg): void {
     const { code = 0, description = '' } = message.headers ?? {};
+    const left = message.headers?.get('Nats-Pending-Messages');
     const token = message.subject.slice(session.inbox.length + 1);
-    const left = Number(
-      message.headers?.get('Nats-Pending-Messages') || session.pulls.get(token)?.batch,
-    );
-    session.pulls.delete(token);
-    session.asked = Math.max(0, session.asked - (left || 0));
+    session.pulls.ended(token, left ? Number(left) : undefined);
     if (session !== this.#session) return;
-    if (code === 408 || code === 404) return this.#fill();
+    if (code === 408 || code === 404) {
+      session.refused = false;
+      return this.#fill();
+    }
     // 503: nobody listens for that consumer. It is gone, or its server has just started.
     const gone = code === 503 || /deleted/i.test(description);
-    if (!gone) this.#options.logger.warn({ code, description }, 'messages cannot be taken now');
-    void this.#pause(RETRY_MS).then(() => (gone ? this.#renew() : this.#fill()));
-  }
-
-  /** Resolves when the server has removed it, or no longer knows it, or all is over. */
-  #acknowledge(reply: string, generation: number | undefined): Promise<void> {
-    const ending = this.#acknowledged(reply, generation);
-    this.#endings.add(ending);
-    return ending.finally(() => this.#endings.delete(ending));
-  }
-
-  async #acknowledged(reply: string, generation: number | undefined): Promise<void> {
-    const { link } = this.#options;
-    while (!this.#closed) {
-      const current = this.#session.generation;
-      if (current === undefined || !link.isUp()) {
-        await this.#pause(RETRY_MS);
-        continue;
-      }
-      // The same number may be another message by now.
-      if (!this.#isCurrent(generation)) return;
-      try {
-        const { connection } = link;
-        await link.whileUp(connection.request(reply, '+ACK', { timeout: ANSWER_MS }));
-        return;
-      } catch (error) {
-        if (error instanceof errors.RequestError && error.isNoResponders()) this.#renew();
-        await this.#pause(RETRY_MS);
-      }
+    if (!gone && !session.refused) {
+      this.#options.logger.warn({ code, description }, 'messages cannot be taken now');
+      session.refused = true;
     }
-    // Nobody waits for it: it may still arrive.
-    if (this.#isCurrent(generation)) this.#publish(reply, '+ACK');
+    void this.#askAgain(session, gone);
+  }
+
+  async #askAgain(session: Session, gone: boolean): Promise<void> {
+    await this.#pauses.pause(RETRY_MS);
+    // Every request ends so: the first that gets here has begun the next session.
+    if (session !== this.#session) return;
+    if (gone) this.#renew();
+    else this.#fill();
   }
 
   #beatAll(): void {
-    const { link } = this.#options;
-    if (!link.isUp() || this.#session.generation === undefined) return;
+    const { generation, pulls } = this.#session;
+    if (!this.#options.link.isUp() || generation === undefined) return;
     for (const taken of this.#inHand) taken.alive();
-    const { pulls, asked } = this.#session;
-    const since = performance.now() - PULL_LOST_MS;
-    let mayCome = 0;
-    for (const [token, { at, batch }] of pulls) {
-      if (at < since) pulls.delete(token);
-      else mayCome += batch;
-    }
-    if (asked > mayCome) this.#renew();
+    if (pulls.areLost()) this.#renew();
   }
 
   /** Messages on their way still arrive, and go back. */
   async #leave({ subscription }: Session): Promise<void> {
     if (!subscription || subscription.isClosed()) return;
-    const drained = subscription.drain().catch(() => {});
-    await Promise.race([drained, this.#pause(ANSWER_MS)]);
+    await within(ANSWER_MS, subscription.drain()).catch(() => {});
     subscription.unsubscribe();
-  }
-
-  #publish(subject: string, payload: string): void {
-    const { connection } = this.#options.link;
-    if (!connection.isClosed()) connection.publish(subject, payload);
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#wakers.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      this.#wakers.add(wake);
-    });
-  }
-
-  #wake(): void {
-    for (const wake of this.#wakers) wake();
   }
 
   #endIfIdle(): void {

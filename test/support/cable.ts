@@ -1,17 +1,30 @@
-/** A connection to a server on loopback that a test can cut so that nobody is told. */
+/** A connection to a server on loopback that a test can cut, or hold up, so that nobody is told. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** Between a node and the server: cut, bytes no longer pass and nobody is told. */
-export async function cable(t: Test, port: number): Promise<{ url: string; cut: () => void }> {
+export interface Cable {
+  readonly url: string;
+  /** Bytes no longer pass. */
+  readonly cut: () => void;
+  /** What the server says stays on its way until the returned function is called. */
+  readonly holdUp: () => () => void;
+}
+
+/** Between a node and the server on a port of this machine. */
+export async function cable(t: Test, port: number): Promise<Cable> {
   const sockets = new Set<Socket>();
   let whole = true;
+  let onTheirWay: (() => void)[] | undefined;
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
     for (const socket of [near, far]) sockets.add(socket.on('error', () => socket.destroy()));
     near.on('data', (bytes) => whole && far.write(bytes));
-    far.on('data', (bytes) => whole && near.write(bytes));
+    far.on('data', (bytes) => {
+      const pass = (): unknown => whole && near.write(bytes);
+      if (onTheirWay) onTheirWay.push(pass);
+      else pass();
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {
@@ -23,6 +36,13 @@ export async function cable(t: Test, port: number): Promise<{ url: string; cut: 
     url: `nats://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     cut: () => {
       whole = false;
+    },
+    holdUp: () => {
+      onTheirWay ??= [];
+      return () => {
+        for (const pass of onTheirWay ?? []) pass();
+        onTheirWay = undefined;
+      };
     },
   };
 }
