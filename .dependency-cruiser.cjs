@@ -7,6 +7,9 @@ const only = (name, from, to, comment) => ({
   to: { path: '^(src|projections|dashboard)/', pathNot: to },
 });
 
+/** Files that know nothing of the service, and do one small thing for many parts of it. */
+const PLAIN = '^src/(reason|slots|within)\\.ts$';
+
 module.exports = {
   forbidden: [
     {
@@ -23,6 +26,7 @@ module.exports = {
       from: { path: '^(src|projections)/' },
       to: { path: '^(test|bench|setup)/' },
     },
+    only('plain', PLAIN, [PLAIN], 'What many parts use knows none of them.'),
     only(
       'domain-is-pure',
       '^src/domain/',
@@ -45,7 +49,7 @@ module.exports = {
     only(
       'event-store',
       '^src/event-store/',
-      ['^src/event-store/', '^src/domain/', '^src/embedded/'],
+      ['^src/event-store/', '^src/domain/', '^src/embedded/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     {
@@ -61,37 +65,37 @@ module.exports = {
     only(
       'blob-store',
       '^src/blob-store/',
-      ['^src/blob-store/', '^src/domain/', '^src/event-store/port\\.ts$', '^src/embedded/'],
+      ['^src/blob-store/', '^src/domain/', '^src/event-store/port\\.ts$', '^src/embedded/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     only(
       'rate-limiter',
       '^src/rate-limiter/',
-      ['^src/rate-limiter/', '^src/clock\\.ts$', '^src/nats/'],
+      ['^src/rate-limiter/', '^src/clock\\.ts$', '^src/nats/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     only(
       'keyring',
       '^src/keyring/',
-      ['^src/keyring/', '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$'],
+      ['^src/keyring/', '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$', PLAIN],
       'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',
     ),
     only(
       'embedded',
       '^src/embedded/',
-      ['^src/embedded/'],
+      ['^src/embedded/', PLAIN],
       'The database file that embedded adapters share knows none of them.',
     ),
     only(
       'render-queue',
       '^src/render-queue/',
-      ['^src/render-queue/', '^src/domain/', '^src/nats/'],
+      ['^src/render-queue/', '^src/domain/', '^src/nats/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     only(
       'nats',
       '^src/nats/',
-      ['^src/nats/'],
+      ['^src/nats/', PLAIN],
       'The connection that adapters share knows none of them.',
     ),
     only(
@@ -108,7 +112,12 @@ module.exports = {
     only(
       'read-model',
       '^src/read-model/',
-      ['^src/read-model/', '^src/event-store/(port|codec)\\.ts$', '^src/domain/events\\.ts$'],
+      [
+        '^src/read-model/',
+        '^src/event-store/(port|codec)\\.ts$',
+        '^src/domain/events\\.ts$',
+        PLAIN,
+      ],
       'The read model knows projections by their interface only.',
     ),
     only(
@@ -138,6 +147,7 @@ module.exports = {
         '^src/render-queue/(port|messages)\\.ts$',
         '^src/blob-store/port\\.ts$',
         '^src/(clock|ids|log)\\.ts$',
+        PLAIN,
       ],
       'Code that runs strangers’ pages cannot write the ledger.',
     ),

@@ -14,6 +14,7 @@ import { type KV, Kvm } from '@nats-io/kv';
 import { type ObjectInfo, type ObjectStore, Objm, StorageType } from '@nats-io/obj';
 import { errors, headers, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { Readable } from 'node:stream';
+import { reasonOf } from '../reason.ts';
 import { CHUNK_BYTES, type ChunkPlaces, readChunks, storeChunks } from './nats-chunks.ts';
 import {
   type ObjectContent,
@@ -263,8 +264,4 @@ function isBucketLost(error: unknown): boolean {
 
 function isCode(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

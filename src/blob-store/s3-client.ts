@@ -5,6 +5,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
+import { reasonOf } from '../reason.ts';
 import { type ObjectContent, ObjectsUnavailable, withIdleLimit } from './objects.ts';
 import type { S3Credentials, S3Location } from './s3-location.ts';
 
@@ -176,9 +177,4 @@ export class S3Client {
 /** The S3 error code of an answer's body, or nothing. */
 export function codeIn(text: string): string {
   return /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? '';
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
 }

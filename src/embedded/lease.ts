@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { reasonOf } from '../reason.ts';
 
 /**
  * Held by at most one process of a data directory at a time, for as long as that keeps this object: the
@@ -17,9 +18,8 @@ export function tryAcquireLease(path: string): Lease | undefined {
   try {
     return lock(new Database(path, { timeout: 0 }));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `${path} cannot be locked (${reason}); let this user write it, or delete it if it is damaged.`,
+      `${path} cannot be locked (${reasonOf(error)}); let this user write it, or delete it if it is damaged.`,
       { cause: error },
     );
   }

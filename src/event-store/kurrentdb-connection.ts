@@ -1,13 +1,12 @@
 import { CancelledError, UnavailableError } from '@eventstore/db-client';
 import type { Logger } from 'pino';
+import { Slots } from '../slots.ts';
+import { within } from '../within.ts';
 import type { EventStoreAddress } from './kurrentdb-address.ts';
 import { Driver } from './kurrentdb-driver.ts';
-import { Slots } from './kurrentdb-slots.ts';
 
 /** Longest that a call may take; the driver itself sets no limit to reads. */
 export const CALL_MS = 4_000;
-/** The limit is counted in such steps: what keeps this process busy for long counts as one. */
-const STEP_MS = 500;
 /** Longest that a read may take with its wait for a slot and its second try. */
 const READ_MS = 8_000;
 /** A server lets a connection have so many calls at once, often 100; the driver hides that more wait. */
@@ -55,11 +54,15 @@ export class Connection {
   /** One try. @throws {Error} the driver's, or that there was no answer in time */
   async call<T>(start: (driver: Driver) => Call<T>, withinMs = CALL_MS): Promise<T> {
     const line = this.#usable();
+    const { result, cancel } = start(line.driver);
     line.calls += 1;
     try {
-      return await this.#bounded(line, start(line.driver), withinMs);
+      return await within(withinMs, whole(line, result), () => new NoAnswer(withinMs));
     } catch (error) {
-      if (error instanceof NoAnswer) this.#replace(line);
+      if (error instanceof NoAnswer) {
+        cancel();
+        this.#replace(line);
+      }
       throw error;
     } finally {
       line.calls -= 1;
@@ -70,13 +73,13 @@ export class Connection {
   /** A call that may be repeated, and is, once, where nobody answered. */
   async read<T>(start: (driver: Driver) => Call<T>): Promise<T> {
     const end = performance.now() + READ_MS;
-    const leave = await this.#slots.enter();
-    const within = (): number => Math.min(CALL_MS, Math.ceil(end - performance.now()));
+    const leave = await this.#slots.acquire();
+    const left = (): number => Math.min(CALL_MS, Math.ceil(end - performance.now()));
     try {
-      if (within() <= 0) throw new NoAnswer(READ_MS);
-      return await this.call(start, within()).catch((error: unknown) => {
-        if (this.#closed || !isRetried(error) || within() <= 0) throw error;
-        return this.call(start, within());
+      if (left() <= 0) throw new NoAnswer(READ_MS);
+      return await this.call(start, left()).catch((error: unknown) => {
+        if (this.#closed || !isRetried(error) || left() <= 0) throw error;
+        return this.call(start, left());
       });
     } finally {
       leave();
@@ -102,30 +105,6 @@ export class Connection {
 
   #connect(): Line {
     return { driver: Driver.connect(this.#address), calls: 0, ended: false };
-  }
-
-  async #bounded<T>(line: Line, { result, cancel }: Call<T>, withinMs: number): Promise<T> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    let left = withinMs;
-    const step = (): NodeJS.Timeout =>
-      setTimeout(
-        () => {
-          left -= STEP_MS;
-          if (left > 0) {
-            timer = step();
-            return;
-          }
-          reject(new NoAnswer(withinMs));
-          cancel();
-        },
-        Math.min(STEP_MS, left),
-      );
-    let timer = step();
-    try {
-      return await Promise.race([whole(line, result), late]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   #replace(line: Line): void {

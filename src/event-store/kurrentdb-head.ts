@@ -1,3 +1,4 @@
+import { within } from '../within.ts';
 import type { KurrentDbClient } from './kurrentdb-client.ts';
 import { EventStoreUnavailable } from './port.ts';
 
@@ -40,7 +41,8 @@ export class LogHead {
       const tail = await this.#look();
       if (tail.head !== undefined) return this.#remember(tail.end, tail.head);
       const running = this.#search;
-      const found = await within(until, running ?? this.#begin(tail));
+      const leftMs = Math.max(1, until - performance.now());
+      const found = await within(leftMs, running ?? this.#begin(tail), stillSearching);
       // A search that began before this look may not know what has been written since.
       if (running === undefined) return found;
     }
@@ -88,15 +90,5 @@ export class LogHead {
   }
 }
 
-async function within<T>(until: number, search: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new EventStoreUnavailable('The end of the log is still searched for.')),
-    Math.max(1, until - performance.now()),
-  );
-  try {
-    return await Promise.race([search, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const stillSearching = (): Error =>
+  new EventStoreUnavailable('The end of the log is still searched for.');

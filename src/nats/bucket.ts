@@ -1,8 +1,8 @@
 /** A small key-value bucket on which nodes agree by comparing and setting. */
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
+import { within } from '../within.ts';
 import type { NatsLink } from './connection.ts';
-import { within } from './within.ts';
 
 export interface BucketOptions {
   readonly name: string;
@@ -18,6 +18,10 @@ export interface BucketEntry {
   readonly value: string;
   readonly revision: number;
 }
+
+/** The limits here decide: the client's own would count what keeps this process busy. */
+const CLIENT_MS = 10_000;
+const SET_UP_MS = 5000;
 
 /** What of the server a user of that bucket needs to publish to. */
 export const bucketPermissions = (name: string): string[] => [
@@ -52,25 +56,26 @@ export class Bucket {
    */
   async set(key: string, value: string, revision: number): Promise<number | undefined> {
     try {
-      const timeout = this.#options.answerMs;
-      return await this.#use((kv) => kv.put(key, value, { previousSeq: revision, timeout }));
+      const options = { previousSeq: revision, timeout: CLIENT_MS };
+      return await this.#use((kv) => kv.put(key, value, options));
     } catch (error) {
       if (isWrongRevision(error)) return undefined;
       throw error;
     }
   }
 
-  /** Opens the bucket, or makes it. */
+  /** Opens the bucket, or makes it. @throws when the server does not answer, or refuses */
   async ensure(): Promise<void> {
-    await this.#open();
+    await within(SET_UP_MS, this.#open(), noAnswer);
   }
 
   async #use<T>(work: (kv: KV) => Promise<T>): Promise<T> {
     if (!this.#link.isUp()) throw new Error('NATS is away.');
+    const { answerMs } = this.#options;
     const opened = this.#open();
     try {
-      // The client has its own timeouts, but one answer of several may be the one that it does not bound.
-      return await within(2 * this.#options.answerMs, opened.then(work));
+      const kv = await within(2 * answerMs, opened, noAnswer);
+      return await within(answerMs, work(kv), noAnswer);
     } catch (error) {
       // A server that restarted has no such bucket any more: the next use makes it.
       if (!isWrongRevision(error) && this.#opened === opened) this.#opened = undefined;
@@ -79,15 +84,18 @@ export class Bucket {
   }
 
   #open(): Promise<KV> {
-    const { name, maxAgeMs, storage, answerMs } = this.#options;
-    this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: answerMs })).create(name, {
-      ttl: maxAgeMs,
-      storage,
-      history: 1,
-      // Only the stream's leader knows the last write for certain.
-      allow_direct: false,
-      timeout: answerMs,
-    });
+    const { name, maxAgeMs, storage } = this.#options;
+    this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: CLIENT_MS })).create(
+      name,
+      {
+        ttl: maxAgeMs,
+        storage,
+        history: 1,
+        // Only the stream's leader knows the last write for certain.
+        allow_direct: false,
+        timeout: CLIENT_MS,
+      },
+    );
     const opened = this.#opened;
     opened.catch(() => {
       if (this.#opened === opened) this.#opened = undefined;
@@ -95,6 +103,8 @@ export class Bucket {
     return opened;
   }
 }
+
+const noAnswer = (): Error => new Error('NATS does not answer in time.');
 
 function isWrongRevision(error: unknown): boolean {
   return (

@@ -2,8 +2,9 @@
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { reasonOf } from '../reason.ts';
+import { within } from '../within.ts';
 import { type NatsAddress, parseNatsUrl } from './address.ts';
-import { within } from './within.ts';
 
 export interface NatsLink {
   readonly connection: NatsConnection;
@@ -167,8 +168,4 @@ function follow(
       await connection.close();
     },
   };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

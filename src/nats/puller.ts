@@ -4,12 +4,12 @@
  */
 import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { within } from '../within.ts';
 import { Acknowledger, type Generation } from './acknowledger.ts';
 import type { NatsLink } from './connection.ts';
 import { Pauses } from './pauses.ts';
 import { PULL_MS, Pulls } from './pulls.ts';
 import type { Taken } from './taken.ts';
-import { within } from './within.ts';
 
 export interface PullerOptions {
   readonly link: NatsLink;

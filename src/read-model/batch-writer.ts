@@ -2,6 +2,7 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
+import { reasonOf } from '../reason.ts';
 import type { Projection } from './projection.ts';
 import { checkpointsOf, definitionOf, formatOf, SUPERSEDED } from './schema.ts';
 
@@ -120,10 +121,9 @@ export class BatchWriter {
         handle(lifted);
       } catch (error) {
         if (isStorageError(error)) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
         throw new ProjectionFailed(
           `Projection ${slot.projection.name} failed on ${event.type} at position ` +
-            `${event.position}: ${reason}`,
+            `${event.position}: ${reasonOf(error)}`,
           { cause: error },
         );
       }

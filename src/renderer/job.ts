@@ -18,7 +18,7 @@ import type { RenderResult } from './messages.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
 import { type Problem, PUT_BACK } from './problem.ts';
-import type { Slots } from './slots.ts';
+import type { Slots } from '../slots.ts';
 import { StartReport } from './start-report.ts';
 
 export interface JobContext {

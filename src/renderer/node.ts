@@ -8,7 +8,7 @@ import { findChrome } from './chrome/find.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { runJob } from './job.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
-import { Slots } from './slots.ts';
+import { Slots } from '../slots.ts';
 
 export interface RendererSettings {
   readonly concurrency: number;

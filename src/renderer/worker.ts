@@ -1,6 +1,7 @@
 /** A render worker: one thread, one Chrome with warm tabs, one egress proxy, one document at a time. */
 import { rm } from 'node:fs/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { reasonOf } from '../reason.ts';
 import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, within } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
@@ -22,8 +23,6 @@ import type {
 } from './messages.ts';
 
 const settings = workerData as WorkerSettings;
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
 let proxy: Promise<EgressProxy> | undefined;
@@ -51,7 +50,7 @@ async function launch(): Promise<LaunchedChrome> {
 
 const browsers = new Browsers({
   launch,
-  onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: messageOf(error) }),
+  onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
   onEnded: ({ pid }) => tell({ kind: 'chromeEnded', threadId, pid }),
 });
 
@@ -105,7 +104,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
       return { kind: 'failed', code: failure.code, message: failure.message };
     }
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
-    return { kind: 'crashed', code, message: messageOf(error) };
+    return { kind: 'crashed', code, message: reasonOf(error) };
   } finally {
     // What was fetched may have left cookies, connections and cached files: that is never cleaned up.
     const reusable = completed && request.html !== undefined && job?.requests === 0;
@@ -129,7 +128,7 @@ async function warmUp(): Promise<WarmUpResult> {
     const info = { product, path: settings.chromePath, sandboxed, sandboxNote };
     return { kind: 'warm', chrome: info };
   } catch (error) {
-    return { kind: 'cold', message: messageOf(error) };
+    return { kind: 'cold', message: reasonOf(error) };
   }
 }
 

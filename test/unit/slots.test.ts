@@ -1,20 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'tap';
-import { Slots } from '../../../src/renderer/slots.ts';
+import { Slots } from '../../src/slots.ts';
 
 const goesOn = new AbortController().signal;
-
-async function acquire(slots: Slots): Promise<() => void> {
-  const free = await slots.acquire(goesOn);
-  if (!free) throw new Error('There was no slot.');
-  return free;
-}
 
 void test('as many as there are slots, then in order', async (t) => {
   const slots = new Slots(2);
   const order: string[] = [];
   const take = async (name: string): Promise<() => void> => {
-    const free = await acquire(slots);
+    const free = await slots.acquire();
     order.push(name);
     return free;
   };
@@ -38,12 +32,12 @@ void test('as many as there are slots, then in order', async (t) => {
 
 void test('a slot is given back once, however often that is said', async (t) => {
   const slots = new Slots(1);
-  const free = await acquire(slots);
+  const free = await slots.acquire();
   free();
   free();
-  const again = await acquire(slots);
+  const again = await slots.acquire();
   let extra = false;
-  const waiting = acquire(slots).then((release) => {
+  const waiting = slots.acquire().then((release) => {
     extra = true;
     return release;
   });
@@ -60,7 +54,7 @@ void test('a slot is given back once, however often that is said', async (t) => 
 void test('who waits when all is stopped gets no slot, and nobody does after it', async (t) => {
   const slots = new Slots(1);
   const stop = new AbortController();
-  const free = await acquire(slots);
+  const free = await slots.acquire();
   const stopped = slots.acquire(stop.signal);
   const goingOn = slots.acquire(goesOn);
   stop.abort();

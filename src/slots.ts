@@ -1,4 +1,4 @@
-/** Documents rendered at once: who waits gets its turn in order. */
+/** Lets so many in at a time: who waits gets its turn in order. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -11,8 +11,10 @@ export class Slots {
    * Resolves to the function that gives the slot back, to call which again does nothing; or to
    * undefined once `stopping` is aborted: then nobody else gets a slot.
    */
-  async acquire(stopping: AbortSignal): Promise<(() => void) | undefined> {
-    if (stopping.aborted) return undefined;
+  acquire(): Promise<() => void>;
+  acquire(stopping: AbortSignal): Promise<(() => void) | undefined>;
+  async acquire(stopping?: AbortSignal): Promise<(() => void) | undefined> {
+    if (stopping?.aborted) return undefined;
     if (this.#free > 0) this.#free -= 1;
     else if (!(await this.#turn(stopping))) return undefined;
     let held = true;
@@ -26,17 +28,17 @@ export class Slots {
   }
 
   /** @returns whether it got the slot of another; false when it was stopped before */
-  #turn(stopping: AbortSignal): Promise<boolean> {
+  #turn(stopping: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (got: boolean): void => {
         this.#waiting.delete(take);
-        stopping.removeEventListener('abort', leave);
+        stopping?.removeEventListener('abort', leave);
         resolve(got);
       };
       const take = (): void => end(true);
       const leave = (): void => end(false);
       this.#waiting.add(take);
-      stopping.addEventListener('abort', leave);
+      stopping?.addEventListener('abort', leave);
     });
   }
 }

@@ -1,0 +1,6 @@
+/** What an error says, for a line that says more. */
+export function reasonOf(error: unknown): string {
+  // A connection that was tried in several ways fails with one error for all of them.
+  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
