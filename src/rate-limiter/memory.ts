@@ -1,52 +1,33 @@
 import type { Clock } from '../clock.ts';
+import { count, type CountRequest } from './count.ts';
 import type { Rate, RateLimiter, Standing } from './port.ts';
-
-interface Window {
-  readonly endsAt: number;
-  readonly counts: Map<string, number>;
-}
+import { standingIn, Windows } from './windows.ts';
 
 /** The rate limiter of a single process: the counts of the windows that are open, forgotten with it. */
 export class MemoryRateLimiter implements RateLimiter {
-  readonly #clock: Clock;
-  /** By length, in milliseconds. */
-  readonly #windows = new Map<number, Window>();
+  readonly #windows: Windows<number>;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.#windows = new Windows(clock);
   }
 
   async take(key: string, rate: Rate): Promise<Standing> {
-    const window = this.#open(rate.windowMs);
-    const used = window.counts.get(key) ?? 0;
-    const allowed = used < rate.limit;
-    if (allowed) window.counts.set(key, used + 1);
-    return standing(window, rate.limit, allowed ? used + 1 : used, allowed);
+    return this.#count('take', key, rate);
   }
 
   async giveBack(key: string, rate: Rate): Promise<void> {
-    const { counts } = this.#open(rate.windowMs);
-    const used = counts.get(key) ?? 0;
-    if (used > 1) counts.set(key, used - 1);
-    else counts.delete(key);
+    this.#count('giveBack', key, rate);
   }
 
   async peek(key: string, rate: Rate): Promise<Standing> {
-    const window = this.#open(rate.windowMs);
-    const used = window.counts.get(key) ?? 0;
-    return standing(window, rate.limit, used, used < rate.limit);
+    return this.#count('peek', key, rate);
   }
 
-  #open(lengthMs: number): Window {
-    const endsAt = (Math.floor(this.#clock.now() / lengthMs) + 1) * lengthMs;
-    const known = this.#windows.get(lengthMs);
-    if (known?.endsAt === endsAt) return known;
-    const window = { endsAt, counts: new Map<string, number>() };
-    this.#windows.set(lengthMs, window);
-    return window;
+  #count(kind: CountRequest['kind'], key: string, rate: Rate): Standing {
+    const window = this.#windows.open(rate);
+    const counted = count({ kind, limit: rate.limit }, window.counts.get(key) ?? 0);
+    if (counted.used > 0) window.counts.set(key, counted.used);
+    else window.counts.delete(key);
+    return standingIn(window, rate, counted);
   }
-}
-
-function standing({ endsAt }: Window, limit: number, used: number, allowed: boolean): Standing {
-  return { allowed, limit, remaining: Math.max(0, limit - used), resetAt: endsAt / 1000 };
 }

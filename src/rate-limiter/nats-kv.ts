@@ -4,17 +4,19 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { Bucket, bucketPermissions } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
+import { reasonOf } from '../reason.ts';
+import { within } from '../within.ts';
+import type { Counted, CountRequest } from './count.ts';
 import { MemoryRateLimiter } from './memory.ts';
 import type { Rate, RateLimiter, Standing } from './port.ts';
-import { type Counted, type CountRequest, SharedCount } from './shared-count.ts';
+import { SharedCount } from './shared-count.ts';
+import { standingIn, type Window, Windows } from './windows.ts';
 
 const NAME = 'PRESSLEDGER_RATES';
 /** Longer than every window, so that no count is forgotten before its window ends. */
 const MAX_AGE_MS = 20 * 60_000;
-const BUCKET = { name: NAME, maxAgeMs: MAX_AGE_MS, storage: 'memory' } as const;
 /** A request waits this long at most for the shared count. */
 const PATIENCE_MS = 250;
-const SET_UP_MS = 5000;
 /** After a failure nobody waits in vain for so long. */
 const REST_MS = 1000;
 
@@ -27,66 +29,65 @@ export interface NatsKvRateLimiterOptions {
   readonly logger: Logger;
 }
 
-interface Window {
-  readonly endsAt: number;
-  readonly counts: Map<string, SharedCount>;
-}
-
 export class NatsKvRateLimiter implements RateLimiter {
   readonly #link: NatsLink;
-  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #bucket: Bucket;
   /** What this node let pass: its limit while the others cannot be asked. */
   readonly #own: MemoryRateLimiter;
-  /** By length, in milliseconds. */
-  readonly #windows = new Map<number, Window>();
+  readonly #windows: Windows<SharedCount>;
   #restUntil = 0;
   #alone = false;
 
   /** @throws when the server does not let the bucket be made */
   static async open(options: NatsKvRateLimiterOptions): Promise<NatsKvRateLimiter> {
-    const setUp = new Bucket(options.link, { ...BUCKET, answerMs: SET_UP_MS });
-    await setUp.ensure();
-    return new NatsKvRateLimiter(options);
+    const bucket = new Bucket(options.link, {
+      name: NAME,
+      maxAgeMs: MAX_AGE_MS,
+      storage: 'memory',
+      answerMs: PATIENCE_MS,
+    });
+    // The first requests must not wait for it.
+    await bucket.ensure();
+    return new NatsKvRateLimiter(options, bucket);
   }
 
-  private constructor({ link, clock, logger }: NatsKvRateLimiterOptions) {
+  private constructor({ link, clock, logger }: NatsKvRateLimiterOptions, bucket: Bucket) {
     this.#link = link;
-    this.#clock = clock;
     this.#logger = logger;
+    this.#bucket = bucket;
     this.#own = new MemoryRateLimiter(clock);
-    this.#bucket = new Bucket(link, { ...BUCKET, answerMs: PATIENCE_MS });
+    this.#windows = new Windows(clock);
   }
 
   async take(key: string, rate: Rate): Promise<Standing> {
-    const window = this.#open(rate.windowMs);
+    const window = this.#windows.open(rate);
     const counted = await this.#count(window, key, rate, 'take');
     if (!counted) return await this.#own.take(key, rate);
     if (counted.allowed) void this.#own.take(key, rate);
-    return standing(window, rate, counted);
+    return standingIn(window, rate, counted);
   }
 
   async giveBack(key: string, rate: Rate): Promise<void> {
     await this.#own.giveBack(key, rate);
-    await this.#count(this.#open(rate.windowMs), key, rate, 'giveBack');
+    await this.#count(this.#windows.open(rate), key, rate, 'giveBack');
   }
 
   async peek(key: string, rate: Rate): Promise<Standing> {
-    const window = this.#open(rate.windowMs);
+    const window = this.#windows.open(rate);
     const counted = await this.#count(window, key, rate, 'peek');
-    return counted ? standing(window, rate, counted) : await this.#own.peek(key, rate);
+    return counted ? standingIn(window, rate, counted) : await this.#own.peek(key, rate);
   }
 
   /** @returns nothing when the shared count cannot be had in time */
   async #count(
-    window: Window,
+    window: Window<SharedCount>,
     key: string,
     { limit, windowMs }: Rate,
     kind: CountRequest['kind'],
   ): Promise<Counted | undefined> {
-    const now = performance.now();
-    if (now < this.#restUntil || !this.#link.isUp()) return this.#countAlone();
+    if (!this.#link.isUp()) return this.#countAlone('NATS is away.');
+    if (this.#rests()) return undefined;
     let shared = window.counts.get(key);
     if (!shared) {
       // Any text may be a key, and the server need not know which: it may be a client's address.
@@ -95,37 +96,35 @@ export class NatsKvRateLimiter implements RateLimiter {
       window.counts.set(key, shared);
     }
     const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
     try {
-      const counted = await shared.count({ kind, limit }, patience.signal);
-      if (this.#alone) this.#logger.info('rate limits hold across all nodes again');
-      this.#alone = false;
+      const count = shared.count({ kind, limit }, patience.signal);
+      const counted = await within(PATIENCE_MS, count, isSlow);
+      this.#countTogether();
       return counted;
     } catch (error) {
+      patience.abort();
       this.#restUntil = performance.now() + REST_MS;
-      return this.#countAlone(error);
-    } finally {
-      clearTimeout(timer);
+      return this.#countAlone(reasonOf(error));
     }
   }
 
-  #countAlone(error?: unknown): undefined {
+  #rests(): boolean {
+    return performance.now() < this.#restUntil;
+  }
+
+  #countAlone(reason: string): undefined {
     if (!this.#alone) {
-      this.#logger.warn({ err: error }, 'rate limits are counted by each node for itself');
+      this.#logger.warn({ reason }, 'rate limits are counted by each node for itself');
     }
     this.#alone = true;
   }
 
-  #open(lengthMs: number): Window {
-    const endsAt = (Math.floor(this.#clock.now() / lengthMs) + 1) * lengthMs;
-    const known = this.#windows.get(lengthMs);
-    if (known?.endsAt === endsAt) return known;
-    const window = { endsAt, counts: new Map<string, SharedCount>() };
-    this.#windows.set(lengthMs, window);
-    return window;
+  #countTogether(): void {
+    // What was asked before a failure may be answered after it.
+    if (!this.#alone || this.#rests()) return;
+    this.#alone = false;
+    this.#logger.info('rate limits hold across all nodes again');
   }
 }
 
-function standing({ endsAt }: Window, { limit }: Rate, { allowed, used }: Counted): Standing {
-  return { allowed, limit, remaining: Math.max(0, limit - used), resetAt: endsAt / 1000 };
-}
+const isSlow = (): Error => new Error('The shared count takes too long.');

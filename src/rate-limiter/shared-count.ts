@@ -1,20 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bucket } from '../nats/bucket.ts';
+import { count, type Counted, type CountRequest } from './count.ts';
 
 /** Between two tries of nodes that met at one key, at most. */
 const MAX_PAUSE_MS = 5;
-
-export interface Counted {
-  readonly allowed: boolean;
-  /** After it. */
-  readonly used: number;
-}
-
-/** What to do with a count: `take` one of `limit`, give one back, or look. */
-export interface CountRequest {
-  readonly kind: 'take' | 'giveBack' | 'peek';
-  readonly limit: number;
-}
 
 interface Waiting extends CountRequest {
   /** Nobody waits for it any more: it must not be counted late. */
@@ -40,13 +29,15 @@ export class SharedCount {
     this.#key = key;
   }
 
-  /** @throws when the server does not answer, or the signal fires first */
+  /**
+   * @param patience once aborted, nobody waits for the answer, and none may come
+   * @throws when the server does not answer
+   */
   count(request: CountRequest, patience: AbortSignal): Promise<Counted> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { ...request, abandoned: false, resolve, reject };
       patience.addEventListener('abort', () => {
         waiting.abandoned = true;
-        reject(new Error('The shared count takes too long.'));
       });
       this.#waiting.push(waiting);
       if (!this.#running) void this.#run();
@@ -80,7 +71,7 @@ export class SharedCount {
       const { used, revision } = this.#seen;
       let next = used;
       const answers = wanted.map((request) => {
-        const counted = apply(request, next);
+        const counted = count(request, next);
         next = counted.used;
         return counted;
       });
@@ -99,17 +90,5 @@ export class SharedCount {
       }
       this.#seen = undefined;
     }
-  }
-}
-
-function apply({ kind, limit }: CountRequest, used: number): Counted {
-  const allowed = used < limit;
-  switch (kind) {
-    case 'take':
-      return { allowed, used: allowed ? used + 1 : used };
-    case 'giveBack':
-      return { allowed: true, used: Math.max(0, used - 1) };
-    case 'peek':
-      return { allowed, used };
   }
 }

@@ -81,4 +81,19 @@ void test('a server that is away or stuck fails no request: each node counts for
   });
   const alone = log.lines.filter((line) => line.includes('for itself'));
   t.equal(alone.length, 2, 'said once for each time');
+  t.match(JSON.parse(alone[0] ?? '{}'), { reason: 'The shared count takes too long.' });
+  t.notOk(alone.some((line) => line.includes('stack')));
+});
+
+void test('a node that is busy at its start counts with the others all the same', async (t) => {
+  const server = await startNatsServer(t);
+  const log = logged();
+  const one = await node(t, server, still, log);
+  const other = await node(t, server);
+  const standings = Array.from({ length: 20 }, () => one.limiter.take('a', FIFTY));
+  const end = performance.now() + 1000;
+  while (performance.now() < end);
+  await Promise.all(standings);
+  t.match(await other.limiter.peek('a', FIFTY), { remaining: 30 });
+  t.strictSame(log.lines, []);
 });

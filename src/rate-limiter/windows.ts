@@ -1,0 +1,37 @@
+import type { Clock } from '../clock.ts';
+import type { Counted } from './count.ts';
+import type { Rate, Standing } from './port.ts';
+
+/** A fixed window of time, with what is counted in it by key. */
+export interface Window<T> {
+  /** Milliseconds since the Unix epoch. */
+  readonly endsAt: number;
+  readonly counts: Map<string, T>;
+}
+
+/** The windows that are open, one of each length; one that has ended is forgotten. */
+export class Windows<T> {
+  readonly #clock: Clock;
+  readonly #byLength = new Map<number, Window<T>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  open({ windowMs }: Rate): Window<T> {
+    const endsAt = (Math.floor(this.#clock.now() / windowMs) + 1) * windowMs;
+    const known = this.#byLength.get(windowMs);
+    if (known?.endsAt === endsAt) return known;
+    const window = { endsAt, counts: new Map<string, T>() };
+    this.#byLength.set(windowMs, window);
+    return window;
+  }
+}
+
+export function standingIn(
+  { endsAt }: Window<unknown>,
+  { limit }: Rate,
+  { allowed, used }: Counted,
+): Standing {
+  return { allowed, limit, remaining: Math.max(0, limit - used), resetAt: endsAt / 1000 };
+}
