@@ -1,5 +1,5 @@
 /** A blob's address: which keys there are, and what content must be to belong to one. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BlobRef } from '../domain/events.ts';
 import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
 
@@ -42,12 +42,12 @@ export function blobRef(
 }
 
 export function refOf(conversionId: string, kind: BlobKind, content: Buffer): BlobRef {
-  return blobRef(conversionId, kind, sha256Of(content), content.length);
+  return blobRef(conversionId, kind, hash('sha256', content, 'hex'), content.length);
 }
 
 /** @throws {BlobStoreUnavailable} what is stored is not what was stored */
 export function verified(ref: BlobRef, content: Buffer): Buffer {
-  if (content.length !== ref.bytes || sha256Of(content) !== ref.sha256) {
+  if (content.length !== ref.bytes || hash('sha256', content, 'hex') !== ref.sha256) {
     throw new BlobStoreUnavailable(`${ref.key} is damaged: it does not have its length and hash.`);
   }
   return content;
@@ -61,8 +61,4 @@ export function checkRange(ref: BlobRef, range: BlobRange): BlobRange {
     throw new RangeError(`Bytes ${start}-${end} do not lie within the ${ref.bytes} of ${ref.key}.`);
   }
   return range;
-}
-
-function sha256Of(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
 }

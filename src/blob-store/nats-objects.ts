@@ -3,18 +3,17 @@
  * key-value bucket beside it says which objects there are below a folder: written before the object,
  * deleted after it, so that it never says too little.
  */
-import {
-  JetStreamApiCodes,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-} from '@nats-io/jetstream';
-import { type KV, Kvm } from '@nats-io/kv';
-import { type ObjectInfo, type ObjectStore, Objm, StorageType } from '@nats-io/obj';
-import { errors, headers, type NatsConnection, nuid } from '@nats-io/transport-node';
+import { JetStreamApiCodes } from '@nats-io/jetstream';
+import type { ObjectInfo } from '@nats-io/obj';
+import { headers, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { Readable } from 'node:stream';
 import { reasonOf } from '../reason.ts';
+import {
+  isCode,
+  NatsBuckets,
+  type NatsBucketsOptions,
+  type OpenedBuckets,
+} from './nats-buckets.ts';
 import { CHUNK_BYTES, type ChunkPlaces, readChunks, storeChunks } from './nats-chunks.ts';
 import {
   type ObjectContent,
@@ -23,15 +22,6 @@ import {
   type StoredObject,
 } from './objects.ts';
 import type { BlobRange } from './port.ts';
-
-export interface NatsObjectsOptions {
-  /** The object store; the key-value bucket is named after it, with `-index`. */
-  readonly bucket?: string;
-  /** Servers that hold each object; more than one needs a cluster. */
-  readonly replicas?: number;
-  /** The longest wait for one answer of the server, and for the next bytes of an object. */
-  readonly timeoutMs?: number;
-}
 
 interface Upload {
   readonly key: string;
@@ -42,31 +32,20 @@ interface Upload {
   readonly revision: number;
 }
 
-interface Buckets {
-  readonly objects: ObjectStore;
-  readonly index: KV;
-  readonly stream: JetStreamClient;
-  readonly manager: JetStreamManager;
-}
-
 export class NatsObjects implements Objects {
-  readonly #connection: NatsConnection;
   readonly #bucket: string;
-  readonly #replicas: number;
-  readonly #timeoutMs: number;
-  #buckets: Promise<Buckets> | undefined;
+  readonly #buckets: NatsBuckets;
 
-  constructor(connection: NatsConnection, options: NatsObjectsOptions = {}) {
-    this.#connection = connection;
-    this.#bucket = options.bucket ?? 'pressledger-blobs';
-    this.#replicas = options.replicas ?? 1;
-    this.#timeoutMs = options.timeoutMs ?? 5000;
+  constructor(connection: NatsConnection, options: Partial<NatsBucketsOptions> = {}) {
+    const { bucket = 'pressledger-blobs', replicas = 1, timeoutMs = 5000 } = options;
+    this.#bucket = bucket;
+    this.#buckets = new NatsBuckets(connection, { bucket, replicas, timeoutMs });
   }
 
   /** Makes the buckets where there are none. @throws {Error} one line: why they cannot be used */
   async checkUsable(): Promise<void> {
     try {
-      const { objects } = await this.#open();
+      const { objects } = await this.#buckets.open();
       await objects.status();
     } catch (error) {
       throw new Error(
@@ -89,7 +68,9 @@ export class NatsObjects implements Objects {
         await this.#upload(buckets, { key, upload, content, revision: known?.revision ?? 0 });
       } catch (error) {
         // Renderers may not. What stays is found by deleting the key.
-        await manager.streams.purge(this.#stream, { filter: this.#chunks(upload) }).catch(() => {});
+        await manager.streams
+          .purge(this.#buckets.objectStream, { filter: this.#chunks(upload) })
+          .catch(() => {});
         if (isCode(error, JetStreamApiCodes.StreamWrongLastSequence)) {
           // Another node stored it meanwhile.
           if ((await objects.info(key))?.size === content.bytes) return;
@@ -117,10 +98,12 @@ export class NatsObjects implements Objects {
 
   async delete(key: string): Promise<void> {
     await this.#attempt(`delete ${key}`, async ({ manager }) => {
-      await manager.streams.purge(this.#stream, { filter: this.#description(key) });
-      await manager.streams.purge(this.#stream, { filter: this.#chunks(`${indexKey(key)}.*`) });
-      const index = `${this.#bucket}-index`;
-      await manager.streams.purge(`KV_${index}`, { filter: `$KV.${index}.${indexKey(key)}` });
+      await manager.streams.purge(this.#buckets.objectStream, { filter: this.#description(key) });
+      await manager.streams.purge(this.#buckets.objectStream, {
+        filter: this.#chunks(`${indexKey(key)}.*`),
+      });
+      const filter = `$KV.${this.#bucket}-index.${indexKey(key)}`;
+      await manager.streams.purge(this.#buckets.indexStream, { filter });
     });
   }
 
@@ -134,37 +117,11 @@ export class NatsObjects implements Objects {
     });
   }
 
-  #open(): Promise<Buckets> {
-    this.#buckets ??= this.#make().catch((error: unknown) => {
-      this.#buckets = undefined;
-      throw error;
-    });
-    return this.#buckets;
-  }
-
-  async #make(): Promise<Buckets> {
-    const stream = jetstream(this.#connection, { timeout: this.#timeoutMs });
-    const manager = await stream.jetstreamManager();
-    const kept = { storage: StorageType.File, replicas: this.#replicas };
-    try {
-      const objects = await new Objm(stream).create(this.#bucket, kept);
-      const index = await new Kvm(stream).create(`${this.#bucket}-index`, { ...kept, history: 1 });
-      return { objects, index, stream, manager };
-    } catch (error) {
-      // Whoever may not make them gets no answer that says so.
-      const missing = await isMissing(manager, [this.#stream, `KV_${this.#bucket}-index`]);
-      if (error instanceof JetStreamApiError || !missing) throw error;
-      throw new Error(
-        'it is not there yet, and this node may not make it; start an api node first',
-        {
-          cause: error,
-        },
-      );
-    }
-  }
-
   /** @throws {JetStreamApiError} another object came under the key @throws {TypeError} other content */
-  async #upload({ stream }: Buckets, { key, upload, content, revision }: Upload): Promise<void> {
+  async #upload(
+    { stream }: OpenedBuckets,
+    { key, upload, content, revision }: Upload,
+  ): Promise<void> {
     const source = content.open();
     const chunks = await storeChunks(stream, this.#chunks(upload), source).finally(() =>
       source.destroy(),
@@ -195,15 +152,11 @@ export class NatsObjects implements Objects {
   #placesOf({ nuid: upload, size, metadata = {} }: ObjectInfo): ChunkPlaces {
     const { sequences = '' } = metadata;
     return {
-      stream: this.#stream,
+      stream: this.#buckets.objectStream,
       subject: this.#chunks(upload),
       bytes: size,
       sequences: sequences === '' ? [] : sequences.split(',').map(Number),
     };
-  }
-
-  get #stream(): string {
-    return `OBJ_${this.#bucket}`;
   }
 
   #chunks(upload: string): string {
@@ -214,16 +167,9 @@ export class NatsObjects implements Objects {
     return `$O.${this.#bucket}.M.${urlSafe(Buffer.from(key))}`;
   }
 
-  /** Makes the buckets again, once, where their server has lost them. */
-  async #attempt<T>(what: string, work: (buckets: Buckets) => Promise<T>): Promise<T> {
+  async #attempt<T>(what: string, work: (buckets: OpenedBuckets) => Promise<T>): Promise<T> {
     try {
-      try {
-        return await work(await this.#open());
-      } catch (error) {
-        if (!isBucketLost(error)) throw error;
-        this.#buckets = undefined;
-        return await work(await this.#open());
-      }
+      return await this.#buckets.use(work);
     } catch (error) {
       if (error instanceof ObjectsUnavailable) throw error;
       throw new ObjectsUnavailable(`Could not ${what}: ${reasonOf(error)}.`, { cause: error });
@@ -244,24 +190,4 @@ function isThere(info: ObjectInfo | null): info is ObjectInfo {
 /** base64url with its padding, as the object store has it in names and digests. */
 function urlSafe(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
-}
-
-async function isMissing(manager: JetStreamManager, streams: readonly string[]): Promise<boolean> {
-  for (const stream of streams) {
-    try {
-      await manager.streams.info(stream);
-    } catch (error) {
-      return isCode(error, JetStreamApiCodes.StreamNotFound);
-    }
-  }
-  return false;
-}
-
-function isBucketLost(error: unknown): boolean {
-  if (isCode(error, JetStreamApiCodes.StreamNotFound)) return true;
-  return error instanceof errors.RequestError && error.isNoResponders();
-}
-
-function isCode(error: unknown, code: number): boolean {
-  return error instanceof JetStreamApiError && error.code === code;
 }

@@ -1,5 +1,5 @@
 /** A remote place for whole objects under keys: what a blob store over a network needs of its driver. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { BlobRange } from './port.ts';
@@ -39,7 +39,10 @@ export class ObjectsUnavailable extends Error {
 }
 
 /** @param sha256 hex, where it is known already */
-export function bufferContent(content: Buffer, sha256 = sha256Of(content)): ObjectContent {
+export function bufferContent(
+  content: Buffer,
+  sha256 = hash('sha256', content, 'hex'),
+): ObjectContent {
   return {
     bytes: content.length,
     sha256,
@@ -55,10 +58,6 @@ export function fileContent(file: {
 }): ObjectContent {
   const { path, sha256, bytes } = file;
   return { bytes, sha256, open: () => createReadStream(path) };
-}
-
-function sha256Of(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Passes a stream on and fails where the next bytes take longer than `idleMs`; slow readers may. */

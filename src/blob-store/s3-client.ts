@@ -1,5 +1,5 @@
 /** Signed requests to an S3-compatible server, each within a bounded time, with more tries. */
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { request as plainRequest, type IncomingMessage, Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
@@ -26,7 +26,7 @@ const NOT_IMPLEMENTED = 501;
 /** A link slower than this counts as down. */
 const SLOWEST_BYTES_PER_MS = 64;
 export const LARGEST_ERROR_BYTES = 64 * 1024;
-const EMPTY_SHA256 = createHash('sha256').digest('hex');
+const EMPTY_SHA256 = hash('sha256', '', 'hex');
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';

@@ -85,11 +85,11 @@ export class S3Objects implements Objects {
   async size(key: string): Promise<number | undefined> {
     const path = this.#path(key);
     const answer = await this.#client.request({ method: 'HEAD', path });
-    // It has no body, but is not over before somebody has read that.
-    answer.resume();
-    if (answer.statusCode === 404) return undefined;
     const bytes = wholeLength(answer);
-    if (bytes === undefined) throw await this.#refusal(`HEAD ${path}`, answer);
+    if (bytes === undefined && answer.statusCode !== 404) {
+      throw await this.#refusal(`HEAD ${path}`, answer);
+    }
+    this.#client.drop(answer);
     return bytes;
   }
 

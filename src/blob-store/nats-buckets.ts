@@ -1,0 +1,107 @@
+/** The object store and its index at a server of NATS: made where they are missing. */
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+} from '@nats-io/jetstream';
+import { type KV, Kvm } from '@nats-io/kv';
+import { type ObjectStore, Objm, StorageType } from '@nats-io/obj';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+
+export interface NatsBucketsOptions {
+  /** The object store; the key-value bucket is named after it, with `-index`. */
+  readonly bucket: string;
+  /** Servers that hold each object; more than one needs a cluster. */
+  readonly replicas: number;
+  /** The longest wait for one answer of the server, and for the next bytes of an object. */
+  readonly timeoutMs: number;
+}
+
+export interface OpenedBuckets {
+  readonly objects: ObjectStore;
+  readonly index: KV;
+  readonly stream: JetStreamClient;
+  readonly manager: JetStreamManager;
+}
+
+export class NatsBuckets {
+  readonly #connection: NatsConnection;
+  readonly #options: NatsBucketsOptions;
+  #opened: Promise<OpenedBuckets> | undefined;
+
+  constructor(connection: NatsConnection, options: NatsBucketsOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  /** The stream that the object store lies in. */
+  get objectStream(): string {
+    return `OBJ_${this.#options.bucket}`;
+  }
+
+  /** The stream that the index lies in. */
+  get indexStream(): string {
+    return `KV_${this.#options.bucket}-index`;
+  }
+
+  open(): Promise<OpenedBuckets> {
+    this.#opened ??= this.#make().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  /** Makes the buckets again, once, where their server has lost them. */
+  async use<T>(work: (buckets: OpenedBuckets) => Promise<T>): Promise<T> {
+    try {
+      return await work(await this.open());
+    } catch (error) {
+      if (!isBucketLost(error)) throw error;
+      this.#opened = undefined;
+      return await work(await this.open());
+    }
+  }
+
+  async #make(): Promise<OpenedBuckets> {
+    const { bucket, replicas, timeoutMs } = this.#options;
+    const stream = jetstream(this.#connection, { timeout: timeoutMs });
+    const manager = await stream.jetstreamManager();
+    const kept = { storage: StorageType.File, replicas };
+    try {
+      const objects = await new Objm(stream).create(bucket, kept);
+      const index = await new Kvm(stream).create(`${bucket}-index`, { ...kept, history: 1 });
+      return { objects, index, stream, manager };
+    } catch (error) {
+      // Whoever may not make them gets no answer that says so.
+      const missing = await isMissing(manager, [this.objectStream, this.indexStream]);
+      if (error instanceof JetStreamApiError || !missing) throw error;
+      throw new Error(
+        'it is not there yet, and this node may not make it; start an api node first',
+        { cause: error },
+      );
+    }
+  }
+}
+
+export function isCode(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
+}
+
+async function isMissing(manager: JetStreamManager, streams: readonly string[]): Promise<boolean> {
+  for (const stream of streams) {
+    try {
+      await manager.streams.info(stream);
+    } catch (error) {
+      return isCode(error, JetStreamApiCodes.StreamNotFound);
+    }
+  }
+  return false;
+}
+
+function isBucketLost(error: unknown): boolean {
+  if (isCode(error, JetStreamApiCodes.StreamNotFound)) return true;
+  return error instanceof errors.RequestError && error.isNoResponders();
+}
