@@ -77,7 +77,12 @@ module.exports = {
     only(
       'keyring',
       '^src/keyring/',
-      ['^src/keyring/', '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$', PLAIN],
+      [
+        '^src/keyring/',
+        '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$',
+        '^src/domain/id-patterns\\.ts$',
+        PLAIN,
+      ],
       'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',
     ),
     only(

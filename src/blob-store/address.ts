@@ -1,10 +1,11 @@
 /** A blob's address: which keys there are, and what content must be to belong to one. */
 import { hash } from 'node:crypto';
 import type { BlobRef } from '../domain/events.ts';
+import { CONVERSION_ID } from '../domain/id-patterns.ts';
 import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
 
-const CONVERSION_ID = /^conv_[0-9a-z]{26}$/;
-const KEY = /^(conv_[0-9a-z]{26})\/((?:request|document|manifest)-([0-9a-f]{64}))$/;
+const ID = new RegExp(`^${CONVERSION_ID}$`);
+const KEY = new RegExp(`^(${CONVERSION_ID})/((?:request|document|manifest)-([0-9a-f]{64}))$`);
 const SHA256 = /^[0-9a-f]{64}$/;
 
 export interface BlobAddress {
@@ -15,7 +16,7 @@ export interface BlobAddress {
 
 /** @throws {TypeError} not an id: nothing else may ever become a part of a path */
 export function checkConversionId(conversionId: string): string {
-  if (!CONVERSION_ID.test(conversionId)) {
+  if (!ID.test(conversionId)) {
     throw new TypeError(`${JSON.stringify(conversionId)} is not the id of a conversion.`);
   }
   return conversionId;

@@ -5,12 +5,13 @@
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
 import Type, { type Static } from 'typebox';
+import { ACCOUNT_ID, CONVERSION_ID } from './id-patterns.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
 export const Sealed = Type.String({ minLength: 1 });
 
-const AccountId = Type.String({ pattern: '^acct_[0-9a-z]{26}$' });
-const ConversionId = Type.String({ pattern: '^conv_[0-9a-z]{26}$' });
+export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
+export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
 const KeyId = Type.String({ pattern: '^key_[0-9a-z]{26}$' });
 const SessionId = Type.String({ pattern: '^sess_[0-9a-z]{26}$' });
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -30,7 +31,7 @@ export type Plan = (typeof PLANS)[number];
 
 /** Where a blob lies and what it must hash to. */
 export const BlobRef = Type.Object({
-  key: Type.String({ pattern: '^conv_[0-9a-z]{26}/(request|document|manifest)-[0-9a-f]{64}$' }),
+  key: Type.String({ pattern: `^${CONVERSION_ID}/(request|document|manifest)-[0-9a-f]{64}$` }),
   sha256: Sha256,
   bytes: Type.Integer({ minimum: 0, maximum }),
 });

@@ -1,6 +1,8 @@
+import { ACCOUNT_ID } from '../domain/id-patterns.ts';
+
 /** Data keys held in memory, the most recently used: 10,000 are about 1 MB. */
 const HELD_KEYS = 10_000;
-const ACCOUNT_ID = /^acct_[0-9a-z]{26}$/;
+const ID = new RegExp(`^${ACCOUNT_ID}$`);
 
 export class HeldKeys<T> {
   readonly #held = new Map<string, T>();
@@ -24,7 +26,7 @@ export class HeldKeys<T> {
 
 /** @throws {TypeError} not an id: nothing else may ever become a part of a path */
 export function checkAccountId(accountId: string): string {
-  if (!ACCOUNT_ID.test(accountId)) {
+  if (!ID.test(accountId)) {
     throw new TypeError(`${JSON.stringify(accountId)} is not the id of an account.`);
   }
   return accountId;

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/schema';
-import { BlobRef, PrintOptions } from '../domain/events.ts';
+import { AccountId, BlobRef, ConversionId, PrintOptions } from '../domain/events.ts';
 import type { RenderJob } from './messages.ts';
 
 const MAX_ATTEMPT = 1000;
@@ -13,8 +13,8 @@ const MAX_ATTEMPT = 1000;
 const JOB = Compile(
   Type.Object(
     {
-      conversionId: Type.String({ pattern: '^conv_[0-9a-z]{26}$' }),
-      accountId: Type.String({ pattern: '^acct_[0-9a-z]{26}$' }),
+      conversionId: ConversionId,
+      accountId: AccountId,
       request: BlobRef,
       requestText: Type.Optional(Type.String()),
       options: PrintOptions,

@@ -4,7 +4,13 @@
  */
 import Type, { type TProperties } from 'typebox';
 import { Compile } from 'typebox/schema';
-import { BlobRef, FAILURE_CODES, type RenderTimings } from '../domain/events.ts';
+import {
+  AccountId,
+  BlobRef,
+  ConversionId,
+  FAILURE_CODES,
+  type RenderTimings,
+} from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { CompletedReport, RenderReport } from './messages.ts';
 
@@ -20,8 +26,8 @@ const exactly = <T extends TProperties>(properties: T) =>
 const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
 
 const COMMON = {
-  conversionId: Type.String({ pattern: '^conv_[0-9a-z]{26}$' }),
-  accountId: Type.String({ pattern: '^acct_[0-9a-z]{26}$' }),
+  conversionId: ConversionId,
+  accountId: AccountId,
   /** Without a slash: the name is a part of the id of what is recorded. */
   renderer: Type.String({ pattern: '^[0-9A-Za-z_.-]{1,100}$' }),
   attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),

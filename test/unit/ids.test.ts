@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { ACCOUNT_ID, CONVERSION_ID } from '../../src/domain/id-patterns.ts';
 import {
   apiKeyId,
   eventId,
@@ -13,6 +14,8 @@ import { NOW } from '../support/samples.ts';
 void test('ids have their shape', (t) => {
   t.match(newConversionId(NOW), /^conv_[0-9a-hjkmnp-tv-z]{26}$/);
   t.match(newAccountId(NOW), /^acct_[0-9a-hjkmnp-tv-z]{26}$/);
+  t.match(newConversionId(NOW), new RegExp(`^${CONVERSION_ID}$`));
+  t.match(newAccountId(NOW), new RegExp(`^${ACCOUNT_ID}$`));
   t.match(newCommandId(NOW), /^cmd_[0-9a-hjkmnp-tv-z]{26}$/);
   t.match(timeOrderedId(0), /^0{9}/);
   t.end();

@@ -1,10 +1,11 @@
 import Type from 'typebox';
+import { CONVERSION_ID } from '../../domain/id-patterns.ts';
 import { Timestamp } from './timestamp.ts';
 
 const closed = { additionalProperties: false } as const;
 
 const id = Type.String({
-  pattern: '^conv_[0-9a-z]{26}$',
+  pattern: `^${CONVERSION_ID}$`,
   description: 'Names the conversion.',
   examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'],
 });
