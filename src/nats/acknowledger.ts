@@ -38,7 +38,6 @@ export class Acknowledger {
     let givenBack = false;
     return new Taken(message, deliveriesOf(reply), {
       done: () => this.#acknowledge(reply, generation),
-      forget: () => this.#say(reply, generation, '+ACK'),
       giveBack: (delayMs) => {
         givenBack = true;
         const delay = JSON.stringify({ delay: delayMs * 1_000_000 });

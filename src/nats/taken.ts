@@ -1,8 +1,7 @@
-import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 
 interface Answers {
   readonly done: () => Promise<void>;
-  readonly forget: () => void;
   readonly giveBack: (delayMs: number) => void;
   readonly alive: () => void;
 }
@@ -11,7 +10,6 @@ interface Answers {
 export class Taken {
   readonly subject: string;
   readonly data: Uint8Array;
-  readonly headers: MsgHdrs | undefined;
   /** 1 for the first time that anybody got it. */
   readonly deliveries: number;
   readonly #answers: Answers;
@@ -19,7 +17,6 @@ export class Taken {
   constructor(message: Msg, deliveries: number, answers: Answers) {
     this.subject = message.subject;
     this.data = message.data;
-    this.headers = message.headers;
     this.deliveries = deliveries;
     this.#answers = answers;
   }
@@ -27,11 +24,6 @@ export class Taken {
   /** Resolves when the server has removed it, or no longer has it. */
   done(): Promise<void> {
     return this.#answers.done();
-  }
-
-  /** As `done`, unless that is lost on its way: then somebody gets it again. */
-  forget(): void {
-    this.#answers.forget();
   }
 
   /** Somebody gets it again, not before that time. */

@@ -2,6 +2,7 @@
 import { errors } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
+import { Pauses } from '../nats/pauses.ts';
 import type { RenderReport } from './messages.ts';
 import { AGAIN, RECORDED, REFUSED, REPORTS } from './nats-streams.ts';
 
@@ -17,7 +18,8 @@ const LATE = 'late';
 export class NatsReportSender {
   readonly #link: NatsLink;
   readonly #logger: Logger;
-  /** End what reports wait for. */
+  readonly #pauses = new Pauses();
+  /** End the waiting for answers. */
   readonly #endings = new Set<() => void>();
   #closed = false;
 
@@ -32,9 +34,9 @@ export class NatsReportSender {
       const answer = await this.#ask(payload, patience);
       if (answer === RECORDED) return;
       if (answer === undefined) {
-        await this.#pause(RETRY_MS);
+        await this.#pauses.pause(RETRY_MS);
       } else if (answer === AGAIN) {
-        await this.#pause(AGAIN_MS);
+        await this.#pauses.pause(AGAIN_MS);
       } else {
         if (answer === REFUSED) {
           const { conversionId, kind } = report;
@@ -43,7 +45,7 @@ export class NatsReportSender {
             'a report is not understood: sent again later',
           );
           // Who cannot read it may be replaced by who can.
-          await this.#pause(patience);
+          await this.#pauses.pause(patience);
         }
         patience = Math.min(2 * patience, MAX_PATIENCE_MS);
       }
@@ -53,6 +55,7 @@ export class NatsReportSender {
 
   close(): void {
     this.#closed = true;
+    this.#pauses.endAll();
     for (const end of this.#endings) end();
   }
 
@@ -68,22 +71,11 @@ export class NatsReportSender {
         return error instanceof errors.TimeoutError ? LATE : undefined;
       },
     );
-    return await this.#orClosed(answer);
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    await this.#orClosed(promise);
-    clearTimeout(timer);
-  }
-
-  async #orClosed<T>(work: Promise<T>): Promise<T | undefined> {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const { promise: ended, resolve } = Promise.withResolvers<undefined>();
     const end = (): void => resolve(undefined);
     this.#endings.add(end);
     try {
-      return await Promise.race([work, promise]);
+      return await Promise.race([answer, ended]);
     } finally {
       this.#endings.delete(end);
     }
