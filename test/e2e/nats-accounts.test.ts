@@ -1,7 +1,7 @@
 /** deploy/nats-accounts.conf on a real server: what renderers can do there, and what they cannot. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -15,7 +15,9 @@ import { JOBS, PERMISSIONS } from '../../src/render-queue/nats-streams.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
+import { createPlace, LAUNCHER } from '../support/place.ts';
 import { completedReport, renderJob } from '../support/render-queue.ts';
+import { RendererProcess, Service } from '../support/service.ts';
 
 const ACCOUNTS = readFileSync(new URL('../../deploy/nats-accounts.conf', import.meta.url), 'utf8');
 /** As docker-compose.yml passes them; without the quotes of its own the second would be a number. */
@@ -23,18 +25,27 @@ const PASSWORDS = { NATS_API_PASSWORD: '"a1b2"', NATS_RENDERER_PASSWORD: '"01234
 
 const logger = pino({ level: 'silent' });
 
-async function connectBoth(t: Test) {
+async function startServer(t: Test) {
   Object.assign(process.env, PASSWORDS);
-  const server = await startNatsServer(t, { config: ACCOUNTS });
-  const connect = async (user: string, password: string, inboxPrefix: string) => {
-    const url = server.url.replace('//', `//${user}:${password}@`);
-    const link = await connectToNats(url, { name: user, logger, inboxPrefix });
-    t.teardown(() => link.close());
-    return link;
-  };
+  const { url } = await startNatsServer(t, { config: ACCOUNTS });
   return {
-    api: await connect('api', 'a1b2', PERMISSIONS.api.inboxPrefix),
-    renderer: await connect('renderer', '0123456789', PERMISSIONS.renderer.inboxPrefix),
+    api: url.replace('//', '//api:a1b2@'),
+    renderer: url.replace('//', '//renderer:0123456789@'),
+  };
+}
+
+async function connectAs(t: Test, side: 'api' | 'renderer', url: string) {
+  const { inboxPrefix } = PERMISSIONS[side];
+  const link = await connectToNats(url, { name: side, logger, inboxPrefix });
+  t.teardown(() => link.close());
+  return link;
+}
+
+async function connectBoth(t: Test) {
+  const urls = await startServer(t);
+  return {
+    api: await connectAs(t, 'api', urls.api),
+    renderer: await connectAs(t, 'renderer', urls.renderer),
   };
 }
 
@@ -182,4 +193,45 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
     { name: 'x', logger },
   ).catch((error: unknown) => String(error));
   t.match(wrong, /refuses the credentials/);
+});
+
+const KEY = '0123456789abcdef'.repeat(4);
+
+/** A whole deployment that keeps documents and keys in NATS. */
+async function startNodes(t: Test) {
+  const urls = await startServer(t);
+  const shared = { BLOB_STORE_URL: 'nats:', BLOB_KEY: KEY };
+  const settings = { ...shared, NATS_URL: urls.api, MASTER_KEY: KEY };
+  const api = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
+  t.teardown(() => api.kill());
+  await api.start();
+  const renderer = (blobKey = KEY): RendererProcess => {
+    const env = { ...shared, NATS_URL: urls.renderer, BLOB_KEY: blobKey };
+    const node = new RendererProcess(createPlace(t, env));
+    t.teardown(() => node.kill());
+    return node;
+  };
+  return { urls, api, renderer };
+}
+
+void test('a renderer that was taken over keeps no API node from starting', async (t) => {
+  const { urls, api, renderer } = await startNodes(t);
+  const { connection } = await connectAs(t, 'renderer', urls.renderer);
+  // Nobody is told the name; it is no secret either.
+  const [mark, forged] = [`$O.pressledger-blobs.M.${btoa('check/blob-key')}`, headers()];
+  forged.set('Nats-Rollup', 'sub');
+  const stream = jetstream(connection, { checkAPI: false });
+  await stream.publish(mark, 'no description', { headers: forged });
+  const misled = renderer();
+  t.match(await misled.startInVain(), { code: 1 });
+  t.equal(misled.output.stderr.trimEnd().split('\n').length, 1, misled.output.stderr);
+
+  t.match(await api.restart(), { code: 0 });
+  t.equal((await fetch(`${api.url}/readyz`)).status, 200);
+  const mistaken = renderer(KEY.replaceAll('0', '1'));
+  t.match(await mistaken.startInVain(), { code: 1 });
+  t.match(mistaken.output.stderr, /^pressledger: BLOB_KEY is not the one [^\n]+ set that one\.\n$/);
+  await renderer().start();
+  const { id } = await api.client().create({ html: '<p>after all</p>' });
+  t.equal((await api.client().wait(id)).status, 'completed');
 });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
 import { FileBlobStore } from '../../blob-store/files.ts';
+import type { Objects } from '../../blob-store/objects.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import type { EmbeddedDatabase } from '../../embedded/database.ts';
@@ -10,6 +11,12 @@ import { inDataDir, makeDataDir } from './data-dir.ts';
 import { demandNats } from './nats.ts';
 import { openS3 } from './s3.ts';
 
+export interface OpenedBlobs {
+  readonly blobs: BlobStore;
+  /** Where they lie, unless that is DATA_DIR. */
+  readonly objects?: Objects;
+}
+
 /** @param database of the event store, where it is embedded */
 export async function openBlobs(
   config: Config,
@@ -17,7 +24,7 @@ export async function openBlobs(
   nats: NatsLink | undefined,
   database: EmbeddedDatabase | undefined,
   side: 'api' | 'renderer',
-): Promise<BlobStore> {
+): Promise<OpenedBlobs> {
   const { blobStoreUrl: url, blobKey } = config;
   if (url === undefined) {
     if (blobKey !== undefined) {
@@ -32,22 +39,25 @@ export async function openBlobs(
     }
     makeDataDir(config);
     const files = await FileBlobStore.open(directory);
-    if (database === undefined) return files;
+    if (database === undefined) return { blobs: files };
     // A renderer of another process reads requests as files; it may not open the database of the log.
-    return nats === undefined
-      ? new EmbeddedBlobStore(database, files)
-      : new EmbeddedBlobStore(database, files, { rowKinds: ['manifest'] });
+    return {
+      blobs:
+        nats === undefined
+          ? new EmbeddedBlobStore(database, files)
+          : new EmbeddedBlobStore(database, files, { rowKinds: ['manifest'] }),
+    };
   }
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
   await objects.checkUsable();
-  const blobs = await ObjectBlobStore.open(objects, blobKey, { marks: side === 'api' });
+  const blobs = new ObjectBlobStore(objects, blobKey);
   const missing = async (): Promise<string | undefined> => {
     const failure = await blobs.failure();
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
   };
   openings.add({ missing, close: async () => {} });
-  return blobs;
+  return { blobs, objects };
 }
 
 async function openObjects(
