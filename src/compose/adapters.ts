@@ -13,7 +13,7 @@ import { checkBlobKey, checkBlobKeyOfRenderer } from './adapters/blob-key.ts';
 import { openBlobs } from './adapters/blobs.ts';
 import { openStore } from './adapters/event-store.ts';
 import { openKeyring } from './adapters/keyring.ts';
-import { connect } from './adapters/nats.ts';
+import { connect, openNatsLog } from './adapters/nats.ts';
 import { embeddedQueues, natsQueues, natsRateLimiter } from './adapters/queues.ts';
 import { Openings } from './openings.ts';
 
@@ -49,6 +49,7 @@ export function openAdapters(
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const { store, database } = await openStore(config, logger, openings, create);
+    const log = nats && (await openNatsLog(nats, store, logger, openings));
     const { blobs, objects } = await openBlobs(config, openings, nats, database, 'api');
     const { records, ...keys } = await openKeyring(config, openings, nats, store);
     if (objects && records) await checkBlobKey(config, logger, objects, records);
@@ -56,7 +57,7 @@ export function openAdapters(
       store,
       blobs,
       ...keys,
-      queues: nats === undefined ? embeddedQueues(config) : await natsQueues(nats, logger),
+      queues: nats && log ? await natsQueues(nats, logger, log) : embeddedQueues(config),
       openRateLimiter: async (clock) =>
         nats === undefined
           ? new MemoryRateLimiter(clock)

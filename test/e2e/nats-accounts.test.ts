@@ -113,6 +113,7 @@ void test('a renderer takes jobs, reports, reads requests and stores documents',
 function attack(connection: NatsConnection): void {
   const direct = [
     '$KV.keyring.account',
+    '$KV.PRESSLEDGER_LOG.first-event',
     'pressledger.jobs.forged',
     'pressledger.recorded.forged',
     '$JS.API.STREAM.DELETE.KV_keyring',
@@ -138,6 +139,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   // Something to be given as an answer.
   await new NatsObjects(api.connection).put('conv_1/request-a', content(Buffer.from('forged')));
   const keyring = await new Kvm(jetstream(api.connection)).create('keyring');
+  const log = await new Kvm(jetstream(api.connection)).create('PRESSLEDGER_LOG');
   await keyring.put('account', 'wrapped');
   const manager = await jetstreamManager(api.connection);
 
@@ -150,6 +152,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
     '$JS.API.STREAM.MSG.GET.KV_keyring',
     '$JS.API.DIRECT.GET.KV_keyring.$KV.keyring.account',
     '$JS.API.CONSUMER.CREATE.KV_keyring',
+    '$JS.API.STREAM.MSG.GET.KV_PRESSLEDGER_LOG',
     // A consumer delivers to whatever subject of the account its maker names.
     '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs',
     '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs.x',
@@ -167,6 +170,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const entry = await keyring.get('account');
   t.equal(entry?.string(), 'wrapped');
   t.equal(entry?.revision, 1, 'nothing was written there');
+  t.equal(await log.get('first-event'), null);
   const { state } = await manager.streams.info(JOBS, { subjects_filter: '>' });
   t.strictSame(state.subjects ?? {}, {});
   t.ok(await manager.streams.info('OBJ_pressledger-blobs'));
@@ -196,6 +200,8 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
 });
 
 const KEY = '0123456789abcdef'.repeat(4);
+/** Of tests that start whole nodes. */
+const WHOLE = { timeout: 120_000 };
 
 /** A whole deployment that keeps documents and keys in NATS. */
 async function startNodes(t: Test) {
@@ -211,10 +217,10 @@ async function startNodes(t: Test) {
     t.teardown(() => node.kill());
     return node;
   };
-  return { urls, api, renderer };
+  return { urls, settings, api, renderer };
 }
 
-void test('a renderer that was taken over keeps no API node from starting', async (t) => {
+void test('a renderer that was taken over keeps no API node from starting', WHOLE, async (t) => {
   const { urls, api, renderer } = await startNodes(t);
   const { connection } = await connectAs(t, 'renderer', urls.renderer);
   // Nobody is told the name; it is no secret either.
@@ -235,3 +241,25 @@ void test('a renderer that was taken over keeps no API node from starting', asyn
   const { id } = await api.client().create({ html: '<p>after all</p>' });
   t.equal((await api.client().wait(id)).status, 'completed');
 });
+
+void test(
+  'an API node with a log of its own does not start on the NATS of another',
+  WHOLE,
+  async (t) => {
+    const { urls, settings, api } = await startNodes(t);
+    const { connection } = await connectAs(t, 'api', urls.api);
+    const log = await new Kvm(connection).open('PRESSLEDGER_LOG');
+    await eventually('the claim', async () => (await log.get('first-event')) ?? undefined);
+    const stranger = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
+    t.match(await stranger.startInVain(), { code: 1, signal: null });
+    t.match(
+      stranger.output.stderr,
+      /^pressledger: NATS_URL belongs to another event log [^\n]+\n$/,
+    );
+    t.match(await api.restart(), { code: 0 });
+
+    t.match(await api.stop(), { code: 0 });
+    await log.delete('first-event');
+    await stranger.start();
+  },
+);

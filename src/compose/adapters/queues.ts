@@ -7,6 +7,7 @@ import type { NatsLink } from '../../nats/connection.ts';
 import type { RateLimiter } from '../../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../../render-queue/in-process.ts';
 import { inDataDir } from './data-dir.ts';
+import type { NatsLog } from './nats-log.ts';
 
 export function embeddedQueues(config: Config): RenderQueues {
   return {
@@ -17,7 +18,11 @@ export function embeddedQueues(config: Config): RenderQueues {
   };
 }
 
-export async function natsQueues(link: NatsLink, logger: Logger): Promise<RenderQueues> {
+export async function natsQueues(
+  link: NatsLink,
+  logger: Logger,
+  log: NatsLog,
+): Promise<RenderQueues> {
   const [{ NatsLease }, { NatsRenderQueue }] = await Promise.all([
     import('../../nats/lease.ts'),
     import('../../render-queue/nats.ts'),
@@ -27,7 +32,7 @@ export async function natsQueues(link: NatsLink, logger: Logger): Promise<Render
     shared: true,
     onReturn: (listener) => link.onReconnect(listener),
     open: (side) => NatsRenderQueue.open({ link, logger, side }),
-    acquireLead: () => lead.acquire(),
+    acquireLead: () => log.acquire(lead),
   };
 }
 
