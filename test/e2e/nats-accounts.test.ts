@@ -251,6 +251,7 @@ void test(
     const log = await new Kvm(connection).open('PRESSLEDGER_LOG');
     await eventually('the claim', async () => (await log.get('first-event')) ?? undefined);
     const stranger = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
+    t.teardown(() => stranger.kill());
     t.match(await stranger.startInVain(), { code: 1, signal: null });
     t.match(
       stranger.output.stderr,
