@@ -2,7 +2,7 @@
  * The blob store over a network: each blob an object of a driver, encrypted where a key is given.
  * See docs/decisions/0016-remote-blobs.md.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -16,7 +16,6 @@ import {
   type Objects,
   type StoredObject,
 } from './objects.ts';
-import { plainReason } from './plain-reason.ts';
 import {
   type BlobKind,
   BlobNotFound,
@@ -26,19 +25,20 @@ import {
   type StagedBlob,
 } from './port.ts';
 import { openSealed, openSealedPart, sealContent, sealedPart } from './sealed-content.ts';
-
-const newCheck = (): string => `check/${randomUUID()}`;
+import { StoreHealth, type StoreHealthOptions } from './store-health.ts';
 
 type File = { readonly path: string; readonly sha256: string; readonly bytes: number };
 
 export class ObjectBlobStore implements BlobStore {
   readonly #objects: Objects;
   readonly #key: Buffer | undefined;
+  readonly #health: StoreHealth;
 
   /** @param key 32 bytes that encrypt what is stored from now on; what was stored without stays readable */
-  constructor(objects: Objects, key?: Buffer) {
+  constructor(objects: Objects, key?: Buffer, options: StoreHealthOptions = {}) {
     this.#objects = objects;
     this.#key = key;
+    this.#health = new StoreHealth(objects, options);
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
@@ -86,15 +86,9 @@ export class ObjectBlobStore implements BlobStore {
     });
   }
 
-  /** Why the store does not answer right now, in the operator's words; nothing when it does. */
-  async failure(): Promise<string | undefined> {
-    try {
-      // A name of chance: no renderer can have spoilt what lies there.
-      await this.#objects.size(newCheck());
-      return undefined;
-    } catch (error) {
-      return plainReason(error);
-    }
+  /** Why the store cannot be used right now, in the operator's words; nothing when it can. */
+  failure(): Promise<string | undefined> {
+    return this.#health.failure();
   }
 
   async deleteAll(conversionId: string): Promise<void> {
@@ -108,7 +102,7 @@ export class ObjectBlobStore implements BlobStore {
     return attempt(`store ${ref.key}`, async () => {
       const key = this.#key;
       const stored = key === undefined ? content : await sealContent(key, ref.key, content);
-      await this.#objects.put(ref.key, stored);
+      await this.#health.put(ref.key, stored);
     });
   }
 

@@ -264,3 +264,25 @@ void test(
     await stranger.start();
   },
 );
+
+void test(
+  'readiness tells of a bucket for documents that a renderer has filled',
+  WHOLE,
+  async (t) => {
+    const { urls, api } = await startNodes(t);
+    const { connection } = await connectAs(t, 'renderer', urls.renderer);
+    const manager = await jetstreamManager((await connectAs(t, 'api', urls.api)).connection);
+    const { config } = await manager.streams.info('OBJ_pressledger-blobs');
+    await manager.streams.update('OBJ_pressledger-blobs', { ...config, max_bytes: 500_000 });
+    await new NatsObjects(connection).put('conv_1/document-b', content(Buffer.alloc(400_000)));
+    const large = { html: `<p>${'x'.repeat(200_000)}</p>` };
+    await t.rejects(api.client().create(large), { code: 'service_unavailable' });
+    const answer = await fetch(`${api.url}/readyz`);
+    t.equal(answer.status, 503);
+    t.match(await answer.json(), {
+      details: {
+        missing: ['the blob store cannot be used: it takes no writes: maximum bytes exceeded'],
+      },
+    });
+  },
+);

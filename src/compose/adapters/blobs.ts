@@ -51,7 +51,7 @@ export async function openBlobs(
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
   await objects.checkUsable();
-  const blobs = new ObjectBlobStore(objects, blobKey);
+  const blobs = new ObjectBlobStore(objects, blobKey, { triesWrites: side === 'api' });
   const missing = async (): Promise<string | undefined> => {
     const failure = await blobs.failure();
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
