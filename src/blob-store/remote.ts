@@ -2,7 +2,7 @@
  * The blob store over a network: each blob an object of a driver, encrypted where a key is given.
  * See docs/decisions/0016-remote-blobs.md.
  */
-import { createHash, hkdfSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -14,7 +14,6 @@ import {
   fileContent,
   type ObjectContent,
   type Objects,
-  ObjectsUnavailable,
   type StoredObject,
 } from './objects.ts';
 import {
@@ -26,38 +25,20 @@ import {
   type StagedBlob,
 } from './port.ts';
 import { openSealed, openSealedPart, sealContent, sealedPart } from './sealed-content.ts';
-
-/** Says which BLOB_KEY belongs here, so that a node with another one is found at its start. */
-const KEY_CHECK = 'check/blob-key';
+import { StoreHealth, type StoreHealthOptions } from './store-health.ts';
 
 type File = { readonly path: string; readonly sha256: string; readonly bytes: number };
 
 export class ObjectBlobStore implements BlobStore {
   readonly #objects: Objects;
   readonly #key: Buffer | undefined;
+  readonly #health: StoreHealth;
 
-  private constructor(objects: Objects, key: Buffer | undefined) {
+  /** @param key 32 bytes that encrypt what is stored from now on; what was stored without stays readable */
+  constructor(objects: Objects, key?: Buffer, options: StoreHealthOptions = {}) {
     this.#objects = objects;
     this.#key = key;
-  }
-
-  /**
-   * @param key 32 bytes that encrypt what is stored from now on; what was stored without stays readable
-   * @param options `marks`: may decide that the store is encrypted from now on, with this key
-   * @throws {Error} one line: the store holds blobs of another key, or does not answer
-   */
-  static async open(
-    objects: Objects,
-    key?: Buffer,
-    { marks = true }: { readonly marks?: boolean } = {},
-  ): Promise<ObjectBlobStore> {
-    try {
-      await checkKey(objects, key, marks);
-    } catch (error) {
-      if (!(error instanceof ObjectsUnavailable)) throw error;
-      throw new Error(`BLOB_STORE_URL cannot be used: ${error.message}`, { cause: error });
-    }
-    return new ObjectBlobStore(objects, key);
+    this.#health = new StoreHealth(objects, options);
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
@@ -105,14 +86,9 @@ export class ObjectBlobStore implements BlobStore {
     });
   }
 
-  /** Why the store does not answer right now, for the operator; nothing when it does. */
-  async failure(): Promise<string | undefined> {
-    try {
-      await this.#objects.size(KEY_CHECK);
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+  /** Why the store cannot be used right now, in the operator's words; nothing when it can. */
+  failure(): Promise<string | undefined> {
+    return this.#health.failure();
   }
 
   async deleteAll(conversionId: string): Promise<void> {
@@ -126,7 +102,7 @@ export class ObjectBlobStore implements BlobStore {
     return attempt(`store ${ref.key}`, async () => {
       const key = this.#key;
       const stored = key === undefined ? content : await sealContent(key, ref.key, content);
-      await this.#objects.put(ref.key, stored);
+      await this.#health.put(ref.key, stored);
     });
   }
 
@@ -176,32 +152,6 @@ export class ObjectBlobStore implements BlobStore {
       throw new BlobStoreUnavailable(`${ref.key} is encrypted, and BLOB_KEY is not set.`);
     }
     return true;
-  }
-}
-
-async function checkKey(objects: Objects, key: Buffer | undefined, marks: boolean): Promise<void> {
-  const look = async (): Promise<Buffer | undefined> => {
-    const stored = await objects.get(KEY_CHECK);
-    return stored && (await buffer(stored.content));
-  };
-  const known = await look();
-  if (key === undefined) {
-    // A node that forgot its key would store in the clear what its operator wants encrypted.
-    if (known === undefined) return;
-    throw new Error('BLOB_KEY is not set, and the blob store was made with one; set that one.');
-  }
-  const fingerprint = Buffer.from(hkdfSync('sha256', key, '', 'pressledger blob key check', 32));
-  if (known === undefined) {
-    if (!marks) {
-      throw new Error(
-        'BLOB_KEY is set, and the blob store is not encrypted: leave it out, or start an API node with it first.',
-      );
-    }
-    await objects.put(KEY_CHECK, bufferContent(fingerprint));
-  }
-  // Read again: another node may have put its own at the same moment.
-  if (!(known ?? (await look()))?.equals(fingerprint)) {
-    throw new Error('BLOB_KEY is not the one that the blob store was made with; set that one.');
   }
 }
 

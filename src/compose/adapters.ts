@@ -9,10 +9,11 @@ import type { Logger } from '../log.ts';
 import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
+import { checkBlobKey, checkBlobKeyOfRenderer } from './adapters/blob-key.ts';
 import { openBlobs } from './adapters/blobs.ts';
 import { openStore } from './adapters/event-store.ts';
 import { openKeyring } from './adapters/keyring.ts';
-import { connect } from './adapters/nats.ts';
+import { connect, openNatsLog } from './adapters/nats.ts';
 import { embeddedQueues, natsQueues, natsRateLimiter } from './adapters/queues.ts';
 import { Openings } from './openings.ts';
 
@@ -48,12 +49,18 @@ export function openAdapters(
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const { store, database } = await openStore(config, logger, openings, create);
-    const { blobs, readRow } = await openBlobs(config, openings, nats, database, 'api');
+    const log = nats && (await openNatsLog(nats, store, logger, openings));
+    const { blobs, objects, readRow } = await openBlobs(config, openings, nats, database, 'api');
+    const { records, ...keys } = await openKeyring(config, openings, nats, store);
+    if (objects && records) await checkBlobKey(config, logger, objects, records);
     return {
       store,
       blobs,
-      ...(await openKeyring(config, openings, nats, store)),
-      queues: nats === undefined ? embeddedQueues(config) : await natsQueues(nats, logger, readRow),
+      ...keys,
+      queues:
+        nats && log
+          ? await natsQueues({ link: nats, log, readRow, logger })
+          : embeddedQueues(config),
       openRateLimiter: async (clock) =>
         nats === undefined
           ? new MemoryRateLimiter(clock)
@@ -72,7 +79,8 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
-    const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
+    const { blobs, objects } = await openBlobs(config, openings, nats, undefined, 'renderer');
+    if (objects) await checkBlobKeyOfRenderer(config, objects);
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });

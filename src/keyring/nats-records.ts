@@ -3,7 +3,7 @@ import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstr
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { KeyRecords } from './records.ts';
+import { type KeyRecords, missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
 export const NATS_RECHECK_MS = 1000;
@@ -54,7 +54,7 @@ export class NatsKeyRecords implements KeyRecords {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(
         missing
-          ? `The keyring, the NATS bucket ${bucket}, is missing, and the event log is not empty: restore it.`
+          ? missingKeyring(`NATS (bucket ${bucket})`)
           : `The keyring, the NATS bucket ${bucket}, cannot be used: ${why}.`,
         { cause: error },
       );

@@ -6,12 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { deriveKey } from './master-key.ts';
 import { KeyErased, type Keyring, KeyringUnavailable } from './port.ts';
-import type { KeyRecords } from './records.ts';
+import { type KeyRecords, missingKeyring } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
 /** The same file name as in a data directory: says which master key belongs here. */
 const MASTER_CHECK = 'master.check';
+const KEYRING = 'The keyring at BLOB_STORE_URL';
 
 export interface RemoteKeyringOptions {
   /** Whether a keyring may be made where there is none: only while the event log is empty. */
@@ -57,9 +58,9 @@ export class RemoteKeyring implements Keyring {
     const fault = await checking.then(
       (found) => found,
       (error: unknown) =>
-        `cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+        `${KEYRING} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
     );
-    if (fault !== undefined) throw new Error(`The keyring at BLOB_STORE_URL ${fault}`);
+    if (fault !== undefined) throw new Error(fault);
     return new RemoteKeyring(records, masterKey, options);
   }
 
@@ -142,15 +143,15 @@ async function checkMasterKey(
   const fingerprint = deriveKey(masterKey, 'fingerprint', KEY_BYTES).toString('hex');
   const known = await records.read(MASTER_CHECK);
   if (known === undefined) {
-    if (!create) return 'is missing, and the event log is not empty: restore it.';
+    if (!create) return missingKeyring('the place that BLOB_STORE_URL names');
     await records.create(MASTER_CHECK, fingerprint);
   }
   if ((known ?? (await records.read(MASTER_CHECK))) !== fingerprint) {
-    return 'was made with another master key; set MASTER_KEY to that one.';
+    return `${KEYRING} was made with another master key; set MASTER_KEY to that one.`;
   }
   // Were it made a second time, two nodes could each make a key of one account, and one be lost.
   if (await records.create(MASTER_CHECK, fingerprint)) {
-    return 'needs a server that honours If-None-Match on PUT: this one does not.';
+    return `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`;
   }
   return undefined;
 }

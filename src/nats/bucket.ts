@@ -6,7 +6,7 @@ import type { NatsLink } from './connection.ts';
 
 export interface BucketOptions {
   readonly name: string;
-  /** An entry that was not written for so long is gone. */
+  /** An entry that was not written for so long is gone; 0: it stays. */
   readonly maxAgeMs: number;
   /** `memory`: forgotten when the server restarts. */
   readonly storage: 'memory' | 'file';

@@ -28,7 +28,7 @@ for (const [name, key] of [
     open: async (t) => {
       const { url } = await startNatsServer(t);
       const connection = await connect({ servers: url });
-      const store = await ObjectBlobStore.open(new NatsObjects(connection), key);
+      const store = new ObjectBlobStore(new NatsObjects(connection), key);
       return { store, dir: t.testdir(), close: () => connection.close() };
     },
   });
@@ -38,7 +38,7 @@ void test('NATS: deleting leaves nothing behind', async (t) => {
   const { url } = await startNatsServer(t);
   const connection = await connect({ servers: url });
   t.teardown(() => connection.close());
-  const store = await ObjectBlobStore.open(new NatsObjects(connection));
+  const store = new ObjectBlobStore(new NatsObjects(connection));
   const id = newConversionId(Date.now());
   await store.stage(id, 'document', randomBytes(300_000)).store();
   await store.stage(id, 'request', randomBytes(10)).store();
@@ -56,7 +56,7 @@ void test('NATS: reading leaves no consumer, and gives any part', async (t) => {
   const { url } = await startNatsServer(t);
   const connection = await connect({ servers: url });
   t.teardown(() => connection.close());
-  const store = await ObjectBlobStore.open(new NatsObjects(connection));
+  const store = new ObjectBlobStore(new NatsObjects(connection));
   const id = newConversionId(Date.now());
   const content = randomBytes(1_500_000);
   // Two at once, so that the chunks of one lie between those of the other.
@@ -91,7 +91,7 @@ void test('NATS: of two nodes that store one blob at once, one does', async (t) 
   for (let i = 0; i < 2; i += 1) {
     const connection = await connect({ servers: url });
     t.teardown(() => connection.close());
-    stores.push(await ObjectBlobStore.open(new NatsObjects(connection)));
+    stores.push(new ObjectBlobStore(new NatsObjects(connection)));
   }
   const staged = stores.map((store) => store.stage(id, 'request', content));
   await Promise.all(staged.map((each) => each.store()));
@@ -110,7 +110,7 @@ void test('NATS: what is damaged is refused', async (t) => {
   const connection = await connect({ servers: url });
   t.teardown(() => connection.close());
   const objects = new NatsObjects(connection);
-  const store = await ObjectBlobStore.open(objects);
+  const store = new ObjectBlobStore(objects);
   const id = newConversionId(Date.now());
   const { ref } = store.stage(id, 'document', randomBytes(300_000));
   await objects.put(ref.key, bufferContent(randomBytes(300_000)));
@@ -139,7 +139,7 @@ async function openQuick(t: Test) {
   t.teardown(() => connection.close());
   const objects = new NatsObjects(connection, { timeoutMs: TIMEOUT_MS });
   await objects.checkUsable();
-  const store = await ObjectBlobStore.open(objects);
+  const store = new ObjectBlobStore(objects);
   return { server, connection, objects, store, id: newConversionId(Date.now()) };
 }
 
@@ -275,7 +275,7 @@ void test('NATS: a renderer needs no right to delete, nor to the keyring', async
   for (const connection of [api, await open('renderer', 'r')]) {
     const objects = new NatsObjects(connection, { timeoutMs: TIMEOUT_MS });
     await objects.checkUsable();
-    stores.push(await ObjectBlobStore.open(objects, key));
+    stores.push(new ObjectBlobStore(objects, key));
   }
   const [ofApi, ofRenderer] = stores;
   if (ofApi === undefined || ofRenderer === undefined) throw new Error('Nothing was opened.');

@@ -133,7 +133,8 @@ for (const [name, place] of [
       RemoteKeyring.open(emptied, masterKey, { ...options, create: false }),
     );
     await t.rejects(lost, {
-      message: /^The keyring[^\n]+ is missing, and the event log is not empty/,
+      message:
+        /^There is no keyring in [^\n]+ the event log is not empty: [^\n]+ in the keyring of DATA_DIR or at the former BLOB_STORE_URL\. Set /,
     });
   });
 

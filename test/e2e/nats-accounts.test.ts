@@ -1,7 +1,7 @@
 /** deploy/nats-accounts.conf on a real server: what renderers can do there, and what they cannot. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -15,7 +15,9 @@ import { JOBS, PERMISSIONS, REPORTS } from '../../src/render-queue/nats-streams.
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
+import { createPlace, LAUNCHER } from '../support/place.ts';
 import { completedReport, renderJob } from '../support/render-queue.ts';
+import { RendererProcess, Service } from '../support/service.ts';
 
 const ACCOUNTS = readFileSync(new URL('../../deploy/nats-accounts.conf', import.meta.url), 'utf8');
 /** As docker-compose.yml passes them; without the quotes of its own the second would be a number. */
@@ -23,18 +25,27 @@ const PASSWORDS = { NATS_API_PASSWORD: '"a1b2"', NATS_RENDERER_PASSWORD: '"01234
 
 const logger = pino({ level: 'silent' });
 
-async function connectBoth(t: Test) {
+async function startServer(t: Test) {
   Object.assign(process.env, PASSWORDS);
-  const server = await startNatsServer(t, { config: ACCOUNTS });
-  const connect = async (user: string, password: string, inboxPrefix: string) => {
-    const url = server.url.replace('//', `//${user}:${password}@`);
-    const link = await connectToNats(url, { name: user, logger, inboxPrefix });
-    t.teardown(() => link.close());
-    return link;
-  };
+  const { url } = await startNatsServer(t, { config: ACCOUNTS });
   return {
-    api: await connect('api', 'a1b2', PERMISSIONS.api.inboxPrefix),
-    renderer: await connect('renderer', '0123456789', PERMISSIONS.renderer.inboxPrefix),
+    api: url.replace('//', '//api:a1b2@'),
+    renderer: url.replace('//', '//renderer:0123456789@'),
+  };
+}
+
+async function connectAs(t: Test, side: 'api' | 'renderer', url: string) {
+  const { inboxPrefix } = PERMISSIONS[side];
+  const link = await connectToNats(url, { name: side, logger, inboxPrefix });
+  t.teardown(() => link.close());
+  return link;
+}
+
+async function connectBoth(t: Test) {
+  const urls = await startServer(t);
+  return {
+    api: await connectAs(t, 'api', urls.api),
+    renderer: await connectAs(t, 'renderer', urls.renderer),
   };
 }
 
@@ -102,6 +113,7 @@ void test('a renderer takes jobs, reports, reads requests and stores documents',
 function attack(connection: NatsConnection): void {
   const direct = [
     '$KV.keyring.account',
+    '$KV.PRESSLEDGER_LOG.first-event',
     'pressledger.jobs.forged',
     '$JS.API.STREAM.DELETE.KV_keyring',
     '$JS.API.STREAM.PURGE.KV_keyring',
@@ -128,6 +140,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   // Something to be given as an answer.
   await new NatsObjects(api.connection).put('conv_1/request-a', content(Buffer.from('forged')));
   const keyring = await new Kvm(jetstream(api.connection)).create('keyring');
+  const log = await new Kvm(jetstream(api.connection)).create('PRESSLEDGER_LOG');
   await keyring.put('account', 'wrapped');
   const manager = await jetstreamManager(api.connection);
 
@@ -140,6 +153,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
     '$JS.API.STREAM.MSG.GET.KV_keyring',
     '$JS.API.DIRECT.GET.KV_keyring.$KV.keyring.account',
     '$JS.API.CONSUMER.CREATE.KV_keyring',
+    '$JS.API.STREAM.MSG.GET.KV_PRESSLEDGER_LOG',
     // A consumer delivers to whatever subject of the account its maker names.
     '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs',
     '$JS.API.CONSUMER.CREATE.OBJ_pressledger-blobs.x',
@@ -156,6 +170,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const entry = await keyring.get('account');
   t.equal(entry?.string(), 'wrapped');
   t.equal(entry?.revision, 1, 'nothing was written there');
+  t.equal(await log.get('first-event'), null);
   const { state } = await manager.streams.info(JOBS, { subjects_filter: '>' });
   t.strictSame(state.subjects ?? {}, {});
   t.ok(await manager.streams.info('OBJ_pressledger-blobs'));
@@ -183,3 +198,91 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   ).catch((error: unknown) => String(error));
   t.match(wrong, /refuses the credentials/);
 });
+
+const KEY = '0123456789abcdef'.repeat(4);
+/** Of tests that start whole nodes. */
+const WHOLE = { timeout: 120_000 };
+
+/** A whole deployment that keeps documents and keys in NATS. */
+async function startNodes(t: Test) {
+  const urls = await startServer(t);
+  const shared = { BLOB_STORE_URL: 'nats:', BLOB_KEY: KEY };
+  const settings = { ...shared, NATS_URL: urls.api, MASTER_KEY: KEY };
+  const api = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
+  t.teardown(() => api.kill());
+  await api.start();
+  const renderer = (blobKey = KEY): RendererProcess => {
+    const env = { ...shared, NATS_URL: urls.renderer, BLOB_KEY: blobKey };
+    const node = new RendererProcess(createPlace(t, env));
+    t.teardown(() => node.kill());
+    return node;
+  };
+  return { urls, settings, api, renderer };
+}
+
+void test('a renderer that was taken over keeps no API node from starting', WHOLE, async (t) => {
+  const { urls, api, renderer } = await startNodes(t);
+  const { connection } = await connectAs(t, 'renderer', urls.renderer);
+  // Nobody is told the name; it is no secret either.
+  const [mark, forged] = [`$O.pressledger-blobs.M.${btoa('check/blob-key')}`, headers()];
+  forged.set('Nats-Rollup', 'sub');
+  const stream = jetstream(connection, { checkAPI: false });
+  await stream.publish(mark, 'no description', { headers: forged });
+  const misled = renderer();
+  t.match(await misled.startInVain(), { code: 1 });
+  t.equal(misled.output.stderr.trimEnd().split('\n').length, 1, misled.output.stderr);
+
+  t.match(await api.restart(), { code: 0 });
+  t.equal((await fetch(`${api.url}/readyz`)).status, 200);
+  const mistaken = renderer(KEY.replaceAll('0', '1'));
+  t.match(await mistaken.startInVain(), { code: 1 });
+  t.match(mistaken.output.stderr, /^pressledger: BLOB_KEY is not the one [^\n]+ set that one\.\n$/);
+  await renderer().start();
+  const { id } = await api.client().create({ html: '<p>after all</p>' });
+  t.equal((await api.client().wait(id)).status, 'completed');
+});
+
+void test(
+  'an API node with a log of its own does not start on the NATS of another',
+  WHOLE,
+  async (t) => {
+    const { urls, settings, api } = await startNodes(t);
+    const { connection } = await connectAs(t, 'api', urls.api);
+    const log = await new Kvm(connection).open('PRESSLEDGER_LOG');
+    await eventually('the claim', async () => (await log.get('first-event')) ?? undefined);
+    const stranger = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
+    t.teardown(() => stranger.kill());
+    t.match(await stranger.startInVain(), { code: 1, signal: null });
+    t.match(
+      stranger.output.stderr,
+      /^pressledger: NATS_URL belongs to another event log [^\n]+\n$/,
+    );
+    t.match(await api.restart(), { code: 0 });
+
+    t.match(await api.stop(), { code: 0 });
+    await log.delete('first-event');
+    await stranger.start();
+  },
+);
+
+void test(
+  'readiness tells of a bucket for documents that a renderer has filled',
+  WHOLE,
+  async (t) => {
+    const { urls, api } = await startNodes(t);
+    const { connection } = await connectAs(t, 'renderer', urls.renderer);
+    const manager = await jetstreamManager((await connectAs(t, 'api', urls.api)).connection);
+    const { config } = await manager.streams.info('OBJ_pressledger-blobs');
+    await manager.streams.update('OBJ_pressledger-blobs', { ...config, max_bytes: 500_000 });
+    await new NatsObjects(connection).put('conv_1/document-b', content(Buffer.alloc(400_000)));
+    const large = { html: `<p>${'x'.repeat(200_000)}</p>` };
+    await t.rejects(api.client().create(large), { code: 'service_unavailable' });
+    const answer = await fetch(`${api.url}/readyz`);
+    t.equal(answer.status, 503);
+    t.match(await answer.json(), {
+      details: {
+        missing: ['the blob store cannot be used: it takes no writes: maximum bytes exceeded'],
+      },
+    });
+  },
+);

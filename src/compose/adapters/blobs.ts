@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
 import { FileBlobStore } from '../../blob-store/files.ts';
+import type { Objects } from '../../blob-store/objects.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import type { BlobRef } from '../../domain/events.ts';
@@ -15,6 +16,8 @@ export interface OpenedBlobs {
   readonly blobs: BlobStore;
   /** What only this process can read: it goes along with its job. */
   readonly readRow?: (ref: BlobRef) => Buffer | undefined;
+  /** Where they lie, unless that is DATA_DIR. */
+  readonly objects?: Objects;
 }
 
 /** @param database of the event store, where it is embedded */
@@ -46,13 +49,13 @@ export async function openBlobs(
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
   await objects.checkUsable();
-  const blobs = await ObjectBlobStore.open(objects, blobKey, { marks: side === 'api' });
+  const blobs = new ObjectBlobStore(objects, blobKey, { triesWrites: side === 'api' });
   const missing = async (): Promise<string | undefined> => {
     const failure = await blobs.failure();
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
   };
   openings.add({ missing, close: async () => {} });
-  return { blobs };
+  return { blobs, objects };
 }
 
 async function openObjects(

@@ -3,11 +3,19 @@ import type { EventStore } from '../../event-store/port.ts';
 import { FileKeyring } from '../../keyring/file.ts';
 import { loadMasterKey } from '../../keyring/master-key.ts';
 import type { Keyring } from '../../keyring/port.ts';
+import type { KeyRecords } from '../../keyring/records.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Openings } from '../openings.ts';
 import { inDataDir } from './data-dir.ts';
 import { demandNats } from './nats.ts';
 import { openS3 } from './s3.ts';
+
+export interface OpenedKeyring {
+  readonly keyring: Keyring;
+  readonly masterKey: Buffer;
+  /** What it is made of, unless that is DATA_DIR. */
+  readonly records?: KeyRecords;
+}
 
 /** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
 export async function openKeyring(
@@ -15,7 +23,7 @@ export async function openKeyring(
   openings: Openings,
   nats: NatsLink | undefined,
   store: EventStore,
-): Promise<{ keyring: Keyring; masterKey: Buffer }> {
+): Promise<OpenedKeyring> {
   const { blobStoreUrl: url, dataDir } = config;
   if (url === undefined) {
     const masterKey = loadMasterKey(dataDir, config.masterKey);
@@ -31,10 +39,8 @@ export async function openKeyring(
   // A keyring that is missing beside events would be a lost one, not a new one.
   const create = (await store.head()) === 0n;
   const { records, recheckMs } = await openKeyRecords(config, openings, nats, url, create);
-  return {
-    keyring: await RemoteKeyring.open(records, masterKey, { create, recheckMs }),
-    masterKey,
-  };
+  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
+  return { keyring, masterKey, records };
 }
 
 async function openKeyRecords(

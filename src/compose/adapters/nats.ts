@@ -1,7 +1,9 @@
 import { type Config, ConfigError } from '../../config.ts';
+import type { EventStore } from '../../event-store/port.ts';
 import type { Logger } from '../../log.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Openings } from '../openings.ts';
+import type { NatsLog } from './nats-log.ts';
 
 /** Each side has an inbox of its own at the server, or its permissions could not be told apart. */
 type Side = 'api' | 'renderer';
@@ -23,6 +25,19 @@ export async function connect(
     close: () => link.close(),
   });
   return link;
+}
+
+/** @throws {Error} one line: the server belongs to another event log */
+export async function openNatsLog(
+  link: NatsLink,
+  store: EventStore,
+  logger: Logger,
+  openings: Openings,
+): Promise<NatsLog> {
+  const { NatsLog: Log } = await import('./nats-log.ts');
+  const log = await Log.open({ link, store, logger });
+  openings.add({ missing: async () => log.missing(), close: () => log.close() });
+  return log;
 }
 
 /** @throws {ConfigError} */

@@ -8,6 +8,7 @@ import type { RateLimiter } from '../../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../../render-queue/in-process.ts';
 import type { OpenedBlobs } from './blobs.ts';
 import { inDataDir } from './data-dir.ts';
+import type { NatsLog } from './nats-log.ts';
 
 export function embeddedQueues(config: Config): RenderQueues {
   return {
@@ -18,12 +19,20 @@ export function embeddedQueues(config: Config): RenderQueues {
   };
 }
 
-/** @param readRow requests that renderers cannot read for themselves */
-export async function natsQueues(
-  link: NatsLink,
-  logger: Logger,
-  readRow: OpenedBlobs['readRow'],
-): Promise<RenderQueues> {
+export interface NatsQueuesOptions {
+  readonly link: NatsLink;
+  readonly log: NatsLog;
+  /** Requests that renderers cannot read for themselves. */
+  readonly readRow: OpenedBlobs['readRow'];
+  readonly logger: Logger;
+}
+
+export async function natsQueues({
+  link,
+  log,
+  readRow,
+  logger,
+}: NatsQueuesOptions): Promise<RenderQueues> {
   const [{ NatsLease }, { NatsRenderQueue }] = await Promise.all([
     import('../../nats/lease.ts'),
     import('../../render-queue/nats.ts'),
@@ -34,7 +43,7 @@ export async function natsQueues(
     onReturn: (listener) => link.onReconnect(listener),
     open: (side) =>
       NatsRenderQueue.open({ link, logger, side, ...(readRow && { carry: readRow }) }),
-    acquireLead: () => lead.acquire(),
+    acquireLead: () => log.acquire(lead),
   };
 }
 

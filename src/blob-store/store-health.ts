@@ -1,0 +1,85 @@
+/**
+ * Whether a remote place for blobs can be used right now, told cheaply enough for every probe: it is asked
+ * for something small, and whether it takes writes is what the last write met, tried again now and then.
+ */
+import { randomUUID } from 'node:crypto';
+import { bufferContent, type ObjectContent, type Objects } from './objects.ts';
+import { plainReason } from './plain-reason.ts';
+
+/** After a write that failed, the next try is as large as that one, up to this. */
+const LARGEST_TRY_BYTES = 1024 * 1024;
+const TRY_AGAIN_MS = 5000;
+
+interface FailedWrite {
+  readonly reason: string;
+  readonly bytes: number;
+}
+
+export interface StoreHealthOptions {
+  /** Whether a write is tried again by itself: only for who may delete what it is tried with. */
+  readonly triesWrites?: boolean;
+  readonly tryAgainMs?: number;
+}
+
+export class StoreHealth {
+  readonly #objects: Objects;
+  readonly #triesWrites: boolean;
+  readonly #tryAgainMs: number;
+  #failedWrite: FailedWrite | undefined;
+  /** By `performance.now()`. */
+  #lastTryAt = 0;
+  #isTrying = false;
+
+  constructor(
+    objects: Objects,
+    { triesWrites = true, tryAgainMs = TRY_AGAIN_MS }: StoreHealthOptions = {},
+  ) {
+    this.#objects = objects;
+    this.#triesWrites = triesWrites;
+    this.#tryAgainMs = tryAgainMs;
+  }
+
+  /** Stores, and remembers how it went. */
+  async put(key: string, content: ObjectContent): Promise<void> {
+    try {
+      await this.#objects.put(key, content);
+      this.#failedWrite = undefined;
+    } catch (error) {
+      this.#failedWrite = { reason: plainReason(error), bytes: content.bytes };
+      this.#lastTryAt = performance.now();
+      throw error;
+    }
+  }
+
+  /** Why it cannot be used, in the operator's words; nothing when it can. */
+  async failure(): Promise<string | undefined> {
+    try {
+      await this.#objects.size(newName());
+    } catch (error) {
+      // A write that failed while it was away says nothing of how it is when it is back.
+      this.#failedWrite = undefined;
+      return plainReason(error);
+    }
+    const failed = this.#failedWrite;
+    // Of a node that does not try again, one failure would be told for as long as it has nothing to store.
+    if (failed === undefined || !this.#triesWrites) return undefined;
+    const isDue = performance.now() - this.#lastTryAt >= this.#tryAgainMs;
+    if (isDue && !this.#isTrying) void this.#tryWrite(failed);
+    return `it takes no writes: ${failed.reason}`;
+  }
+
+  async #tryWrite({ bytes }: FailedWrite): Promise<void> {
+    this.#isTrying = true;
+    const name = newName();
+    const content = bufferContent(Buffer.alloc(Math.min(bytes, LARGEST_TRY_BYTES)));
+    // The next probe tells how it went.
+    await this.put(name, content).catch(() => {});
+    await this.#objects.delete(name).catch(() => {});
+    this.#isTrying = false;
+  }
+}
+
+/** Unknown before: nobody who may write there can have spoilt what lies there. */
+function newName(): string {
+  return `check/${randomUUID()}`;
+}
