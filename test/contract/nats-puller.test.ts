@@ -1,5 +1,6 @@
 import {
   AckPolicy,
+  type ConsumerInfo,
   type JetStreamManager,
   jetstreamManager,
   RetentionPolicy,
@@ -41,10 +42,20 @@ async function addConsumer({ consumers }: JetStreamManager): Promise<void> {
   });
 }
 
-const inHandOf = async ({ connection }: NatsLink): Promise<number> => {
+async function consumerInfo({ connection }: NatsLink): Promise<ConsumerInfo> {
   const manager = await jetstreamManager(connection);
-  return (await manager.consumers.info(STREAM, CONSUMER)).num_ack_pending;
-};
+  return await manager.consumers.info(STREAM, CONSUMER);
+}
+
+/** Counts the messages on a subject from now on. */
+function heard({ connection }: NatsLink, subject: string): () => number {
+  let count = 0;
+  const callback = (): void => {
+    count += 1;
+  };
+  connection.subscribe(subject, { callback });
+  return () => count;
+}
 
 function pull(
   t: Test,
@@ -76,6 +87,11 @@ void test('what is on its way when it closes goes back at once', async (t) => {
   const near = await linked(t, server.url);
   const far = await linked(t, url);
   await makeWork(near);
+  const inHand = (count: number): Promise<true> =>
+    eventually(`${count} in hand`, async () => {
+      const { num_ack_pending: now } = await consumerInfo(near);
+      return now === count || undefined;
+    });
   const first: string[] = [];
   const puller = pull(t, far, 4, async (taken) => {
     first.push(taken.subject);
@@ -83,27 +99,29 @@ void test('what is on its way when it closes goes back at once', async (t) => {
   });
   near.connection.publish('work.0');
   await eventually('the first', () => first.length === 1 || undefined);
+  await inHand(0);
 
   const letGo = holdUp();
   for (const n of [1, 2, 3]) near.connection.publish(`work.${n}`);
-  await eventually('three on their way', async () => (await inHandOf(near)) === 3 || undefined);
+  await inHand(3);
   const stopped = puller.stop();
   let closed = false;
   const closing = puller.close().finally(() => {
     closed = true;
   });
-  await inHandOf(near);
+  // It waits for them already: a 2.9 server may keep what comes back while only lost requests wait.
+  const asked = heard(near, `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.${CONSUMER}`);
+  await near.connection.flush();
+  const second = pullAll(t, near);
+  await eventually('its request', () => asked() > 0 || undefined);
+  await consumerInfo(near);
   t.notOk(closed, 'nobody knows yet what is on its way');
   letGo();
   await Promise.all([stopped, closing]);
   t.strictSame(first, ['work.0'], 'nothing more is handed over');
-  const second: string[] = [];
-  pull(t, near, 4, async (taken) => {
-    second.push(taken.subject);
-    await taken.done();
-  });
   await eventually('the others', () => second.length === 3 || undefined, 10_000);
-  t.strictSame(second.toSorted(), ['work.1', 'work.2', 'work.3']);
+  const subjects = second.map(({ subject }) => subject);
+  t.strictSame(subjects.toSorted(), ['work.1', 'work.2', 'work.3']);
 });
 
 /** Has 20 messages taken one by one: each makes room for one more, which is asked for by itself. */
@@ -142,18 +160,14 @@ void test('a consumer that is deleted ends many requests, and is looked for once
   await makeWork(link);
   const taken = pullAll(t, link);
   await takeOneByOne(link, taken);
-  let looks = 0;
   const other = await linked(t, url);
-  other.connection.subscribe(`$JS.API.CONSUMER.INFO.${STREAM}.${CONSUMER}`, {
-    callback: () => {
-      looks += 1;
-    },
-  });
+  const { num_waiting: requests } = await consumerInfo(other);
+  const looks = heard(other, `$JS.API.CONSUMER.INFO.${STREAM}.${CONSUMER}`);
   await other.connection.flush();
   const manager = await jetstreamManager(other.connection);
   await manager.consumers.delete(STREAM, CONSUMER);
   await addConsumer(manager);
   other.connection.publish('work.21');
   await eventually('a message', () => taken.length === 21 || undefined);
-  t.ok(looks <= 2, 'not once for each request');
+  t.ok(requests > 5 && looks() < requests / 2, `${looks()} for ${requests} requests`);
 });
