@@ -55,11 +55,11 @@ export class NatsLease {
   /** @returns nothing while it is held, by another node or this one, or the server is away */
   async acquire(): Promise<Lease | undefined> {
     if (this.#held) return undefined;
-    // The server counts from when it wrote, which is never before it was asked.
-    const askedAt = performance.now();
     try {
       const entry = await this.#bucket.get(KEY);
       if (entry && entry.value !== '' && entry.value !== this.#holder) return undefined;
+      // The server counts from when it wrote, which is never before it was asked.
+      const askedAt = performance.now();
       const revision = await this.#bucket.set(KEY, this.#holder, entry?.revision ?? 0);
       return revision === undefined ? undefined : this.#hold(revision, askedAt);
     } catch (error) {
