@@ -27,6 +27,10 @@ function unknown(typed: string, meant: string | undefined, about: string): Usage
 export function noSuchCommand(words: readonly string[], commands: readonly Command[]): UsageError {
   const [first, second] = words;
   if (first === undefined) return new UsageError(`No command given. ${seeHelp('')}`);
+  const named = commandOf(words, commands);
+  if (named) {
+    return new UsageError(`Options go after '${named.name}', not into it. ${seeHelp(named.name)}`);
+  }
   const group = groupOf(first, commands);
   if (group.length === 0) {
     const near = nearest(first, [...new Set(commands.map(firstWord))]);

@@ -38,6 +38,8 @@ function standardOutput({ output }: Toolbox): PdfTarget {
  */
 export async function pdfTarget(path: string, toolbox: Toolbox): Promise<PdfTarget> {
   if (path === '-') return standardOutput(toolbox);
+  if (path === '')
+    throw new UsageError('--output needs the name of a file, or - for standard output.');
   await checkOutputFile(path);
   return {
     write: (open) => writeOutputFile(open, path, toolbox.outputMode),

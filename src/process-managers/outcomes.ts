@@ -159,7 +159,7 @@ async function acceptedFrom(
   return find();
 }
 
-/** @returns the type of the event, if there is a new one */
+/** @returns the type of the last event, if there is a new one */
 async function record(
   report: RenderReport,
   { actors, blobs, vault }: OutcomesDependencies,
@@ -180,5 +180,5 @@ async function record(
       time: at,
     },
   });
-  return outcome.accepted ? outcome.events[0]?.type : undefined;
+  return outcome.accepted ? outcome.events.at(-1)?.type : undefined;
 }

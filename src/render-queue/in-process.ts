@@ -16,7 +16,7 @@ interface Pump {
 }
 
 export class InProcessRenderQueue implements RenderQueue {
-  readonly countsTries = false;
+  readonly countsTries: boolean = false;
   readonly #waiting = new Turns();
   /** Every conversion that waits or is in a renderer's hands. */
   readonly #known = new Set<string>();

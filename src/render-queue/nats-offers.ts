@@ -136,10 +136,17 @@ export class NatsOffers {
         // The stream may be gone.
         this.#lookedAt = 0;
         await this.#bells.rest(RETRY_MS);
+        continue;
       }
-      this.#unattended.look(this.waiting(), this.#options.hands.slots(), performance.now());
+      this.#missRenderers();
       await this.#bells.sleep(LOOK_MS, LAZY_MS);
     }
+  }
+
+  #missRenderers(): void {
+    const { link, hands } = this.#options;
+    if (link.isUp()) this.#unattended.look(this.waiting(), hands.slots(), performance.now());
+    else this.#unattended.reset();
   }
 
   /** What comes and goes is known without it; a look finds what was lost, or came back. */

@@ -10,7 +10,7 @@ import { parseReport } from './report-schema.ts';
 const AT_A_TIME = 512;
 
 export interface ReportFollower {
-  /** Takes no more; resolves when what was taken is answered. */
+  /** Takes no more; resolves when what was taken is answered, or recorded after a `close`. */
   stop(): Promise<void>;
   close(): void;
 }
@@ -39,7 +39,7 @@ export function followReports(
     }
   };
   const answer = async (message: Msg): Promise<void> => {
-    const outcome = underWay.size > AT_A_TIME ? AGAIN : await outcomeOf(message.data);
+    const outcome = underWay.size >= AT_A_TIME ? AGAIN : await outcomeOf(message.data);
     if (!closed && !connection.isClosed()) message.respond(outcome);
   };
   const take = (message: Msg): void => {
@@ -57,10 +57,11 @@ export function followReports(
   });
   return {
     stop: async () => {
-      if (closed || subscription.isClosed()) return;
       // What is on its way is still taken; what a lost server has taken along is sent again.
-      if (link.isUp()) await link.whileUp(subscription.drain()).catch(() => {});
-      else subscription.unsubscribe();
+      if (!subscription.isClosed() && link.isUp()) {
+        await link.whileUp(subscription.drain()).catch(() => {});
+      }
+      subscription.unsubscribe();
       await Promise.all(underWay);
     },
     close: () => {

@@ -6,14 +6,23 @@ import { Pauses } from '../nats/pauses.ts';
 import type { RenderReport } from './messages.ts';
 import { AGAIN, RECORDED, REFUSED, REPORTS } from './nats-streams.ts';
 
-/** A report without an answer by then is sent again: it, or its answer, may be lost. */
+/**
+ * A report without an answer by then is sent again: it, or its answer, may be lost, or nobody is there who
+ * records. Across accounts the server does not tell that. To send it again changes nothing.
+ */
 const PATIENCE_MS = 3000;
-const MAX_PATIENCE_MS = 30_000;
-/** Nobody is there who records, or whoever is there cannot now. */
+/** Where the server tells that nobody is there, or is away itself. */
 const RETRY_MS = 250;
 const AGAIN_MS = 1000;
-/** In place of an answer, when none came in time. */
+/** Who cannot read a report may be replaced by who can. */
+const REFUSED_MS = 30_000;
+/** In place of an answer, when none came in time: that was pause enough. */
 const LATE = 'late';
+const PAUSES_MS: Readonly<Record<string, number>> = {
+  [LATE]: 0,
+  [AGAIN]: AGAIN_MS,
+  [REFUSED]: REFUSED_MS,
+};
 
 export class NatsReportSender {
   readonly #link: NatsLink;
@@ -30,25 +39,14 @@ export class NatsReportSender {
 
   async report(report: RenderReport): Promise<void> {
     const payload = JSON.stringify(report);
-    for (let patience = PATIENCE_MS; !this.#closed; ) {
-      const answer = await this.#ask(payload, patience);
+    while (!this.#closed) {
+      const answer = await this.#ask(payload);
       if (answer === RECORDED) return;
-      if (answer === undefined) {
-        await this.#pauses.pause(RETRY_MS);
-      } else if (answer === AGAIN) {
-        await this.#pauses.pause(AGAIN_MS);
-      } else {
-        if (answer === REFUSED) {
-          const { conversionId, kind } = report;
-          this.#logger.error(
-            { conversionId, kind },
-            'a report is not understood: sent again later',
-          );
-          // Who cannot read it may be replaced by who can.
-          await this.#pauses.pause(patience);
-        }
-        patience = Math.min(2 * patience, MAX_PATIENCE_MS);
+      if (answer === REFUSED) {
+        const { conversionId, kind } = report;
+        this.#logger.error({ conversionId, kind }, 'a report is not understood: sent again later');
       }
+      await this.#pauses.pause(PAUSES_MS[answer ?? ''] ?? RETRY_MS);
     }
     throw new Error('The render queue is closed: the report was not recorded.');
   }
@@ -60,10 +58,12 @@ export class NatsReportSender {
   }
 
   /** @returns nothing when no answer can come */
-  async #ask(payload: string, timeout: number): Promise<string | undefined> {
+  async #ask(payload: string): Promise<string | undefined> {
     const { connection } = this.#link;
     if (!this.#link.isUp()) return undefined;
-    const asked = this.#link.whileUp(connection.request(REPORTS, payload, { timeout }));
+    const asked = this.#link.whileUp(
+      connection.request(REPORTS, payload, { timeout: PATIENCE_MS }),
+    );
     const answer = asked.then(
       (message) => message.string(),
       (error: unknown) => {

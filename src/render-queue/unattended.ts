@@ -13,6 +13,12 @@ export class Unattended {
     this.#logger = logger;
   }
 
+  /** While the server is away nobody can be seen. */
+  reset(): void {
+    this.#since = undefined;
+    this.#said = false;
+  }
+
   /**
    * @param waiting jobs that no renderer has taken
    * @param slots of all renderers
@@ -20,9 +26,7 @@ export class Unattended {
    */
   look(waiting: number, slots: number, now: number): void {
     if (waiting === 0 || slots > 0) {
-      this.#since = undefined;
-      this.#said = false;
-      return;
+      return this.reset();
     }
     this.#since ??= now;
     if (this.#said || now - this.#since < MISSED_MS) return;

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { Affinity } from './affinity.ts';
-import { within } from './chrome/deadline.ts';
+import { unlessLate } from './chrome/deadline.ts';
 import type {
   ChromeInfo,
   RenderResult,
@@ -83,7 +83,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   const everyWorker = async (message: WorkerTask): Promise<WorkerResult[]> =>
     await Promise.all(Array.from({ length: concurrency }, () => pool.run(message)));
   const close = async (): Promise<void> => {
-    await within(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
+    await unlessLate(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
     await pool.destroy();
   };
 

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { reasonOf } from '../reason.ts';
 import { type Browser, Browsers } from './browsers.ts';
-import { Deadline, within } from './chrome/deadline.ts';
+import { Deadline, unlessLate } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { renderDocument } from './chrome/render.ts';
@@ -80,7 +80,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   let completed = false;
   try {
     const taking = takeTab(accountId);
-    inHand = await within(taking, deadline.remaining());
+    inHand = await unlessLate(taking, deadline.remaining());
     if (inHand === undefined) {
       // It may still come: then it goes back unused.
       cleaning = taking.then(({ browser }) => putBack(browser, accountId, false)).catch(() => {});

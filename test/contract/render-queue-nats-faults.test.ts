@@ -229,6 +229,28 @@ void test('each report goes to one of those who record, and on to another when t
   t.equal(seen[0]?.length, before);
 });
 
+void test('more reports than are recorded at a time are told to come again', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api');
+  const renderer = await node(t, url, 'renderer');
+  const gate = Promise.withResolvers<void>();
+  let under = 0;
+  let most = 0;
+  api.queue.reports(async () => {
+    under += 1;
+    most = Math.max(most, under);
+    await gate.promise;
+    under -= 1;
+  });
+  const reports = numbers(1, 600).map((n) => renderer.queue.report(completedReport(n)));
+  await soon('as many as may be', () => most >= 512);
+  // By then the server has handed over all of them.
+  await Promise.all([renderer.link.connection.flush(), api.link.connection.flush()]);
+  gate.resolve();
+  await Promise.all(reports);
+  t.equal(most, 512);
+});
+
 void test('a report without an answer is sent again', async (t) => {
   const { url } = await startNatsServer(t);
   const api = await node(t, url, 'api');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import { eventually } from '../support/deadline.ts';
 import { openPdf } from '../support/pdf.ts';
 import { hold } from '../support/render-queue.ts';
@@ -146,4 +147,26 @@ void test('a Chrome that is missing or will not start is one clear error', async
   const broken = startNode(t, { chromePath: path }, directory);
   await t.rejects(broken, { message: /did not start.*status 3.*cannot open display/ });
   t.same(await readdir(join(directory, 'tmp')), [], 'nothing is left behind');
+});
+
+class CountingQueue extends InProcessRenderQueue {
+  override readonly countsTries = true;
+}
+
+void test('where the queue counts tries, a short rendering reports its start with its outcome', async (t) => {
+  const queue = new CountingQueue();
+  const { offer, ended, reports } = await startNode(t, {}, t.testdir(), queue);
+  await ended(await offer({ html: '<p>short</p>' }));
+  const [outcome, ...more] = reports.splice(0);
+  t.match(outcome, { kind: 'completed', startedAt: Number });
+  t.ok(outcome?.kind === 'completed' && (outcome.startedAt ?? Infinity) <= outcome.at);
+  t.strictSame(more, []);
+
+  await ended(await offer({ html: '<p>long</p>', wait_for: { delay_ms: 600 } }));
+  const [start, end] = reports.splice(0);
+  t.match(start, { kind: 'started' });
+  t.match(end, { kind: 'completed', startedAt: start?.at });
+
+  const failed = await ended(await offer({ html: '<p>x</p>', wait_for: { selector: ':::' } }));
+  t.match(failed, { kind: 'failed', startedAt: Number });
 });

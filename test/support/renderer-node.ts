@@ -21,10 +21,10 @@ export async function startNode(
   t: Test,
   changes: Partial<RendererSettings> = {},
   directory: string = t.testdir(),
+  queue = new InProcessRenderQueue(),
 ) {
   const tempDir = join(directory, 'tmp');
   const blobs = await FileBlobStore.open(join(directory, 'blobs'));
-  const queue = new InProcessRenderQueue();
   const reports: RenderReport[] = [];
   const wakes: (() => void)[] = [];
   queue.reports(async (report) => {

@@ -47,6 +47,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['plan', /'plan' needs set\./],
     ['account frob', /no command 'account frob'\. See 'pressledger account --help'/],
     ['account lits --json', /Did you mean 'account list'\?/],
+    ['account --json list', /Options go after 'account list', not into it/],
     ['account frob --help', /no command 'account frob'/],
     ['help frobnicate', /no command 'frobnicate'/],
     ['start now', /'now' is one argument too many/],

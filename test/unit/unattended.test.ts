@@ -23,5 +23,8 @@ void test('that nobody renders is said once for each time, and not at once', (t)
   t.equal(said(), 1, 'where nothing waits nobody is missed');
   unattended.look(1, 0, 85_000);
   t.equal(said(), 2);
+  unattended.reset();
+  unattended.look(1, 0, 99_000);
+  t.equal(said(), 2, 'nor while nobody could be seen');
   t.end();
 });

@@ -1,6 +1,6 @@
 /** Hashes of what came encrypted, past the proxy's eyes: Chrome is asked for the bodies. */
 import { createHash } from 'node:crypto';
-import { within } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
 import type { LoggedResource } from './resource-log.ts';
 import type { Tab } from './tab.ts';
 
@@ -29,7 +29,7 @@ export class BodyHashes {
 
   /** Resolves when all are there, or have taken too long. */
   async settled(): Promise<void> {
-    await within(Promise.all(this.#asked), CAP_MS);
+    await unlessLate(Promise.all(this.#asked), CAP_MS);
   }
 
   async #hash(resource: LoggedResource): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Launcher } from 'chrome-launcher';
 import CDP from 'chrome-remote-interface';
 import { Connection } from './connection.ts';
-import { within } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
 import { ChromeStartError } from './failure.ts';
 import { chromeFlags } from './flags.ts';
 import { killGroup, recordProcess, removeProfile } from './processes.ts';
@@ -114,7 +114,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
     if (child?.pid !== undefined) {
       const exited = new Promise((resolve) => child.once('exit', resolve));
       killGroup(child.pid);
-      if (child.exitCode === null && child.signalCode === null) await within(exited, 2_000);
+      if (child.exitCode === null && child.signalCode === null) await unlessLate(exited, 2_000);
     }
     launcher.destroyTmp();
     await removeProfile(profile);

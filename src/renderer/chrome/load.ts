@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type EventParams, type Params } from './connection.ts';
-import { type Deadline, within } from './deadline.ts';
+import { type Deadline, unlessLate } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
 import type { DocumentWatch } from './watch.ts';
@@ -34,7 +34,7 @@ export async function loadDocument(
   watch.check();
   const loaded = tab.untilGone(watch.loaded().then(() => true));
   return {
-    loaded: (await within(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
+    loaded: (await unlessLate(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
     syntheticOrigin: request.html === undefined ? undefined : url,
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { ManifestError } from '../../domain/render-manifest.ts';
 import type { EventParams } from './connection.ts';
-import { within } from './deadline.ts';
+import { unlessLate } from './deadline.ts';
 import type { Tab } from './tab.ts';
 
 const MAX_ERRORS = 50;
@@ -62,6 +62,6 @@ export async function readPageErrors(tab: Tab): Promise<PageErrors> {
     () => true,
     () => false,
   );
-  if ((await within(asked, CAP_MS)) !== true) tab.doubt();
+  if ((await unlessLate(asked, CAP_MS)) !== true) tab.doubt();
   return { errors: [...errors], leftOut };
 }

@@ -1,7 +1,7 @@
 /** When a page is taken to be complete. Every wait here ends by itself: then the page prints as it is. */
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused } from './connection.ts';
-import { type Deadline, within } from './deadline.ts';
+import { type Deadline, unlessLate } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { NetworkActivity } from './network-activity.ts';
 import type { Tab } from './tab.ts';
@@ -82,7 +82,7 @@ export async function settle(
   for (;;) {
     const left = end - performance.now();
     if (left <= 0) {
-      const lacking = await within(
+      const lacking = await unlessLate(
         askAgainstNavigation<'fonts' | 'images' | 'frames'>(tab, LACKING),
         Math.min(LACKING_CAP_MS, deadline.share(0.1)),
       );
@@ -90,7 +90,7 @@ export async function settle(
       return false;
     }
     const seen = watch.documentId;
-    const settled = await within(askAgainstNavigation<Parts>(tab, SETTLED), left);
+    const settled = await unlessLate(askAgainstNavigation<Parts>(tab, SETTLED), left);
     if (settled !== undefined && seen === watch.documentId) {
       const [fonts, images, frames] = settled;
       waits.note('fonts', fonts);
@@ -102,7 +102,7 @@ export async function settle(
       // It threw, its context went away, or it takes too long: the loop's time limit decides.
       await pause(SELECTOR_POLL_MS);
     } else {
-      await within(watch.loaded(), Math.max(0, end - performance.now()));
+      await unlessLate(watch.loaded(), Math.max(0, end - performance.now()));
     }
   }
 }
@@ -113,7 +113,7 @@ export const maySeeScrolling = ({ html }: RequestDocument): boolean =>
 
 /** Shows the page all of itself, screen by screen, and goes back to its top. */
 export async function scrollThrough(tab: Tab, deadline: Deadline, waits: Waits): Promise<void> {
-  const scrolling = within(
+  const scrolling = unlessLate(
     askAgainstNavigation<boolean>(tab, SCROLLED),
     deadline.share(0.2, SCROLL_CAP_MS),
   );
@@ -138,7 +138,7 @@ export async function waitFor(
   }
   if (network) {
     const idle = tab.untilGone(network.idle()).then(() => true);
-    const quiet = within(idle, deadline.share(0.4, IDLE_CAP_MS));
+    const quiet = unlessLate(idle, deadline.share(0.4, IDLE_CAP_MS));
     await waits.measure('network_idle', quiet, (held) => held === true);
   }
 }

@@ -1,5 +1,5 @@
 /** Between two documents of one account: a new window in the same process, and nothing left behind. */
-import { Deadline, within } from './deadline.ts';
+import { Deadline, unlessLate } from './deadline.ts';
 import type { Tab } from './tab.ts';
 
 const TIMEOUT_MS = 1_000;
@@ -30,7 +30,7 @@ async function openWindow(tab: Tab): Promise<boolean> {
   if (errorText !== undefined || loaderId === undefined) return false;
   wanted = loaderId;
   if (loaded.has(loaderId)) resolve();
-  return (await within(tab.untilGone(shown.then(() => true)), TIMEOUT_MS)) === true;
+  return (await unlessLate(tab.untilGone(shown.then(() => true)), TIMEOUT_MS)) === true;
 }
 
 /** @returns whether Chrome confirmed all of it; without that the tab must not be used again */

@@ -10,7 +10,7 @@ import {
   type Params,
   type Result,
 } from './connection.ts';
-import { Deadline, within } from './deadline.ts';
+import { Deadline, unlessLate } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import { RelatedSessions } from './related-sessions.ts';
 
@@ -151,7 +151,7 @@ export class Tab {
    * @throws {ChromeGone} when it does not
    */
   async wake<M extends Command>(method: M, params: Params<M>): Promise<void> {
-    const answer = await within(this.send(method, params), this.#deadline.share(0.6, 5_000));
+    const answer = await unlessLate(this.send(method, params), this.#deadline.share(0.6, 5_000));
     if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
   }
 

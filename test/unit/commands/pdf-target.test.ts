@@ -31,6 +31,10 @@ void test('no PDF goes to a terminal', async (t) => {
   await t.rejects(refused, UsageError);
 });
 
+void test('a file has a name', async (t) => {
+  await t.rejects(pdfTarget('', toolbox(false)), UsageError);
+});
+
 void test('standard output holds a PDF or a JSON document', async (t) => {
   standardOutputIs(t, false);
   await pdfTarget('-', toolbox(false));

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { StartReport } from '../../../src/renderer/start-report.ts';
 
@@ -18,7 +19,7 @@ function reports(afterMs: number) {
 }
 
 async function stays(t: Test, promise: Promise<void>, what: string): Promise<void> {
-  const first = await Promise.race([promise.then(() => 'ended'), Promise.resolve('waits')]);
+  const first = await Promise.race([promise.then(() => 'ended'), turn('waits')]);
   t.equal(first, 'waits', what);
 }
 
