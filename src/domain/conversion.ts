@@ -14,6 +14,8 @@ export type ConversionEvent = EventOf<
 
 /** Renderers that may take up one conversion before it is given up: a page that kills its host ends. */
 export const MAX_ATTEMPTS = 3;
+/** Whoever gets a job for the next time fails it without rendering. There is no higher attempt. */
+export const LAST_ATTEMPT = MAX_ATTEMPTS + 1;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
 

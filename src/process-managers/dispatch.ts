@@ -1,5 +1,6 @@
 /** What is accepted and unfinished goes to the render queue: from the log, in order, again after a loss. */
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
@@ -45,7 +46,8 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
       for (const row of rows) {
         if (stopping.aborted) return;
         const { conversionId, accountId, request, options, attempts } = row;
-        await queue.offer({ conversionId, accountId, request, options, attempt: attempts + 1 });
+        const attempt = Math.min(attempts + 1, LAST_ATTEMPT);
+        await queue.offer({ conversionId, accountId, request, options, attempt });
         cursor = row.position;
       }
       if (rows.length < PAGE) return;

@@ -15,6 +15,7 @@ import type { ReadModel } from '../read-model/read-model.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CompletedReport, FailedReport, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
+import { Seldom } from '../seldom.ts';
 
 type Seals = Pick<Vault, 'seal'>;
 
@@ -112,6 +113,7 @@ interface OutcomesDependencies {
  */
 export function startOutcomes(deps: OutcomesDependencies): Consumer {
   const { clock, logger, queue } = deps;
+  const invented = new Seldom();
   return queue.reports(async (report) => {
     const { conversionId, renderer, attempt, kind } = report;
     const about = { conversionId, renderer, attempt, kind };
@@ -123,7 +125,12 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
       throw error;
     }
     if (accountId === undefined) {
-      logger.error(about, 'a render report of a conversion that was never accepted: dropped');
+      invented.say((untold) =>
+        logger.error(
+          { ...about, untold },
+          'a render report of a conversion that was never accepted: dropped',
+        ),
+      );
       return;
     }
     try {

@@ -1,5 +1,6 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
 import { setImmediate } from 'node:timers/promises';
+import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 import { Turns } from './turns.ts';
@@ -127,7 +128,8 @@ export class InProcessRenderQueue implements RenderQueue {
       }
       return Promise.resolve();
     };
-    const giveBack = () => end(() => this.#enqueue({ ...job, attempt: job.attempt + 1 }));
+    const attempt = Math.min(job.attempt + 1, LAST_ATTEMPT);
+    const giveBack = () => end(() => this.#enqueue({ ...job, attempt }));
     try {
       await pump.handle({
         job,

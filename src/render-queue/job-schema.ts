@@ -5,10 +5,9 @@
 import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/schema';
+import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import { AccountId, BlobRef, ConversionId, PrintOptions } from '../domain/events.ts';
 import type { RenderJob } from './messages.ts';
-
-const MAX_ATTEMPT = 1000;
 
 const JOB = Compile(
   Type.Object(
@@ -18,7 +17,7 @@ const JOB = Compile(
       request: BlobRef,
       requestText: Type.Optional(Type.String()),
       options: PrintOptions,
-      attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),
+      attempt: Type.Integer({ minimum: 1, maximum: LAST_ATTEMPT }),
     },
     { additionalProperties: false },
   ),

@@ -115,6 +115,13 @@ export class NatsHands {
     return false;
   }
 
+  /** How many more jobs all renderers together would take now. */
+  free(): number {
+    let taken = this.#own.size;
+    for (const { jobs } of this.#living()) taken += jobs.size;
+    return this.slots() - taken;
+  }
+
   /** How many jobs all renderers together take at a time. */
   slots(): number {
     let sum = this.#ownSlots;

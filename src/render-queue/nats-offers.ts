@@ -9,11 +9,13 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
+import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RenderJob } from './messages.ts';
 import type { NatsHands } from './nats-hands.ts';
 import { conversionOfJob, ensureJobs, JOBS, jobSubject, SUBJECT_IS_TAKEN } from './nats-streams.ts';
+import { Strays } from './strays.ts';
 import { Turns } from './turns.ts';
 import { TwoBells } from './two-bells.ts';
 import { Unattended } from './unattended.ts';
@@ -55,6 +57,7 @@ export class NatsOffers {
   /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
   readonly #seenInHand = new Set<string>();
   readonly #unattended: Unattended;
+  readonly #strays = new Strays();
   #looked = false;
   /** Of `performance.now()`. */
   #lookedAt = 0;
@@ -112,7 +115,8 @@ export class NatsOffers {
     this.#seenInHand.delete(conversionId);
     this.#inStream.delete(conversionId);
     this.#doubted.delete(conversionId);
-    if (!this.#inBacklog.has(conversionId)) this.#enqueue({ ...job, attempt });
+    if (!this.#inBacklog.has(conversionId))
+      this.#enqueue({ ...job, attempt: Math.min(attempt, LAST_ATTEMPT) });
   }
 
   #enqueue(job: RenderJob): void {
@@ -172,6 +176,7 @@ export class NatsOffers {
     for (const id of this.#published.keys()) {
       if (!this.#inStream.has(id) && !hands.has(id)) this.#published.delete(id);
     }
+    await this.#removeStrays();
     this.#looked = true;
     this.#lookedAt = performance.now();
     const heard = performance.now() >= this.#heardFrom;
@@ -180,6 +185,21 @@ export class NatsOffers {
       if (!known && !heard) continue;
       this.#doubted.delete(id);
       if (!known) this.#enqueue(job);
+    }
+  }
+
+  /** What is removed is offered again by the log's next sweep. */
+  async #removeStrays(): Promise<void> {
+    const { manager, hands, logger } = this.#options;
+    const untaken = new Set([...this.#inStream].filter((id) => !hands.has(id)));
+    for (const id of this.#strays.look(untaken, hands.free(), performance.now())) {
+      logger.warn(
+        { conversionId: id },
+        'nobody takes a job though places are free: it is replaced',
+      );
+      await manager.streams.purge(JOBS, { filter: jobSubject(id) });
+      this.#inStream.delete(id);
+      this.#published.delete(id);
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
+import { Seldom } from '../seldom.ts';
 import type { RenderReport } from './messages.ts';
 import { AGAIN, RECORDED, RECORDERS, REFUSED, REPORTS } from './nats-streams.ts';
 import { parseReport } from './report-schema.ts';
@@ -22,12 +23,15 @@ export function followReports(
 ): ReportFollower {
   const { connection } = link;
   const underWay = new Set<Promise<void>>();
+  const unreadable = new Seldom();
   let closed = false;
 
   const outcomeOf = async (data: Uint8Array): Promise<string> => {
     const report = parseReport(data);
     if (!report) {
-      logger.error('a render report is unreadable: dropped');
+      unreadable.say((untold) =>
+        logger.error({ untold }, 'a render report is unreadable: dropped'),
+      );
       return REFUSED;
     }
     try {

@@ -100,6 +100,7 @@ export const PERMISSIONS = {
       '$JS.API.INFO',
       `$JS.API.STREAM.INFO.${JOBS}`,
       `$JS.API.STREAM.CREATE.${JOBS}`,
+      `$JS.API.STREAM.PURGE.${JOBS}`,
       `$JS.API.CONSUMER.CREATE.${JOBS}.${RENDERERS}`,
       `$JS.API.CONSUMER.INFO.${JOBS}.${RENDERERS}`,
       jobSubject('*'),

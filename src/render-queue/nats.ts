@@ -1,6 +1,7 @@
 /** The render queue on NATS JetStream: nodes that offer and nodes that render share it. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
+import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { NatsLink } from '../nats/connection.ts';
@@ -142,7 +143,8 @@ export class NatsRenderQueue implements RenderQueue {
       logger.error({ subject: taken.subject }, 'a job is unreadable: dropped');
       return await taken.done();
     }
-    const job = { ...offered, attempt: offered.attempt + taken.deliveries - 1 };
+    const attempt = Math.min(offered.attempt + taken.deliveries - 1, LAST_ATTEMPT);
+    const job = { ...offered, attempt };
     hands.take(job.conversionId);
     let ended: Promise<void> | undefined;
     const done = async (): Promise<void> => {

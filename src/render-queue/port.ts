@@ -5,7 +5,7 @@ export interface Delivery {
   readonly job: RenderJob;
   /** The outcome is reported: the queue forgets the job. */
   done(): Promise<void>;
-  /** Not rendered here: another renderer, or this one later, takes it with `attempt + 1`. */
+  /** Not rendered here: another renderer, or this one later, takes it as the next attempt, if there is one. */
   giveBack(): Promise<void>;
   /** Not tried here, for no fault of its own: another renderer takes it with the same `attempt`. */
   putBack(): Promise<void>;

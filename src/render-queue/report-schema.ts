@@ -4,6 +4,7 @@
  */
 import Type, { type TProperties } from 'typebox';
 import { Compile } from 'typebox/schema';
+import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import {
   AccountId,
   BlobRef,
@@ -14,7 +15,6 @@ import {
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { CompletedReport, RenderReport } from './messages.ts';
 
-const MAX_ATTEMPT = 1000;
 const MAX_PAGES = 1_000_000;
 /** Characters: a message may quote a selector, a host or Chrome's own words. */
 const MAX_MESSAGE = 8192;
@@ -30,7 +30,7 @@ const COMMON = {
   accountId: AccountId,
   /** Without a slash: the name is a part of the id of what is recorded. */
   renderer: Type.String({ pattern: '^[0-9A-Za-z_.-]{1,100}$' }),
-  attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPT }),
+  attempt: Type.Integer({ minimum: 1, maximum: LAST_ATTEMPT }),
   at: Time,
 };
 const OUTCOME = { ...COMMON, startedAt: Type.Optional(Time) };

@@ -1,5 +1,6 @@
 /** What every render queue must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
+import { LAST_ATTEMPT } from '../../src/domain/conversion.ts';
 import type { RenderReport } from '../../src/render-queue/messages.ts';
 import type { RenderQueue } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
@@ -121,11 +122,21 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
   contract('hands over again what is given back, as the next attempt', async (t, queue) => {
     await queue.offer(renderJob(1));
     const [one, other] = [hold(queue, 1), hold(queue, 1)];
-    for (let attempt = 1; attempt <= 5; attempt += 1) {
+    for (let attempt = 1; attempt <= LAST_ATTEMPT; attempt += 1) {
       await soon('the job', () => one.jobs.length + other.jobs.length === attempt);
       const taker = [one, other].find(({ jobs }) => jobs.at(-1)?.attempt === attempt);
       t.ok(taker, `attempt ${attempt}`);
       await (await taker?.delivery(taker.jobs.length - 1))?.giveBack();
+    }
+  });
+
+  contract('counts no further than the last attempt', async (t, queue) => {
+    await queue.offer({ ...renderJob(1), attempt: LAST_ATTEMPT });
+    const renderer = hold(queue, 1);
+    for (let n = 0; n < 3; n += 1) {
+      const delivery = await renderer.delivery(n);
+      t.equal(delivery.job.attempt, LAST_ATTEMPT);
+      await delivery.giveBack();
     }
   });
 

@@ -24,6 +24,7 @@ void test('a job is taken as it was offered, and nothing that only looks like on
     { ...job, conversionId: '../../../../tmp/victim' },
     { ...job, accountId: 'acct_1' },
     { ...job, attempt: 0 },
+    { ...job, attempt: 5 },
     { ...job, attempt: 1e300 },
     { ...job, attempt: 1.5 },
     { ...job, request: { ...job.request, key } },

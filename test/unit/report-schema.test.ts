@@ -17,7 +17,7 @@ const failed: FailedReport = {
 };
 
 void test('what renderers report is read as it was said', async (t) => {
-  for (const report of [startedReport(), failed, completedReport(), completedReport(7, 1000)]) {
+  for (const report of [startedReport(), failed, completedReport(), completedReport(7, 4)]) {
     t.strictSame(parse(report), report, report.kind);
   }
   for (const report of [failed, completedReport()]) {
@@ -37,7 +37,7 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a start of a start': { ...startedReport(), startedAt: 1 },
   'a start beyond all integers': { ...done, startedAt: 1e300 },
   'attempt 0': { ...startedReport(), attempt: 0 },
-  'attempt 1001': { ...startedReport(), attempt: 1001 },
+  'attempt 5': { ...startedReport(), attempt: 5 },
   'an id that is a path': { ...startedReport(), conversionId: `${conversionId()}/..` },
   'an id and a line more': { ...startedReport(), conversionId: `${conversionId()}\n` },
   'another id’s prefix': { ...startedReport(), accountId: conversionId() },

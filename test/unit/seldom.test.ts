@@ -1,0 +1,18 @@
+import { test } from 'tap';
+import { Seldom } from '../../src/seldom.ts';
+
+void test('the first of a time is told, the rest are counted', (t) => {
+  const told: number[] = [];
+  const seldom = new Seldom();
+  const say = (now: number): void => seldom.say((untold) => void told.push(untold), now);
+  say(5);
+  for (let now = 6; now < 1006; now += 1) say(now);
+  t.strictSame(told, [0]);
+  say(10_004);
+  t.strictSame(told, [0]);
+  say(10_005);
+  t.strictSame(told, [0, 1001]);
+  say(30_000);
+  t.strictSame(told, [0, 1001, 0]);
+  t.end();
+});
