@@ -169,6 +169,7 @@ module.exports = {
         '^src/renderer/egress/address\\.ts$',
         '^src/keyring/vault\\.ts$',
         '^src/(clock|ids|errors|log|config)\\.ts$',
+        PLAIN,
         '^projections/',
       ],
       'HTTP speaks to ports; compose/adapters.ts chooses the adapters.',

@@ -1,13 +1,14 @@
 /** Picks the role or command that the command line names, and turns failures into exit statuses. */
 import { allCommands } from './commands/all.ts';
 import { UsageError } from './commands/command.ts';
+import { faultsOf } from './commands/faults.ts';
 import { seeHelp } from './commands/help.ts';
 import { createOutput } from './commands/output.ts';
 import { type Asked, parseLine } from './commands/parse.ts';
 import { packageVersion } from './commands/version.ts';
 import { openCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 
 /** What it keeps is for its user alone; a file that it makes for the user is as that user has it. */
@@ -15,15 +16,6 @@ const usersUmask = process.umask(0o077);
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
-
-/** One line for each thing to mend: what went wrong, and what lay below it where that says more. */
-function linesOf(error: unknown): readonly string[] {
-  if (error instanceof ConfigError) return error.problems;
-  const text = error instanceof Error ? error.message : String(error);
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-  const line = cause === '' || text.includes(cause) ? text : `${text} (${cause})`;
-  return [line.replaceAll(/\s*\n\s*/g, ' ')];
-}
 
 function tellVersion(wantsJson: boolean): void {
   const version = packageVersion();
@@ -76,7 +68,7 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 function tellFailure(error: unknown): void {
-  for (const line of linesOf(error)) process.stderr.write(`pressledger: ${line}\n`);
+  for (const line of faultsOf(error)) process.stderr.write(`pressledger: ${line}\n`);
   process.exitCode = error instanceof UsageError ? WRONG_USAGE : REFUSED;
 }
 

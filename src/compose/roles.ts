@@ -56,10 +56,12 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
       return {
         healthUrl: `http://${config.host}:${server.port}`,
         stop: async () => {
+          logger.info('stopping');
           // Until the last job has ended, an orchestrator may ask how it is.
           await endNode(config, node, queue);
           await server.close();
           await adapters.close();
+          logger.info('stopped');
         },
       };
     } catch (error) {
@@ -101,9 +103,11 @@ async function serve(
         .then(() => openFirstAccount(core, config)),
       ended: core.runner.ended,
       stop: async () => {
+        logger.info('stopping');
         await api.stop();
         await part.stop();
         await core.close();
+        logger.info('stopped');
       },
     };
   } catch (error) {

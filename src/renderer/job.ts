@@ -2,6 +2,7 @@
  * One delivery of a job: read the request, wait for a slot, render, store, report; then `done`,
  * `giveBack` for another try, or `putBack` when the node stops before it has begun.
  */
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -68,7 +69,9 @@ class JobRun {
     this.#job = delivery.job;
     this.#takenAt = context.clock.now();
     const { conversionId, attempt } = delivery.job;
-    this.#outputPath = join(context.directory, `${conversionId}-${attempt}.pdf`);
+    // Of this delivery alone: a job may come a second time while the first is still in hand.
+    const name = `${conversionId}-${attempt}-${randomUUID()}.pdf`;
+    this.#outputPath = join(context.directory, name);
   }
 
   async run(): Promise<void> {

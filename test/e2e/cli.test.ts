@@ -191,7 +191,10 @@ void test('convert without a service renders here', async (t) => {
   t.match(shown.stdout, /chrome +\S*Chrome\/.*\n.*times +queue \d+, start \d+/);
   await refuses(t, place, ['manifest', 'conv_none'], 1, /no manifest of conv_none/);
 
-  await refuses(t, place, [...convert, '--scale', '9'], 1, /scale/);
+  await refuses(t, place, [...convert, '--scale', '9'], 1, /--scale: /);
+  const slips = await runCli(place, [...convert, '--scale', '9', '--margin-top', '3']);
+  t.match(slips.stderr, /^pressledger: --scale: .+$/m);
+  t.match(slips.stderr, /^pressledger: --margin-top: .+$/m);
   const failed = await runCli(place, [...convert, '--page-ranges', '5', '--json']);
   t.equal(failed.code, 1);
   t.match(JSON.parse(failed.stdout), { status: 'failed', error_message: /./ });

@@ -6,6 +6,7 @@ import { test } from 'tap';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
+import type { Consumer, Delivery } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
 import { openPdf } from '../support/pdf.ts';
 import { hold } from '../support/render-queue.ts';
@@ -153,20 +154,39 @@ class CountingQueue extends InProcessRenderQueue {
   override readonly countsTries = true;
 }
 
-void test('where the queue counts tries, a short rendering reports its start with its outcome', async (t) => {
-  const queue = new CountingQueue();
-  const { offer, ended, reports } = await startNode(t, {}, t.testdir(), queue);
-  await ended(await offer({ html: '<p>short</p>' }));
+void test('where the queue counts tries, what ends at once reports its start with its outcome', async (t) => {
+  const { offer, ended, reports } = await startNode(t, {}, t.testdir(), new CountingQueue());
+  // It is not rendered at all: no timer can have run out.
+  await ended(await offer({ html: '<p>short</p>' }, 4));
   const [outcome, ...more] = reports.splice(0);
-  t.match(outcome, { kind: 'completed', startedAt: Number });
-  t.ok(outcome?.kind === 'completed' && (outcome.startedAt ?? Infinity) <= outcome.at);
+  t.match(outcome, { kind: 'failed', startedAt: Number });
   t.strictSame(more, []);
 
   await ended(await offer({ html: '<p>long</p>', wait_for: { delay_ms: 600 } }));
   const [start, end] = reports.splice(0);
   t.match(start, { kind: 'started' });
   t.match(end, { kind: 'completed', startedAt: start?.at });
+});
 
-  const failed = await ended(await offer({ html: '<p>x</p>', wait_for: { selector: ':::' } }));
-  t.match(failed, { kind: 'failed', startedAt: Number });
+/** Hands each job over twice at once, as a server may that lost count of its deliveries. */
+class DoublingQueue extends InProcessRenderQueue {
+  override consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
+    const nothing = (): Promise<void> => Promise.resolve();
+    return super.consume(slots, async (delivery) => {
+      const again = { job: delivery.job, done: nothing, giveBack: nothing, putBack: nothing };
+      await Promise.all([handle(delivery), handle(again)]);
+    });
+  }
+}
+
+void test('a job that comes twice at once is rendered twice, and neither takes the other’s file', async (t) => {
+  const queue = new DoublingQueue();
+  const { offer, reports, blobs } = await startNode(t, { concurrency: 2 }, t.testdir(), queue);
+  await offer({ html: '<p>twice</p>', wait_for: { delay_ms: 300 } });
+  const outcomes = () => reports.filter(({ kind }) => kind !== 'started');
+  await eventually('both outcomes', () => outcomes().length === 2 || undefined, 20_000);
+  for (const outcome of outcomes()) {
+    t.equal(outcome.kind, 'completed');
+    if (outcome.kind === 'completed') t.ok(await blobs.exists(outcome.document));
+  }
 });

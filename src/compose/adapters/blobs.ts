@@ -51,6 +51,8 @@ export async function openBlobs(
   await objects.checkUsable();
   const blobs = new ObjectBlobStore(objects, blobKey, { triesWrites: side === 'api' });
   const missing = async (): Promise<string | undefined> => {
+    // That is said already; to ask there would only take its time.
+    if (url === 'nats:' && nats?.isUp() === false) return undefined;
     const failure = await blobs.failure();
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
   };

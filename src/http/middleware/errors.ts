@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
 import { ReadModelDamaged } from '../../read-model/read-model.ts';
+import { reasonOf } from '../../reason.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
@@ -52,7 +53,13 @@ export const errors: HttpMiddleware = async (ctx, next) => {
     const error = toServiceError(thrown, ctx.state.requestId);
     // Without a cause it says all there is, to whoever asked: a probe's questions would fill the log.
     if (error.status >= 500 && error.cause !== undefined) {
-      ctx.state.log.error({ err: error.cause, path: ctx.path }, 'A request failed.');
+      const { log } = ctx.state;
+      // What is away is no fault of ours: a stack for each request of an outage would drown all else.
+      if (error.code === 'service_unavailable') {
+        log.warn({ reason: reasonOf(error.cause), path: ctx.path }, 'A request was put off.');
+      } else {
+        log.error({ err: error.cause, path: ctx.path }, 'A request failed.');
+      }
     }
     answer(ctx, error);
   }
