@@ -181,8 +181,19 @@ class DoublingQueue extends InProcessRenderQueue {
 
 void test('a job that comes twice at once is rendered twice, and neither takes the other’s file', async (t) => {
   const queue = new DoublingQueue();
-  const { offer, reports, blobs } = await startNode(t, { concurrency: 2 }, t.testdir(), queue);
-  await offer({ html: '<p>twice</p>', wait_for: { delay_ms: 300 } });
+  const { offer, reports, blobs } = await startNode(t, {}, t.testdir(), queue);
+  const both = Promise.withResolvers<void>();
+  let rendered = 0;
+  const adopt = blobs.adopt.bind(blobs);
+  t.intercept(blobs, 'adopt', {
+    value: async (...file: Parameters<typeof adopt>) => {
+      rendered += 1;
+      if (rendered === 2) both.resolve();
+      await both.promise;
+      return await adopt(...file);
+    },
+  });
+  await offer({ html: '<p>twice</p>' });
   const outcomes = () => reports.filter(({ kind }) => kind !== 'started');
   await eventually('both outcomes', () => outcomes().length === 2 || undefined, 20_000);
   for (const outcome of outcomes()) {
