@@ -168,10 +168,11 @@ void test('where the queue counts tries, what ends at once reports its start wit
   t.match(end, { kind: 'completed', startedAt: start?.at });
 });
 
+const nothing = (): Promise<void> => Promise.resolve();
+
 /** Hands each job over twice at once, as a server may that lost count of its deliveries. */
 class DoublingQueue extends InProcessRenderQueue {
   override consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
-    const nothing = (): Promise<void> => Promise.resolve();
     return super.consume(slots, async (delivery) => {
       const again = { job: delivery.job, done: nothing, giveBack: nothing, putBack: nothing };
       await Promise.all([handle(delivery), handle(again)]);
