@@ -1,5 +1,6 @@
 /** A blob's address: which keys there are, and what content must be to belong to one. */
 import { hash } from 'node:crypto';
+import { blobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { CONVERSION_ID } from '../domain/id-patterns.ts';
 import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
@@ -39,7 +40,7 @@ export function blobRef(
   bytes: number,
 ): BlobRef {
   if (!SHA256.test(sha256)) throw new TypeError(`${JSON.stringify(sha256)} is not a SHA-256.`);
-  return { key: `${checkConversionId(conversionId)}/${kind}-${sha256}`, sha256, bytes };
+  return { key: blobKey(checkConversionId(conversionId), kind, sha256), sha256, bytes };
 }
 
 export function refOf(conversionId: string, kind: BlobKind, content: Buffer): BlobRef {

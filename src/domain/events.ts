@@ -21,7 +21,7 @@ const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
  */
 const maximum = Number.MAX_SAFE_INTEGER;
 /** Milliseconds since the Unix epoch, as far as a `Date` reaches. */
-const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
+export const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
 /** From 1. */
 const Count = Type.Integer({ minimum: 1, maximum });
 

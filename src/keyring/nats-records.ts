@@ -3,6 +3,7 @@ import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstr
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { reasonOf } from '../reason.ts';
 import { type KeyRecords, missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
@@ -51,11 +52,10 @@ export class NatsKeyRecords implements KeyRecords {
       return new NatsKeyRecords(kv, manager, bucket);
     } catch (error) {
       const missing = isCode(error, JetStreamApiCodes.StreamNotFound);
-      const why = error instanceof Error ? error.message : String(error);
       throw new Error(
         missing
           ? missingKeyring(`NATS (bucket ${bucket})`)
-          : `The keyring, the NATS bucket ${bucket}, cannot be used: ${why}.`,
+          : `The keyring, the NATS bucket ${bucket}, cannot be used: ${reasonOf(error)}.`,
         { cause: error },
       );
     }

@@ -5,9 +5,11 @@
 import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/schema';
+import { blobKey } from '../domain/blob-key.ts';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import { AccountId, BlobRef, ConversionId, PrintOptions } from '../domain/events.ts';
 import type { RenderJob } from './messages.ts';
+import { parseJson } from './parse-json.ts';
 
 const JOB = Compile(
   Type.Object(
@@ -26,13 +28,13 @@ const JOB = Compile(
 /** @returns nothing where it is not a job, or one that asks for another conversion's document */
 export function parseJob(data: Uint8Array): RenderJob | undefined {
   try {
-    const said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data)) as unknown;
-    if (!JOB.Check(said)) return undefined;
-    const { conversionId, request, requestText } = said;
+    const job = parseJson(data);
+    if (!JOB.Check(job)) return undefined;
+    const { conversionId, request, requestText } = job;
     // What is rendered is what was accepted, by its hash.
     if (requestText !== undefined && hash('sha256', requestText) !== request.sha256)
       return undefined;
-    return request.key === `${conversionId}/request-${request.sha256}` ? said : undefined;
+    return request.key === blobKey(conversionId, 'request', request.sha256) ? job : undefined;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  */
 import Type, { type TProperties } from 'typebox';
 import { Compile } from 'typebox/schema';
+import { blobKey } from '../domain/blob-key.ts';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import {
   AccountId,
@@ -11,9 +12,11 @@ import {
   ConversionId,
   FAILURE_CODES,
   type RenderTimings,
+  Time,
 } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { CompletedReport, RenderReport } from './messages.ts';
+import { parseJson } from './parse-json.ts';
 
 const MAX_PAGES = 1_000_000;
 /** Characters: a message may quote a selector, a host or Chrome's own words. */
@@ -22,8 +25,6 @@ const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER 
 
 const exactly = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
-
-const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
 
 const COMMON = {
   conversionId: ConversionId,
@@ -67,9 +68,9 @@ const REPORTS = {
 /** @returns nothing where it is not a report */
 export function parseReport(data: Uint8Array): RenderReport | undefined {
   try {
-    const said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data)) as unknown;
-    if (REPORTS.started.Check(said) || REPORTS.failed.Check(said)) return said;
-    return REPORTS.completed.Check(said) && isCoherent(said) ? said : undefined;
+    const report = parseJson(data);
+    if (REPORTS.started.Check(report) || REPORTS.failed.Check(report)) return report;
+    return REPORTS.completed.Check(report) && isCoherent(report) ? report : undefined;
   } catch {
     return undefined;
   }
@@ -78,7 +79,7 @@ export function parseReport(data: Uint8Array): RenderReport | undefined {
 /** What a schema cannot say. @throws {SyntaxError} the manifest is no JSON */
 function isCoherent({ conversionId, document, manifest }: CompletedReport): boolean {
   // Another conversion's PDF would be served as this one's.
-  if (document.key !== `${conversionId}/document-${document.sha256}`) return false;
+  if (document.key !== blobKey(conversionId, 'document', document.sha256)) return false;
   if (Buffer.byteLength(manifest) > MAX_MANIFEST_BYTES) return false;
   const content = JSON.parse(manifest) as unknown;
   return typeof content === 'object' && content !== null && !Array.isArray(content);

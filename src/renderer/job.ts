@@ -13,13 +13,13 @@ import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
+import type { Slots } from '../slots.ts';
 import { readRequest } from './job-request.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
 import { type Problem, PUT_BACK } from './problem.ts';
-import type { Slots } from '../slots.ts';
 import { StartReport } from './start-report.ts';
 
 export interface JobContext {
@@ -49,6 +49,7 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
 const STORE_GRACE_MS = 10_000;
 /** What ends sooner has its start reported with its outcome: nobody misses `processing` for so short. */
 const START_REPORT_MS = 250;
+
 class JobRun {
   readonly #context: JobContext;
   readonly #delivery: Delivery;

@@ -1,7 +1,6 @@
 /** What /readyz says of a blob store that cannot be used, and that it notices when it can be again. */
 import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
 import type { Objects } from '../../src/blob-store/objects.ts';
@@ -11,7 +10,7 @@ import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { eventually } from '../support/deadline.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
-import { startNatsServer } from '../support/nats-server.ts';
+import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import { type S3Fault, s3Credentials, startS3Server } from '../support/s3-server.ts';
 
 const BLOBS = 'OBJ_pressledger-blobs';
@@ -33,12 +32,7 @@ const answer =
 
 async function onNats(t: Test) {
   const server = await startNatsServer(t);
-  const connection = await connect({
-    servers: server.url,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 50,
-  });
-  t.teardown(() => connection.close());
+  const connection = await connectForGood(t, server.url);
   const objects = new NatsObjects(connection, { timeoutMs: 500 });
   const manager = await jetstreamManager(connection);
   return { server, connection, objects, manager };

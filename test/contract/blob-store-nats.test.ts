@@ -14,7 +14,7 @@ import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import { eventually } from '../support/deadline.ts';
-import { startNatsServer } from '../support/nats-server.ts';
+import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 
 const unavailable = { name: 'BlobStoreUnavailable' };
@@ -131,12 +131,7 @@ const TIMEOUT_MS = 500;
 
 async function openQuick(t: Test) {
   const server = await startNatsServer(t);
-  const connection = await connect({
-    servers: server.url,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 50,
-  });
-  t.teardown(() => connection.close());
+  const connection = await connectForGood(t, server.url);
   const objects = new NatsObjects(connection, { timeoutMs: TIMEOUT_MS });
   await objects.checkUsable();
   const store = new ObjectBlobStore(objects);

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { S3Client } from '../../src/blob-store/s3-client.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
@@ -9,7 +8,7 @@ import { KeyErased } from '../../src/keyring/port.ts';
 import type { KeyRecords } from '../../src/keyring/records.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
-import { startNatsServer } from '../support/nats-server.ts';
+import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import { needsS3Server, realS3Client } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { runKeyringContract } from './keyring-contract.ts';
@@ -44,12 +43,7 @@ async function onNats(t: Test): Promise<Place> {
   const server = await startNatsServer(t);
   return {
     records: async (create = true) => {
-      const connection = await connect({
-        servers: server.url,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 50,
-      });
-      t.teardown(() => connection.close());
+      const connection = await connectForGood(t, server.url);
       return NatsKeyRecords.open(connection, { create, timeoutMs: 500 });
     },
     stop: () => server.kill(),

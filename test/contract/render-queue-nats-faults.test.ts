@@ -172,6 +172,21 @@ void test('a server that lost its data is told again, but not of what is in hand
   );
 });
 
+void test('a job whose acceptance was not answered counts once', async (t) => {
+  const server = await startNatsServer(t);
+  const { url, holdUp } = await cable(t, server.port);
+  const [api, observer] = [await node(t, url, 'api'), await node(t, server.url, 'api')];
+  await api.queue.offer(renderJob(1));
+  await soon('the first look', () => observer.queue.waiting() === 1);
+  const letGo = holdUp();
+  for (const n of numbers(2, 12)) await api.queue.offer(renderJob(n));
+  await soon('all that may be ahead', () => observer.queue.waiting() === 8);
+  // Longer than answers are waited for.
+  await pass(4000);
+  letGo();
+  await soon('each to count once', () => api.queue.waiting() === 12);
+});
+
 void test('a second node that offers the same jobs doubles none', async (t) => {
   const { url } = await startNatsServer(t);
   const renderer = await node(t, url, 'renderer');

@@ -1,4 +1,5 @@
 /** A real nats-server with JetStream on loopback, in a directory of its own, that a test may kill. */
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -151,4 +152,18 @@ export async function startNatsServer(
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
   };
+}
+
+/** A connection that comes back, soon, whenever its server does. */
+export async function connectForGood(
+  t: Pick<Test, 'teardown'>,
+  url: string,
+): Promise<NatsConnection> {
+  const connection = await connect({
+    servers: url,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+  });
+  t.teardown(() => connection.close());
+  return connection;
 }
