@@ -1,5 +1,6 @@
 /** Environment → one validated, frozen object. The only file that reads settings. */
 import { resolve } from 'node:path';
+import { BUDGETS, type BudgetName } from './budgets.ts';
 import { isEmailAddress } from './domain/email.ts';
 import { nearest } from './nearest.ts';
 
@@ -84,6 +85,19 @@ const emailAddress: Parse<string> = (value, name) =>
 
 const cores = (): number => navigator.hardwareConcurrency;
 
+interface NumberSetting {
+  readonly name: string;
+  readonly parse: Parse<number>;
+  readonly default: () => number;
+}
+
+const BUDGET_SETTINGS = Object.fromEntries(
+  Object.entries(BUDGETS).map(([key, { name, max, default: value }]) => [
+    key,
+    { name, parse: integer(1, max), default: () => value },
+  ]),
+) as Readonly<Record<BudgetName, NumberSetting>>;
+
 /**
  * Every setting, with a line of help in `setting-help.ts`: its name, how it is read, and its default. An absent default is `undefined`.
  * An empty value counts as not set, except where `emptyCounts` says that it means something.
@@ -135,6 +149,7 @@ export const SETTINGS = {
   },
   masterKey: { name: 'MASTER_KEY', parse: key32, default: () => undefined },
   logLevel: { name: 'LOG_LEVEL', parse: oneOf(LOG_LEVELS), default: () => 'info' as const },
+  ...BUDGET_SETTINGS,
 } as const;
 
 type Settings = typeof SETTINGS;

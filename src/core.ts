@@ -1,6 +1,7 @@
 import type { ActorSystem } from './actors/system.ts';
 import type { AccountDependencies } from './application/accounts.ts';
 import type { BlobStore } from './blob-store/port.ts';
+import type { Budgets } from './budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { EventStore } from './event-store/port.ts';
@@ -37,6 +38,7 @@ export interface RenderQueues {
 /** What every role and every command works with: the log, its actors and its read models. */
 export interface Core extends AccountDependencies {
   readonly config: Config;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly store: EventStore;

@@ -1,4 +1,5 @@
 /** What help says about each setting: where it is read, in a line, and what stands in for it. */
+import { BUDGETS, type BudgetName } from './budgets.ts';
 import type { Config } from './config.ts';
 
 /** What a process can be, as the command line calls it. */
@@ -21,6 +22,13 @@ const planHelp = (plan: string): SettingHelp => ({
   about: `requests a minute of an account on plan ${plan}`,
   roles: API,
 });
+
+const BUDGET_HELP = Object.fromEntries(
+  Object.entries(BUDGETS).map(([key, { about, role }]) => [
+    key,
+    { about, roles: role === 'api' ? API : RENDERER },
+  ]),
+) as Readonly<Record<BudgetName, SettingHelp>>;
 
 /** Typed so that a setting cannot be added without its line. */
 export const SETTING_HELP: Readonly<Record<keyof Config, SettingHelp>> = {
@@ -80,4 +88,5 @@ export const SETTING_HELP: Readonly<Record<keyof Config, SettingHelp>> = {
     roles: API,
   },
   logLevel: { about: 'fatal, error, warn, info, debug, trace or silent' },
+  ...BUDGET_HELP,
 };

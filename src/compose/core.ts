@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { SqliteSnapshots } from '../actors/sqlite-snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
+import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
@@ -36,6 +37,7 @@ export async function openCore(
 
   return {
     config,
+    budgets: new Budgets(config),
     clock: systemClock,
     logger,
     store,

@@ -1,5 +1,6 @@
 import type { ActorSystem } from '../actors/system.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -15,6 +16,7 @@ import type { Tokens } from './tokens.ts';
 /** What the HTTP API is made of; `compose/adapters.ts` chooses. */
 export interface HttpDependencies {
   readonly config: Config;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly actors: ActorSystem;

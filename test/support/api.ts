@@ -22,6 +22,7 @@ import type { Plan } from '../../src/domain/events.ts';
 import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { Budgets } from '../../src/budgets.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
 import { standingOf } from '../../src/http/middleware/rate-limit.ts';
@@ -106,6 +107,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   const origin = `http://127.0.0.1:${server.port}`;
   const deps: HttpDependencies = {
     config,
+    budgets: new Budgets(config),
     clock,
     logger,
     actors,

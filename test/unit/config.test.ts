@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { test } from 'tap';
+import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 
 const HEX = '0123456789abcdef'.repeat(4);
@@ -215,6 +216,16 @@ const SETTINGS: readonly {
     good: { silent: 'silent', trace: 'trace' },
     bad: ['INFO', 'verbose', 'constructor'],
   },
+  ...(Object.keys(BUDGETS) as BudgetName[]).map((key) => {
+    const { name, max, default: unset } = BUDGETS[key];
+    return {
+      key,
+      name,
+      unset,
+      good: { '1': 1, [String(max)]: max },
+      bad: ['0', '-1', '1.5', 'many', String(max + 1)],
+    };
+  }),
 ];
 
 void test('every setting has its default', (t) => {

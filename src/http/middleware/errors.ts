@@ -1,4 +1,5 @@
 import { BlobStoreUnavailable } from '../../blob-store/port.ts';
+import { BudgetExceeded } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
@@ -11,6 +12,10 @@ const STORE_RETRY_SECONDS = 5;
 /** What the client is told of an error; an internal text never reaches it. */
 function toServiceError(error: unknown, requestId: string): ServiceError {
   if (error instanceof ServiceError && error.code !== 'internal_error') return error;
+  if (error instanceof BudgetExceeded) {
+    const code = error.scope === 'client' ? 'rate_limit_exceeded' : 'service_unavailable';
+    return new ServiceError(code, error.message, { retryAfter: error.retryAfter });
+  }
   // Nothing is accepted that is not on disk, and what is derived is made anew: the client may try again.
   if (
     error instanceof EventStoreUnavailable ||

@@ -1,0 +1,192 @@
+/**
+ * The budgets: every bound on what one client or one page may use of the service. This file has their
+ * settings and defaults, and counts what is in use, so that metrics can show it.
+ */
+
+/** A bound that an operator may change: a whole number. */
+export interface BudgetSetting {
+  readonly name: string;
+  readonly default: number;
+  /** One line for help and README. */
+  readonly about: string;
+  /** The largest value that makes sense. */
+  readonly max: number;
+  /** The nodes that read it. */
+  readonly role: 'api' | 'renderer';
+}
+
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+
+const bound = (
+  role: BudgetSetting['role'],
+  name: string,
+  value: number,
+  max: number,
+  about: string,
+): BudgetSetting => ({ role, name, default: value, max, about });
+
+/** Each budget: its key in `Config`, then node, setting, default, largest value, meaning. */
+export const BUDGETS = {
+  maxConnections: bound('api', 'MAX_CONNECTIONS', 4096, 1e6, 'open connections'),
+  maxBodiesBytes: bound(
+    'api',
+    'MAX_BODIES_BYTES',
+    128 * MiB,
+    2 ** 40,
+    'bytes of all request bodies that are being received or handled',
+  ),
+  maxAccountBodies: bound(
+    'api',
+    'MAX_ACCOUNT_BODIES',
+    8,
+    1e6,
+    "an account's request bodies that are being received or handled",
+  ),
+  maxValidations: bound('api', 'MAX_VALIDATIONS', 2, 1e4, 'documents that are checked at a time'),
+  maxAccountStoredBytes: bound(
+    'api',
+    'MAX_ACCOUNT_STORED_BYTES',
+    10 * GiB,
+    2 ** 52,
+    "bytes of an account's stored requests and PDFs",
+  ),
+  maxAccountKeys: bound('api', 'MAX_ACCOUNT_KEYS', 100, 1e6, 'API keys of an account'),
+  maxAccountSessions: bound(
+    'api',
+    'MAX_ACCOUNT_SESSIONS',
+    100,
+    1e6,
+    'open sessions of an account; a further sign-in ends the oldest',
+  ),
+  maxPasswordHashes: bound('api', 'MAX_PASSWORD_HASHES', 2, 64, 'passwords hashed at a time'),
+  maxWaitingSignIns: bound(
+    'api',
+    'MAX_WAITING_SIGN_INS',
+    50,
+    1e5,
+    'sign-ins that wait for their password to be hashed',
+  ),
+  maxLinkRequests: bound(
+    'api',
+    'MAX_LINK_REQUESTS',
+    600,
+    1e9,
+    'downloads a minute of one client address by file links',
+  ),
+  maxPageMemoryBytes: bound(
+    'renderer',
+    'MAX_PAGE_MEMORY_BYTES',
+    GiB,
+    2 ** 44,
+    "memory of one page's processes",
+  ),
+} as const satisfies Readonly<Record<string, BudgetSetting>>;
+
+export type BudgetName = keyof typeof BUDGETS;
+
+/** The limits by budget, as `Config` has them. */
+export type BudgetLimits = Readonly<Record<BudgetName, number>>;
+
+/** One line for metrics. */
+export interface BudgetCount {
+  readonly name: BudgetName;
+  readonly limit: number;
+  /** In use now, over all holders. */
+  readonly used: number;
+  /** Requests that were refused since the start. */
+  readonly refused: number;
+}
+
+/** A request that would pass a budget. Nothing of it has been accepted. */
+export class BudgetExceeded extends Error {
+  override readonly name = 'BudgetExceeded';
+  /** `client`: the client used up its own share (429). `service`: all clients together did (503). */
+  readonly scope: 'client' | 'service';
+  /** Seconds after which a retry makes sense. */
+  readonly retryAfter: number;
+
+  constructor(scope: 'client' | 'service', message: string, retryAfter: number) {
+    super(message);
+    this.scope = scope;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** An amount that is in use at once: in all (`limit`), or for each holder. */
+export class Budget {
+  readonly name: BudgetName;
+  readonly limit: number;
+  readonly #perHolder: boolean;
+  readonly #usedBy = new Map<string, number>();
+  #used = 0;
+  #refused = 0;
+
+  constructor(name: BudgetName, limit: number, options: { readonly perHolder?: boolean } = {}) {
+    this.name = name;
+    this.limit = limit;
+    this.#perHolder = options.perHolder ?? false;
+  }
+
+  /**
+   * Takes `amount` if it fits. A request larger than the whole limit fits when nothing else is in use.
+   * @param holder who uses it, such as an account's id; without effect for a budget of all
+   * @returns a release function, safe to call twice; or undefined where it does not fit
+   */
+  take(amount = 1, holder = ''): (() => void) | undefined {
+    const key = this.#perHolder ? holder : '';
+    const used = this.#usedBy.get(key) ?? 0;
+    if (used > 0 && used + amount > this.limit) {
+      this.refuse();
+      return undefined;
+    }
+    this.#add(key, amount);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#add(key, -amount);
+    };
+  }
+
+  /** Counts a refusal that was decided elsewhere, such as by an account's state. */
+  refuse(): void {
+    this.#refused += 1;
+  }
+
+  count(): BudgetCount {
+    return { name: this.name, limit: this.limit, used: this.#used, refused: this.#refused };
+  }
+
+  #add(key: string, amount: number): void {
+    const used = (this.#usedBy.get(key) ?? 0) + amount;
+    if (used > 0) this.#usedBy.set(key, used);
+    else this.#usedBy.delete(key);
+    this.#used += amount;
+  }
+}
+
+const PER_HOLDER: readonly BudgetName[] = ['maxAccountBodies'];
+
+/** The budgets of one process. */
+export class Budgets {
+  readonly #budgets: Readonly<Record<BudgetName, Budget>>;
+
+  constructor(limits: BudgetLimits) {
+    const names = Object.keys(BUDGETS) as BudgetName[];
+    this.#budgets = Object.fromEntries(
+      names.map((name) => [
+        name,
+        new Budget(name, limits[name], { perHolder: PER_HOLDER.includes(name) }),
+      ]),
+    ) as Record<BudgetName, Budget>;
+  }
+
+  get(name: BudgetName): Budget {
+    return this.#budgets[name];
+  }
+
+  counts(): readonly BudgetCount[] {
+    return Object.values(this.#budgets).map((budget) => budget.count());
+  }
+}
