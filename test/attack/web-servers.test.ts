@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import tap, { test } from 'tap';
 import { plainText } from '../../src/plain-text.ts';
 import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
+import type { RenderResult } from '../../src/renderer/messages.ts';
 import { countingListener } from '../support/listener.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
@@ -144,6 +145,10 @@ tap.teardown(async () => {
 });
 const origin = `http://127.0.0.1:${server.port}`;
 
+/** Renders the answer as a page. */
+const failureOf = async (name: string): Promise<RenderResult> =>
+  await renderer.render({ url: `${origin}/${names.indexOf(name)}` }, {}, LIMIT_MS);
+
 void test('no answer to a page ends a worker', async (t) => {
   for (const [index, name] of names.entries()) {
     const result = await renderer.render({ url: `${origin}/${index}` }, {}, LIMIT_MS);
@@ -174,8 +179,6 @@ void test('no answer to a part of a page ends a worker or the page', async (t) =
 });
 
 void test('what a server writes shows in a message as plain text', async (t) => {
-  const failureOf = async (name: string) =>
-    await renderer.render({ url: `${origin}/${names.indexOf(name)}` }, {}, LIMIT_MS);
   t.match(await failureOf('a reason phrase with an escape'), {
     kind: 'failed',
     code: 'page_status',
