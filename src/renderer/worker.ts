@@ -1,6 +1,7 @@
 /** A render worker: one thread, one Chrome with warm tabs, one egress proxy, one document at a time. */
 import { rm } from 'node:fs/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { plainText } from '../plain-text.ts';
 import { reasonOf } from '../reason.ts';
 import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, unlessLate } from './chrome/deadline.ts';
@@ -21,6 +22,8 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
+
+const MAX_MESSAGE_LENGTH = 1_000;
 
 const settings = workerData as WorkerSettings;
 const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
@@ -101,7 +104,9 @@ async function render(task: RenderTask): Promise<RenderResult> {
       ? await templateFault(inHand.browser.chrome.connection, request, options, deadline)
       : error;
     if (failure instanceof PageFailure) {
-      return { kind: 'failed', code: failure.code, message: failure.message };
+      // It may quote what a server or the client wrote.
+      const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
+      return { kind: 'failed', code: failure.code, message };
     }
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: reasonOf(error) };

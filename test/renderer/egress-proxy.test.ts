@@ -318,8 +318,8 @@ void test('a server that cannot be reached is told apart from one that was refus
     [`http://127.0.0.1:${gone.port}/`, 502, 'connection-refused'],
     [`http://127.0.0.1:${mute.port}/`, 504, 'timeout'],
     [`http://127.0.0.1:${rude.port}/`, 502, 'connection-failed'],
-    [`http://127.0.0.1:${garbage.port}/`, 502, 'connection-failed'],
-    [`http://127.0.0.1:${auth.port}/`, 502, 'connection-failed'],
+    [`http://127.0.0.1:${garbage.port}/`, 502, 'invalid-answer'],
+    [`http://127.0.0.1:${auth.port}/`, 502, 'invalid-answer'],
   ] as const) {
     t.match(await get(proxy, url), { status, headers: { 'x-egress-failed': code } }, url);
     t.match(job.failed.at(-1), { url, code });

@@ -96,7 +96,7 @@ async function addHeaders(
     const others = Object.entries(request.headers)
       .filter(([name]) => !names.has(name.toLowerCase()))
       .map(([name, value]) => ({ name, value }));
-    const toOrigin = new URL(request.url).origin === origin;
+    const toOrigin = URL.parse(request.url)?.origin === origin;
     tab
       .send(
         'Fetch.continueRequest',

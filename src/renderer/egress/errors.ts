@@ -14,6 +14,7 @@ export type FailureCode =
   | 'name-lookup-failed'
   | 'connection-refused'
   | 'connection-failed'
+  | 'invalid-answer'
   | 'timeout';
 
 const FAILURES: Record<FailureCode, string> = {
@@ -21,6 +22,7 @@ const FAILURES: Record<FailureCode, string> = {
   'name-lookup-failed': 'The name could not be looked up.',
   'connection-refused': 'The server refused the connection.',
   'connection-failed': 'The connection to the server failed.',
+  'invalid-answer': 'The server did not answer in valid HTTP.',
   timeout: 'The server did not answer in time.',
 };
 
@@ -71,5 +73,7 @@ const CODES: Readonly<Record<string, FailureCode>> = {
 export function asEgressError(error: unknown): EgressError {
   if (error instanceof EgressRefusal || error instanceof EgressFailure) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // The names of Node's HTTP parser.
+  if (code.startsWith('HPE_')) return new EgressFailure('invalid-answer', error);
   return new EgressFailure(CODES[code] ?? 'connection-failed', error);
 }

@@ -76,11 +76,12 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
       if (current === undefined) throw noJob();
       const opened = await open(current, plainUrl(text), response);
       if (opened !== undefined) {
-        forward(request, response, opened.target, current, opened.socket);
+        await forward(request, response, opened.target, current, opened.socket);
       }
     } catch (error) {
+      // Every fault of a request, the server's and our own, ends here and ends this request alone.
       const told = asEgressError(error);
-      current?.record(text, told);
+      if (!response.headersSent && !response.destroyed) current?.record(text, told);
       if (current === undefined) response.setHeader('Connection', 'close');
       request.resume();
       answerError(response, told);

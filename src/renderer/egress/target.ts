@@ -46,6 +46,9 @@ export function dial(target: Target, job: Job, limits: EgressLimits, deadline: n
     },
   });
   job.track(socket);
+  // An error always shows as a close, too. Without a listener one that nobody waits for would end the
+  // thread.
+  socket.on('error', () => {});
   const late = (): void => void socket.destroy(new EgressFailure('timeout'));
   const timer = setTimeout(late, Math.max(1, deadline - performance.now()));
   const connected = (): void => {
