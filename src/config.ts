@@ -17,6 +17,10 @@ export class ConfigError extends Error {
 
 const PREFIX = 'PRESSLEDGER_';
 
+/** Read by the command line when it is a client of a service; a service ignores them. */
+const CLIENT_SERVER = 'PRESSLEDGER_SERVER';
+const CLIENT_KEYS = ['PRESSLEDGER_API_KEY', 'PRESSLEDGER_KEY'] as const;
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 type Parse<T> = (value: string, name: string) => T;
@@ -163,7 +167,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
 function unknownNames(env: Environment): readonly string[] {
-  const known = Object.values(SETTINGS).map((setting) => PREFIX + setting.name);
+  const known = [
+    ...Object.values(SETTINGS).map((setting) => PREFIX + setting.name),
+    CLIENT_SERVER,
+    ...CLIENT_KEYS,
+  ];
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !known.some((each) => each === name))
     .map((name) => {
@@ -200,4 +208,15 @@ export function readConfig(env: Environment): Config {
   }
   if (problems.length > 0) throw new ConfigError(...problems);
   return Object.freeze(values) as Config;
+}
+
+/** The service that the command line is a client of, and its credential there. */
+export interface ClientConfig {
+  readonly server: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+export function readClientConfig(env: Environment): ClientConfig {
+  const [apiKey] = CLIENT_KEYS.map((name) => env[name]).filter((value) => value);
+  return { server: env[CLIENT_SERVER] || undefined, apiKey };
 }

@@ -3,12 +3,12 @@ import { allCommands } from './commands/all.ts';
 import { UsageError } from './commands/command.ts';
 import { faultsOf } from './commands/faults.ts';
 import { seeHelp } from './commands/help.ts';
-import { createOutput } from './commands/output.ts';
+import { createOutput, writeFailure } from './commands/output.ts';
 import { type Asked, parseLine } from './commands/parse.ts';
 import { packageVersion } from './commands/version.ts';
 import { openCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
-import { readConfig } from './config.ts';
+import { readClientConfig, readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 
 /** What it keeps is for its user alone; a file that it makes for the user is as that user has it. */
@@ -43,6 +43,7 @@ async function run({ command, invocation, wantsJson }: Asked & { type: 'run' }):
       startApiNode: () => startApiNode(config, logger),
       startRenderer: () => startRenderer(config, logger),
       startRendering,
+      client: readClientConfig(process.env),
       outputMode: 0o666 & ~usersUmask,
     });
   } catch (error) {
@@ -57,7 +58,7 @@ async function main(args: readonly string[]): Promise<void> {
   const asked = parseLine(args, allCommands);
   switch (asked.type) {
     case 'help':
-      process.stdout.write(`${asked.text}\n`);
+      for (const line of asked.text.split('\n')) createOutput(false).line(line);
       return;
     case 'version':
       tellVersion(asked.wantsJson);
@@ -68,7 +69,7 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 function tellFailure(error: unknown): void {
-  for (const line of faultsOf(error)) process.stderr.write(`pressledger: ${line}\n`);
+  for (const line of faultsOf(error)) writeFailure(line);
   process.exitCode = error instanceof UsageError ? WRONG_USAGE : REFUSED;
 }
 

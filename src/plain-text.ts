@@ -18,3 +18,11 @@ const escapeOf = (control: string): string =>
 export function plainText(text: string): string {
   return text.replace(LINE_BREAKS_AND_TABS, ' ').replace(CONTROL, escapeOf);
 }
+
+/** The same characters in JSON text, but for the line feeds of its layout. */
+const CONTROL_IN_JSON = /[^\P{Cc}\n]|[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
+
+/** Makes JSON text safe to show: the same document, with such characters of its strings as `\u` escapes. */
+export function plainJson(json: string): string {
+  return json.replace(CONTROL_IN_JSON, escapeOf);
+}

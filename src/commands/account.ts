@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
 import { changePassword, findAccount, openAccount } from '../application/accounts.ts';
 import { operatorContext } from '../application/operator.ts';
@@ -7,7 +6,14 @@ import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
-import { type Command, requiredOption, textOption, UsageError, wholeNumber } from './command.ts';
+import {
+  type Command,
+  requiredOption,
+  secretFromInput,
+  textOption,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
 
 const PAGE = 500;
 
@@ -25,11 +31,6 @@ export async function accountByEmail(core: Core, email: string) {
   const account = await findAccount(core, email);
   if (!account) throw new ServiceError('not_found', `There is no account for ${email}.`);
   return account;
-}
-
-/** One line of standard input, without its end. */
-async function passwordFromInput(): Promise<string> {
-  return (await text(process.stdin)).replace(/\r?\n$/, '');
 }
 
 export const accountCreate: Command = {
@@ -51,7 +52,7 @@ export const accountCreate: Command = {
     const wanted =
       credits === undefined ? undefined : wholeNumber(credits, '--credits', 0, MAX_BALANCE);
     const password =
-      invocation.values['password-stdin'] === true ? await passwordFromInput() : undefined;
+      invocation.values['password-stdin'] === true ? await secretFromInput() : undefined;
     await withCore(async (core) => {
       const opened = await openAccount(
         core,
@@ -83,7 +84,7 @@ export const accountPassword: Command = {
     'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
   },
   run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
-    const given = values['password-stdin'] === true ? await passwordFromInput() : undefined;
+    const given = values['password-stdin'] === true ? await secretFromInput() : undefined;
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
       const made = await changePassword(core, id, given, operatorContext(core.clock));

@@ -1,3 +1,5 @@
+import { text as textOf } from 'node:stream/consumers';
+import type { ClientConfig } from '../config.ts';
 import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
 import type { Role } from '../setting-help.ts';
 
@@ -13,6 +15,8 @@ export interface Toolbox {
   readonly startRenderer: () => Promise<RunningRenderer>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
   readonly startRendering: (core: Core) => Promise<Running>;
+  /** Where PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY of the environment point. */
+  readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */
   readonly outputMode: number;
   readonly output: Output;
@@ -20,7 +24,7 @@ export interface Toolbox {
 
 /** Standard output for answers, standard error for everything said on the way. */
 export interface Output {
-  /** A human-readable answer; not printed with `--json`. */
+  /** One line of a human-readable answer; not printed with `--json`. */
   line(text: string): void;
   /** The answer as data: the one JSON document on standard output with `--json`. */
   json(value: unknown): void;
@@ -78,6 +82,11 @@ export function requiredOption(invocation: Invocation, name: string): string {
   const value = textOption(invocation, name);
   if (value === undefined) throw new UsageError(`--${name} is needed.`);
   return value;
+}
+
+/** One line of standard input, without its end: a secret that the process list must not show. */
+export async function secretFromInput(): Promise<string> {
+  return (await textOf(process.stdin)).replace(/\r?\n$/, '');
 }
 
 /** @throws {UsageError} it is not a whole number in the bounds */

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
 import { PressledgerClient } from '../client/client.ts';
 import type { ConversionOptions } from '../client/types.ts';
+import type { ClientConfig } from '../config.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { accountByEmail } from './account.ts';
@@ -12,6 +13,7 @@ import {
   type Command,
   type Invocation,
   requiredOption,
+  secretFromInput,
   textOption,
   type Toolbox,
   UsageError,
@@ -31,20 +33,63 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
   }
 }
 
+/** A service elsewhere, and the credential there. */
+interface Remote {
+  readonly server: string;
+  readonly apiKey: string;
+}
+
+/**
+ * The service that converts; undefined where the store of the settings does.
+ * @throws {UsageError} it is not the address of a service, or the key is missing or given twice
+ */
+async function remoteOf(
+  fileOrUrl: string,
+  invocation: Invocation,
+  environment: ClientConfig,
+): Promise<Remote | undefined> {
+  const [server, account, key] = ['server', 'account', 'api-key'].map((name) =>
+    textOption(invocation, name),
+  );
+  const keyFromInput = invocation.values['api-key-stdin'] === true;
+  if (server !== undefined && account !== undefined) {
+    throw new UsageError('--account is for the store of the settings, not for a --server.');
+  }
+  if (key !== undefined && keyFromInput) {
+    throw new UsageError('--api-key and --api-key-stdin are two ways to give one key: choose one.');
+  }
+  if (keyFromInput && fileOrUrl === '-') {
+    throw new UsageError('The document and the key cannot both come from standard input.');
+  }
+  // An account of the store says where to convert, whatever the environment says.
+  const chosen = server ?? (account === undefined ? environment.server : undefined);
+  if (chosen === undefined) {
+    if (key === undefined && !keyFromInput) return undefined;
+    throw new UsageError('A key is for a service: give --server too, or set PRESSLEDGER_SERVER.');
+  }
+  checkServer(chosen);
+  const apiKey = key ?? (keyFromInput ? await secretFromInput() : environment.apiKey);
+  if (apiKey === undefined || apiKey === '') {
+    throw new UsageError(
+      'A service needs a key: set PRESSLEDGER_API_KEY, or pipe the key in with --api-key-stdin.',
+    );
+  }
+  return { server: chosen, apiKey };
+}
+
 /** @throws {UsageError} it is not the address of a service */
 function checkServer(server: string): void {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return;
-  throw new UsageError('--server must be an http or https address such as http://localhost:8080.');
+  throw new UsageError('A server is an http or https address such as http://localhost:8080.');
 }
 
 async function convertThere(
-  server: string,
-  apiKey: string,
+  remote: Remote,
   options: ConversionOptions,
   toolbox: Toolbox,
 ): Promise<Converted> {
-  const client = new PressledgerClient({ server, apiKey });
+  const client = new PressledgerClient(remote);
   // With a key of its own the request may be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
   toolbox.output.progress(`${id} is accepted; waiting for the PDF`);
@@ -81,29 +126,28 @@ async function finish(
 
 export const convert: Command = {
   name: 'convert',
-  usage: 'FILE_OR_URL -o OUT.pdf [--account E] [--server URL --api-key K] [options]',
+  usage: 'FILE_OR_URL -o OUT.pdf [--account E | --server URL] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
   positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
   options: {
     output: { type: 'string', short: 'o', help: 'the PDF to write; -: standard output' },
     account: { type: 'string', help: 'whose credits to use (default: the first account)' },
-    server: { type: 'string', help: "a service's origin or base URL" },
-    'api-key': { type: 'string', help: 'a key for --server' },
+    server: { type: 'string', help: "a service's origin or base URL (default PRESSLEDGER_SERVER)" },
+    'api-key': {
+      type: 'string',
+      help: 'a key there; ps shows it, so better set PRESSLEDGER_API_KEY',
+    },
+    'api-key-stdin': { type: 'boolean', help: 'read the key from standard input' },
     ...CONVERT_FLAGS,
   },
   run: async (invocation: Invocation, toolbox) => {
     const [fileOrUrl = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
-    const server = textOption(invocation, 'server');
-    const apiKey = textOption(invocation, 'api-key');
-    if ((server === undefined) !== (apiKey === undefined)) {
-      throw new UsageError('--server and --api-key go together.');
-    }
-    if (server !== undefined) checkServer(server);
+    const remote = await remoteOf(fileOrUrl, invocation, toolbox.client);
     const target = await pdfTarget(path, toolbox);
     const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
-    if (server !== undefined && apiKey !== undefined) {
-      await finish(await convertThere(server, apiKey, options, toolbox), target, toolbox);
+    if (remote) {
+      await finish(await convertThere(remote, options, toolbox), target, toolbox);
       return;
     }
     await toolbox.withCore(async (core) => {

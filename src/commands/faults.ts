@@ -21,6 +21,5 @@ export function faultsOf(error: unknown): readonly string[] {
   }
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-  const line = cause === '' || text.includes(cause) ? text : `${text} (${cause})`;
-  return [line.replaceAll(/\s*\n\s*/g, ' ')];
+  return [cause === '' || text.includes(cause) ? text : `${text} (${cause})`];
 }

@@ -13,10 +13,15 @@ export function usageLine({ name, usage }: Command): string {
 
 type Row = readonly [name: string, text: string];
 
+/** A name and its text, wrapped for a terminal of a hundred columns. */
+function rowLines([name, text]: Row): readonly string[] {
+  const parts = text.match(/.{1,72}(?: |$)/g) ?? [text];
+  return parts.map((part, index) => `  ${(index === 0 ? name : '').padEnd(24)}  ${part}`.trimEnd());
+}
+
 /** A part of a help text in two columns, left out where it has nothing to say. */
 function section(title: string, rows: readonly Row[]): readonly string[] {
-  const lines = rows.map(([name, text]) => `  ${name.padEnd(24)}  ${text}`);
-  return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
+  return rows.length === 0 ? [] : ['', `${title}:`, ...rows.flatMap(rowLines)];
 }
 
 function optionRow([name, { type, short, help }]: readonly [string, OptionSpec]): Row {

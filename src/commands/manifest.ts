@@ -2,12 +2,6 @@ import { readRenderManifest } from '../application/render-manifest.ts';
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
 import type { Command } from './command.ts';
 
-// Control characters, and those that turn the direction of text.
-const CONTROL = /[\p{Cc}\p{Cf}]/gu;
-
-/** What pages wrote must not steer the terminal of whoever reads it. */
-const plain = (text: string): string => text.replaceAll(CONTROL, '\uFFFD');
-
 function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {
   const { kind = '', status, type = '', bytes, sha256, hashed, error } = resource;
   const facts = [status, kind, type, `${bytes} bytes`, error].filter((each) => each && each !== '');
@@ -55,7 +49,7 @@ export const manifest: Command = {
     await withCore(async (core) => {
       const found = await readRenderManifest(core, id);
       output.json(found);
-      output.line([id, ...describe(found).map(plain)].join('\n'));
+      for (const line of [id, ...describe(found)]) output.line(line);
     });
   },
 };

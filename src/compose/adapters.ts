@@ -11,6 +11,7 @@ import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { checkBlobKey, checkBlobKeyOfRenderer } from './adapters/blob-key.ts';
 import { openBlobs } from './adapters/blobs.ts';
+import { openDataDir } from './adapters/data-dir.ts';
 import { openStore } from './adapters/event-store.ts';
 import { openKeyring } from './adapters/keyring.ts';
 import { connect, openNatsLog } from './adapters/nats.ts';
@@ -79,6 +80,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
+    openDataDir(config);
     const { blobs, objects } = await openBlobs(config, openings, nats, undefined, 'renderer');
     if (objects) await checkBlobKeyOfRenderer(config, objects);
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');

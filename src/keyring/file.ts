@@ -1,9 +1,10 @@
 /** The keyring as files: `<dir>/<account id>.key`, and `<account id>.erased` once it is deleted. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
+import { assertOwned } from '../ownership.ts';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { KeyErased, type Keyring } from './port.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
@@ -42,8 +43,11 @@ export class FileKeyring implements Keyring {
   }
 
   #load(accountId: string): Buffer | undefined {
-    const wrapped = readIfThere(this.#path(accountId, 'key'));
-    return wrapped === undefined ? undefined : unwrapDataKey(this.#masterKey, accountId, wrapped);
+    const path = this.#path(accountId, 'key');
+    const wrapped = readIfThere(path);
+    if (wrapped === undefined) return undefined;
+    assertOwned(path, statSync(path));
+    return unwrapDataKey(this.#masterKey, accountId, wrapped);
   }
 
   #make(accountId: string): Buffer {

@@ -29,6 +29,7 @@ async function run(args: readonly string[]): Promise<void> {
     startApiNode: storeNeeded,
     startRenderer: storeNeeded,
     startRendering: storeNeeded,
+    client: { server: undefined, apiKey: undefined },
     outputMode: 0o600,
   });
 }
@@ -83,8 +84,12 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['key create a@b', /--name is needed/],
     ['key revoke', /Usage/],
     ['convert x.html', /--output is needed/],
-    ['convert x.html -o x.pdf --server http://localhost', /--api-key/],
+    ['convert x.html -o x.pdf --server http://localhost', /PRESSLEDGER_API_KEY/],
     ['convert x.html -o x.pdf --api-key k', /--server/],
+    ['convert x.html -o x.pdf --api-key-stdin', /PRESSLEDGER_SERVER/],
+    ['convert - -o x.pdf --server http://localhost --api-key-stdin', /both .* standard input/],
+    ['convert x.html -o x.pdf --server http://h --api-key k --api-key-stdin', /choose one/],
+    ['convert x.html -o x.pdf --server http://h --account a@b', /--account is for the store/],
     ['convert http://x -o x.pdf --scale big', /--scale must be a number/],
     ['convert http://x -o x.pdf --scale=', /--scale must be a number/],
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],

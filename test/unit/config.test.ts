@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { type Config, ConfigError, readClientConfig, readConfig } from '../../src/config.ts';
 
 const HEX = '0123456789abcdef'.repeat(4);
 const KEY = Buffer.from(HEX, 'hex');
@@ -300,6 +300,19 @@ void test('an unknown name with the prefix stops the start', (t) => {
   });
   t.throws(() => readConfig({ PRESSLEDGER_: '' }), { name: 'ConfigError' });
   t.equal(readConfig({ NATS_PORT: 'tcp://10.0.0.1:4222', PATH: '/bin' }).natsUrl, undefined);
+  t.end();
+});
+
+void test('the environment of a client never stops a service', (t) => {
+  const env = { PRESSLEDGER_SERVER: 'https://a', PRESSLEDGER_API_KEY: 'k', PRESSLEDGER_KEY: 'l' };
+  t.strictSame(readConfig(env), readConfig({}));
+  t.strictSame(readClientConfig(env), { server: 'https://a', apiKey: 'k' });
+  t.equal(readClientConfig({ PRESSLEDGER_KEY: 'l' }).apiKey, 'l');
+  t.strictSame(readClientConfig({ PRESSLEDGER_SERVER: '', PRESSLEDGER_API_KEY: '' }), {
+    server: undefined,
+    apiKey: undefined,
+  });
+  t.throws(() => readConfig({ PRESSLEDGER_API_KYE: 'k' }), /Did you mean PRESSLEDGER_API_KEY\?/);
   t.end();
 });
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { plainText } from '../../src/plain-text.ts';
+import { plainJson, plainText } from '../../src/plain-text.ts';
 
 const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
@@ -34,5 +34,18 @@ void test('letters of every script, emoji and what joins them stay as they are',
   for (const text of ['Größe', 'שלום', 'مرحبا', '日本語', '👩‍💻', 'क्‍ष', 'C:\\new', '']) {
     t.equal(plainText(text), text);
   }
+  t.end();
+});
+
+void test('JSON text has no unsafe character, and is the same document', (t) => {
+  const all = Array.from({ length: 0x2100 }, (_, code) => String.fromCharCode(code)).join('');
+  const value = { [all]: [all, `\\${all}`, '👩‍💻'], nested: { all } };
+  for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+    const plain = plainJson(json);
+    t.notMatch(plain.replaceAll('\n', ''), UNSAFE);
+    t.strictSame(JSON.parse(plain), value);
+    t.equal(plainJson(plain), plain);
+  }
+  t.equal(plainJson('{\n  "a": 1\n}'), '{\n  "a": 1\n}', 'its layout stays');
   t.end();
 });

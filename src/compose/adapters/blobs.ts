@@ -8,7 +8,7 @@ import type { BlobRef } from '../../domain/events.ts';
 import type { EmbeddedDatabase } from '../../embedded/database.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Openings } from '../openings.ts';
-import { inDataDir, makeDataDir } from './data-dir.ts';
+import { inDataDir } from './data-dir.ts';
 import { demandNats } from './nats.ts';
 import { openS3 } from './s3.ts';
 
@@ -40,7 +40,6 @@ export async function openBlobs(
           'the API node, which is started first.',
       );
     }
-    makeDataDir(config);
     const files = await FileBlobStore.open(directory);
     if (database === undefined) return { blobs: files };
     const blobs = new EmbeddedBlobStore(database, files);

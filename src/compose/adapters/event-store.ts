@@ -5,7 +5,7 @@ import type { EventStore } from '../../event-store/port.ts';
 import { SqliteEventStore } from '../../event-store/sqlite.ts';
 import type { Logger } from '../../log.ts';
 import type { Openings } from '../openings.ts';
-import { inDataDir, makeDataDir } from './data-dir.ts';
+import { inDataDir, openDataDir } from './data-dir.ts';
 
 const notAnswering = (): string => 'the event store does not answer';
 
@@ -18,9 +18,9 @@ export async function openStore(
 ): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
   const { eventStoreUrl } = config;
   if (eventStoreUrl !== undefined) {
+    openDataDir(config);
     const { openKurrentDb } = await import('../../event-store/kurrentdb.ts');
     const store = await openKurrentDb(eventStoreUrl, { logger });
-    makeDataDir(config);
     openings.add({
       missing: () => store.head().then(() => undefined, notAnswering),
       close: () => store.close(),
@@ -34,7 +34,7 @@ export async function openStore(
         "one with 'pressledger account create' or 'pressledger start'.",
     );
   }
-  makeDataDir(config);
+  openDataDir(config);
   const database = openEmbeddedDatabase(file);
   const store = new SqliteEventStore(database);
   openings.add({

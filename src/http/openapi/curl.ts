@@ -4,7 +4,7 @@ import { SCHEMAS, schemaObject } from './schemas.ts';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The operation as a command to paste, with the key in `$PRESSLEDGER_KEY`. */
+/** The operation as a command to paste, with the key in `$PRESSLEDGER_API_KEY`. */
 export function curlSample(
   { method, path, auth, doc }: Pick<Route<never>, 'method' | 'path' | 'auth' | 'doc'>,
   publicUrl: string,
@@ -19,7 +19,7 @@ export function curlSample(
   const parts = [
     `curl ${method === 'delete' ? '-X DELETE ' : ''}${quoted(url)}`,
     ...(auth === 'link' ? ['-o document.pdf'] : []),
-    ...(auth === 'caller' ? ['-H "X-API-Key: $PRESSLEDGER_KEY"'] : []),
+    ...(auth === 'caller' ? ['-H "X-API-Key: $PRESSLEDGER_API_KEY"'] : []),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),

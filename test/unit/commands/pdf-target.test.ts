@@ -15,6 +15,7 @@ const toolbox = (wantsJson: boolean) => ({
   startApiNode: unused,
   startRenderer: unused,
   startRendering: unused,
+  client: { server: undefined, apiKey: undefined },
   outputMode: 0o600,
 });
 

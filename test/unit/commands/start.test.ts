@@ -35,6 +35,7 @@ async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount)
       return { healthUrl: 'http://127.0.0.1:8081', stop: async () => {} };
     },
     startRendering: unused,
+    client: { server: undefined, apiKey: undefined },
     outputMode: 0o600,
   };
   await (role === 'service' ? start : renderer).run({ values: {}, positionals: [] }, toolbox);
