@@ -1,6 +1,7 @@
 /** What replay is measured against: the same work by better-sqlite3 alone. */
 import Sqlite, { type Database } from 'better-sqlite3';
 import { allProjections } from '../projections/all.ts';
+import type { BlobRef } from '../src/domain/events.ts';
 import { install } from '../src/read-model/schema.ts';
 
 const BATCH = 5_000;
@@ -131,8 +132,24 @@ function writesByHand(db: Database): Write {
   const todoDone = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
   const refundDue = db.prepare('INSERT INTO refunds_due VALUES (?, ?, ?, ?)');
   const refundDone = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
-  const expiryDue = db.prepare('INSERT INTO expirations_due VALUES (?, ?, ?, ?)');
-  const expiryDone = db.prepare('DELETE FROM expirations_due WHERE conversion_id = ?');
+  const keep = db.prepare(
+    'INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes) VALUES (?, ?, ?, ?)',
+  );
+  const keepResult = db.prepare(
+    `UPDATE stored_blobs SET failed = 0, ended_at = ?, ended_event_id = ?,
+       hashes = hashes || ' ' || ? || ' ' || ?, bytes = bytes + ?
+     WHERE conversion_id = ?`,
+  );
+  const keepFailed = db.prepare(
+    'UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ? WHERE conversion_id = ?',
+  );
+  const drop = db
+    .prepare<unknown[], number>('DELETE FROM stored_blobs WHERE conversion_id = ? RETURNING bytes')
+    .pluck();
+  const addBytes = db.prepare(
+    `INSERT INTO stored_bytes (account_id, bytes) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes`,
+  );
 
   return (event, data, { time }) => {
     const { accountId: account, conversionId: conversion } = data;
@@ -170,6 +187,9 @@ function writesByHand(db: Database): Write {
         const [blob, options] = [JSON.stringify(data['request']), JSON.stringify(data['options'])];
         request.run(account, count.get(account), conversion, requestedAt);
         todo.run(event.position, conversion, account, blob, options, requestedAt);
+        const { sha256, bytes } = data['request'] as BlobRef;
+        keep.run(conversion, account, sha256, bytes);
+        addBytes.run(account, bytes);
         break;
       }
       case 'ConversionStarted':
@@ -180,7 +200,11 @@ function writesByHand(db: Database): Write {
         const { completedAt } = data;
         complete.run(completedAt, JSON.stringify(data['document']), data['pages'], conversion);
         todoDone.run(conversion);
-        expiryDue.run(conversion, account, completedAt, event.id);
+        const [document, manifest] = [data['document'] as BlobRef, data['manifest'] as BlobRef];
+        const bytes = document.bytes + manifest.bytes;
+        const hashes = [document.sha256, manifest.sha256];
+        keepResult.run(completedAt, event.id, ...hashes, bytes, conversion);
+        addBytes.run(account, bytes);
         break;
       }
       case 'ConversionFailed':
@@ -188,11 +212,11 @@ function writesByHand(db: Database): Write {
         countFailed.run(account);
         todoDone.run(conversion);
         refundDue.run(event.position, conversion, account, event.id);
-        expiryDue.run(conversion, account, data['failedAt'], event.id);
+        keepFailed.run(data['failedAt'], event.id, conversion);
         break;
       case 'ConversionExpired':
         expire.run(conversion);
-        expiryDone.run(conversion);
+        addBytes.run(account, -(drop.get(conversion) ?? 0));
         break;
       default:
         throw new Error(`The benchmark does not know ${event.type}.`);

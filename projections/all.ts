@@ -3,17 +3,17 @@ import type { Projection } from '../src/read-model/projection.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys } from './api-keys.ts';
 import { conversions } from './conversions.ts';
-import { expirationsDue } from './expirations-due.ts';
 import { ledger } from './ledger.ts';
 import { refundsDue } from './refunds-due.ts';
+import { storedBlobs } from './stored-blobs.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
 
 export const allProjections: readonly Projection[] = [
   accounts,
   apiKeys,
   conversions,
-  expirationsDue,
   ledger,
   refundsDue,
+  storedBlobs,
   unfinishedConversions,
 ];

@@ -28,9 +28,6 @@ export async function readRenderManifest(
 ): Promise<RenderManifest> {
   const recorded = await store.readStream(conversionStream(conversionId));
   const events = recorded.map((each) => decodeEvent(each)) as readonly ConversionEvent[];
-  if (events.some(({ type }) => type === 'ConversionExpired')) {
-    throw new ServiceError('gone', `The manifest of ${conversionId} was deleted by its retention.`);
-  }
   const completed = events.find((each) => each.type === 'ConversionCompleted');
   if (completed === undefined) {
     const failed = events.find((each) => each.type === 'ConversionFailed');
@@ -39,6 +36,9 @@ export async function readRenderManifest(
         ? 'no such conversion has completed.'
         : `it failed: ${await vault.unseal(failed.data.accountId, failed.data.message)}`;
     throw new ServiceError('not_found', `There is no manifest of ${conversionId}: ${why}`);
+  }
+  if (events.some(({ type }) => type === 'ConversionExpired')) {
+    throw new ServiceError('gone', `The manifest of ${conversionId} was deleted by its retention.`);
   }
   const content = await blobs.read(completed.data.manifest);
   return JSON.parse(content.toString('utf8')) as RenderManifest;

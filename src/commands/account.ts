@@ -1,4 +1,5 @@
 import { accountQueries } from '../../projections/accounts.ts';
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { changePassword, findAccount, openAccount } from '../application/accounts.ts';
 import { operatorContext } from '../application/operator.ts';
 import { isoTime } from '../clock.ts';
@@ -146,9 +147,10 @@ export const accountShow: Command = {
         plan: row.plan,
         credits: row.credits,
         created_at: isoTime(row.createdAt),
+        stored_bytes: core.readModel.query(storedBlobQueries).bytesOf(id),
       };
       output.json(shown);
-      for (const [name, value] of Object.entries(shown)) output.line(`${name.padEnd(12)}${value}`);
+      for (const [name, value] of Object.entries(shown)) output.line(`${name.padEnd(14)}${value}`);
     });
   },
 };

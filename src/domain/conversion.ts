@@ -25,7 +25,7 @@ export interface ConversionState {
   /** The outcome that counted, so that its repetition is told from a second outcome. */
   readonly ended: { readonly renderer: string; readonly attempt: number } | undefined;
   readonly ignored: number;
-  /** Its blobs were deleted at the end of their retention. */
+  /** Its blobs were deleted: after a failure soon, else at the end of their retention. */
   readonly expired: boolean;
 }
 

@@ -156,6 +156,7 @@ export const EVENT_SCHEMAS = {
     attempt: Count,
     outcome: Type.Enum(['completed', 'failed']),
   }),
+  /** All its blobs were deleted: soon after a failure, else at the end of the retention. */
   ConversionExpired: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,

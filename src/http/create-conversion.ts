@@ -1,10 +1,13 @@
 /** POST /pdf/: from a body to an accepted conversion. */
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { requestConversion } from '../application/request-conversion.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import { BudgetExceeded, type Budgets } from '../budgets.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import type { Vault } from '../keyring/vault.ts';
-import { callerOf, commandContext, type HttpMiddleware } from './context.ts';
+import type { ReadModel } from '../read-model/read-model.ts';
+import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from './idempotency.ts';
 import { readJsonObject } from './middleware/body.ts';
 import { checkConversionRequest, type RequestRules } from './rules/conversion-request.ts';
@@ -16,12 +19,37 @@ export interface CreateDependencies {
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;
   readonly vault: Vault;
+  readonly budgets: Budgets;
+  readonly readModel: Pick<ReadModel, 'query'>;
   /** Keys the hashes of idempotency keys. */
   readonly idempotencySecret: Buffer;
 }
 
+/** Documents go at the end of their retention: seldom within a minute, and some each hour. */
+const ROOM_RETRY_SECONDS = 300;
+
+/**
+ * Judged before the body is read, by the read model, which is a moment behind. So an account may pass the
+ * limit by the bodies that it sends at once, and by the PDFs of what was accepted before.
+ * @throws {BudgetExceeded}
+ */
+function demandRoom(ctx: HttpContext, { budgets, config, readModel }: CreateDependencies): void {
+  const budget = budgets.get('maxAccountStoredBytes');
+  const stored = readModel.query(storedBlobQueries).bytesOf(callerOf(ctx).accountId);
+  const declared = Number(ctx.get('Content-Length') || config.maxBodyBytes);
+  if (stored + Math.min(declared, config.maxBodyBytes) <= budget.limit) return;
+  budget.refuse();
+  throw new BudgetExceeded(
+    'client',
+    `The account's documents take ${stored} of the ${budget.limit} bytes that it may store. ` +
+      'Wait until the retention of older ones has ended, or ask the operator for more.',
+    ROOM_RETRY_SECONDS,
+  );
+}
+
 export function createConversion(deps: CreateDependencies): HttpMiddleware {
   return async (ctx) => {
+    demandRoom(ctx, deps);
     const body = await readJsonObject(ctx, deps.config.maxBodyBytes);
     const issues = new Issues();
     const request = await checkConversionRequest(body, issues, deps.config);

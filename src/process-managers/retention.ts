@@ -1,5 +1,8 @@
-/** What clients sent and the PDFs made of it are deleted when their retention ends, and an event says so. */
-import { type ExpirationDue, expirationsDueQueries } from '../../projections/expirations-due.ts';
+/**
+ * Deletes what clients sent and the PDFs made of it, and an event says so: when their retention ends, or,
+ * of a conversion that failed, soon after its end. Nobody reads such a request again, and it cost nothing.
+ */
+import { type DeletionDue, storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { conversionActor } from '../application/kinds.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
@@ -11,6 +14,8 @@ import { startWakefulLoop } from './wakeful-loop.ts';
 import { workOff } from './work-off.ts';
 
 const LONGEST_PAUSE_MS = 60_000;
+/** From a failure to the deletion: long enough that many failures are one round's work. */
+const FAILED_KEPT_MS = 1000;
 /** More that cannot be deleted than this, and the blob store itself is away. */
 const MOST_LEFT = 50;
 
@@ -29,7 +34,7 @@ export function startRetention(deps: {
   /** What could not be deleted in this round: it must not keep the others from their end. */
   const left = new Set<string>();
 
-  const expire = async (due: ExpirationDue): Promise<bigint | undefined> => {
+  const expire = async (due: DeletionDue): Promise<bigint | undefined> => {
     try {
       return await deleteAndRecord(due);
     } catch (error) {
@@ -41,7 +46,7 @@ export function startRetention(deps: {
     }
   };
 
-  const deleteAndRecord = async ({ conversionId, accountId, endedEventId }: ExpirationDue) => {
+  const deleteAndRecord = async ({ conversionId, accountId, endedEventId }: DeletionDue) => {
     // First the blobs, then the event: a crash between the two only deletes once more.
     await blobs.deleteAll(conversionId);
     const at = clock.now();
@@ -63,8 +68,8 @@ export function startRetention(deps: {
   };
   const oldest = (limit: number) =>
     readModel
-      .query(expirationsDueQueries)
-      .next(clock.now() - retentionMs, limit + left.size)
+      .query(storedBlobQueries)
+      .due(clock.now() - retentionMs, limit + left.size)
       .filter(({ conversionId }) => !left.has(conversionId))
       .slice(0, limit);
 
@@ -74,9 +79,19 @@ export function startRetention(deps: {
   };
   const loop = startWakefulLoop('retention', round, logger);
   const timer = setInterval(() => loop.wake(), Math.min(retentionMs, LONGEST_PAUSE_MS));
+  let soon: NodeJS.Timeout | undefined;
+  const unsubscribe = runner.onCommit((events) => {
+    if (soon !== undefined || !events.some(({ type }) => type === 'ConversionFailed')) return;
+    soon = setTimeout(() => {
+      soon = undefined;
+      loop.wake();
+    }, FAILED_KEPT_MS);
+  });
   return {
     wake: () => loop.wake(),
     stop: async () => {
+      unsubscribe();
+      clearTimeout(soon);
       clearInterval(timer);
       await loop.stop();
     },

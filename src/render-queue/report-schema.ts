@@ -19,6 +19,8 @@ import type { CompletedReport, RenderReport } from './messages.ts';
 import { parseJson } from './parse-json.ts';
 
 const MAX_PAGES = 1_000_000;
+/** Counted against its account: no PDF of ours comes near. */
+const MAX_DOCUMENT_BYTES = 2 ** 30;
 /** Characters: a message may quote a selector, a host or Chrome's own words. */
 const MAX_MESSAGE = 8192;
 const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -42,7 +44,10 @@ const REPORTS = {
     exactly({
       ...OUTCOME,
       kind: Type.Literal('completed'),
-      document: exactly(BlobRef.properties),
+      document: exactly({
+        ...BlobRef.properties,
+        bytes: Type.Integer({ minimum: 0, maximum: MAX_DOCUMENT_BYTES }),
+      }),
       pages: Type.Integer({ minimum: 1, maximum: MAX_PAGES }),
       timings: exactly({
         queued: Milliseconds,

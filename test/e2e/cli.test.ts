@@ -32,8 +32,15 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   t.strictSame(await cliJson(place, ['credits', 'grant', ANN, '5']), { email: ANN, credits: 12 });
   t.strictSame(await cliJson(place, ['plan', 'set', ANN, 'pro']), { email: ANN, plan: 'pro' });
   const shown = await cliJson(place, ['account', 'show', 'ANN@Example.com']);
-  t.match(shown, { email: ANN, plan: 'pro', credits: 12, created_at: ISO });
-  t.strictSame(Object.keys(shown as object), ['id', 'email', 'plan', 'credits', 'created_at']);
+  t.match(shown, { email: ANN, plan: 'pro', credits: 12, created_at: ISO, stored_bytes: 0 });
+  t.strictSame(Object.keys(shown as object), [
+    'id',
+    'email',
+    'plan',
+    'credits',
+    'created_at',
+    'stored_bytes',
+  ]);
   const list = (await cliJson(place, ['account', 'list'])) as { email: string }[];
   t.strictSame(
     list.map(({ email }) => email),

@@ -136,14 +136,14 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
       await actors.send(accountActor, accountId(n), open, context());
     },
     /** Accepts a conversion of the account. @returns its id */
-    request: async (n = 1): Promise<string> => {
+    request: async (n = 1, html = '<p>one</p>'): Promise<string> => {
       const { conversionId } = await requestConversion(
         { actors, blobs },
         {
           accountId: accountId(n),
           source: 'html',
           options: OPTIONS,
-          document: { html: '<p>one</p>' },
+          document: { html },
         },
         context(),
       );

@@ -49,7 +49,11 @@ void test('one that is too large fails its conversion rather than coming back fo
   await node.queue.report({ ...completed(job, document), manifest });
   const [end] = place.log('ConversionFailed');
   t.match(JSON.parse(end?.data ?? ''), { conversionId, code: 'renderer_failed' });
-  await t.rejects(readRenderManifest(node, conversionId), { code: 'not_found', message: /failed/ });
+  const why = { code: 'not_found', message: /failed: The renderer reported more/ };
+  await t.rejects(readRenderManifest(node, conversionId), why);
+  node.run(startRetention({ ...node, retentionSeconds: (7 * DAY_MS) / 1000 }));
+  await place.logged('ConversionExpired', 1);
+  await t.rejects(readRenderManifest(node, conversionId), why, 'also when its request is deleted');
 });
 
 void test('that of an outcome that came too late is not kept', async (t) => {

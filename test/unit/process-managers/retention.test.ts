@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { conversionQueries } from '../../../projections/conversions.ts';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
 import type { BlobRef } from '../../../src/domain/events.ts';
@@ -23,8 +24,13 @@ interface Ended {
 }
 
 /** A conversion that ended at that time, and all that is stored of it. */
-async function end(node: ManagedNode, how: 'completed' | 'failed', at = NOW): Promise<Ended> {
-  const conversionId = await node.request();
+async function end(
+  node: ManagedNode,
+  how: 'completed' | 'failed',
+  at = NOW,
+  html?: string,
+): Promise<Ended> {
+  const conversionId = await node.request(1, html);
   await node.caughtUp();
   const request = node.readModel.query(unfinishedQueries).byId(conversionId)?.request;
   if (!request) throw new Error(`${conversionId} has no request.`);
@@ -66,7 +72,7 @@ void test('what ended a retention ago is deleted, and nothing younger', async (t
   const node = await place.node();
   await node.openAccount();
   const good = await end(node, 'completed');
-  const bad = await end(node, 'failed', NOW + 1);
+  const bad = await end(node, 'completed', NOW + 1);
   const young = await end(node, 'completed', NOW + 1000);
   const open = await node.request();
   await node.caughtUp();
@@ -79,7 +85,7 @@ void test('what ended a retention ago is deleted, and nothing younger', async (t
   const cause = place.log('ConversionCompleted')[0]?.id;
   t.match(JSON.parse(expired[0]?.metadata ?? ''), { causationId: cause });
   t.notOk(await isKept(node, good), 'document, manifest and request');
-  t.notOk(await isKept(node, bad), 'the request of a failed one');
+  t.notOk(await isKept(node, bad));
   t.ok(await isKept(node, young));
 
   place.clock.time = NOW + 7 * DAY_MS + 1001;
@@ -90,6 +96,30 @@ void test('what ended a retention ago is deleted, and nothing younger', async (t
   retention.wake();
   await retention.stop();
   t.notOk(conversionsOf(place.log('ConversionExpired')).includes(open), 'not before its end');
+  t.strictSame(violations(place.log(), { settled: false }), []);
+});
+
+void test('the request of a failed conversion is deleted soon, and its record stays', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const kept = await end(node, 'completed');
+  const before = await end(node, 'failed');
+  const row = () => node.readModel.query(conversionQueries).byId(before.conversionId);
+  const record = row();
+  node.run(startRetention({ ...node, retentionSeconds }));
+  await place.logged('ConversionExpired', 1);
+  t.notOk(await isKept(node, before), 'it failed while nobody looked');
+  const large = await end(node, 'failed', NOW, `<!--${'x'.repeat(100_000)}-->`);
+  const expired = await place.logged('ConversionExpired', 2);
+  t.strictSame(conversionsOf(expired), [before.conversionId, large.conversionId]);
+  t.notOk(await isKept(node, large), 'it failed while the service ran');
+  const cause = place.log('ConversionFailed')[1]?.id;
+  t.match(JSON.parse(expired[1]?.metadata ?? ''), { causationId: cause });
+  t.ok(await isKept(node, kept), 'what completed stays for its retention');
+  await node.caughtUp();
+  t.strictSame(row(), { ...record, expired: true }, 'the record is readable as before');
+  t.match(row(), { status: 'failed', errorMessage: String });
   t.strictSame(violations(place.log(), { settled: false }), []);
 });
 
@@ -163,7 +193,7 @@ void test('blobs that cannot be deleted hold up no others, and are tried again',
   const node = await place.node();
   await node.openAccount();
   const stuck = await end(node, 'completed');
-  const others = [await end(node, 'completed', NOW + 1), await end(node, 'failed', NOW + 2)];
+  const others = [await end(node, 'completed', NOW + 1), await end(node, 'completed', NOW + 2)];
   place.clock.time = NOW + 8 * DAY_MS;
   let broken = true;
   const blobs = Object.assign(Object.create(node.blobs) as typeof node.blobs, {

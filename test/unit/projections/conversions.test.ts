@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
-import { expirationsDueQueries } from '../../../projections/expirations-due.ts';
 import { refundsDueQueries } from '../../../projections/refunds-due.ts';
+import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import {
   completion,
@@ -14,7 +14,7 @@ import {
 } from '../../support/history.ts';
 import { write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS } from '../../support/samples.ts';
+import { accountId, blobRef, conversionId, NOW, OPTIONS, sha256 } from '../../support/samples.ts';
 
 void test('a conversion through each of its states', async (t) => {
   const { log, readModel, runner } = openProjected(t);
@@ -129,13 +129,12 @@ void test('refunds due, in the order of the failures', async (t) => {
   t.strictSame(due(10), [row(1, first)]);
 });
 
-void test('expirations due, by the time of the end', async (t) => {
+void test('deletions due: what failed at once, what completed by the time of its end', async (t) => {
   const { log, readModel, runner } = openProjected(t);
-  const due = (before: number, limit = 10) =>
-    readModel.query(expirationsDueQueries).next(before, limit);
-  const requests = [3, 1, 2].map((n) => request(n, 1));
+  const due = (before: number, limit = 10) => readModel.query(storedBlobQueries).due(before, limit);
+  const requests = [3, 1, 2, 4].map((n) => request(n, 1));
   await write(log, [opening(1, 100), ...requests, completion(3, 1), completion(1, 1)]);
-  await runner.waitFor(await write(log, [failure(2, 1)]));
+  await runner.waitFor(await write(log, [failure(4, 1), failure(2, 1)]));
   const ends = new Map(
     (await log.store.readAll())
       .filter((event) => /Completed|Failed/.test(event.type))
@@ -144,14 +143,35 @@ void test('expirations due, by the time of the end', async (t) => {
   const row = (n: number) => ({
     conversionId: conversionId(n),
     accountId: accountId(1),
-    endedAt: NOW + n + 900,
     endedEventId: ends.get(`conversion-${conversionId(n)}`),
   });
-  t.strictSame(due(NOW + 904), [row(1), row(2), row(3)]);
-  t.strictSame(due(NOW + 903), [row(1), row(2)]);
-  t.strictSame(due(NOW + 904, 1), [row(1)]);
+  t.strictSame(due(0), [row(2), row(4)]);
+  t.strictSame(due(NOW + 903), [row(2), row(4), row(1)]);
+  t.strictSame(due(NOW + 904), [row(2), row(4), row(1), row(3)]);
+  t.strictSame(due(NOW + 904, 3), [row(2), row(4), row(1)]);
+  t.strictSame(due(NOW + 904, 1), [row(2)]);
+  await runner.waitFor(await write(log, [expiry(1, 1), expiry(2, 1)]));
+  t.strictSame(due(NOW + 904), [row(4), row(3)]);
+});
+
+void test('what is kept of a conversion, and the bytes of its account', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const kept = (n: number) => readModel.query(storedBlobQueries).of(conversionId(n));
+  const bytes = (n = 1) => readModel.query(storedBlobQueries).bytesOf(accountId(n));
+  await runner.waitFor(await write(log, [opening(1, 100), opening(2, 100)]));
+  t.strictSame([kept(1), bytes()], [undefined, 0]);
+  await runner.waitFor(await write(log, [request(1, 1), request(2, 1), request(3, 2)]));
+  t.strictSame(kept(1), { hashes: [sha256(1)] });
+  t.strictSame([bytes(), bytes(2)], [10 + 20, 30]);
+  await runner.waitFor(await write(log, [completion(1, 1), failure(2, 1)]));
+  const hashes = [sha256(1), sha256(1), sha256(1)];
+  t.strictSame(kept(1), { hashes, endedAt: NOW + 901 }, 'request, document and manifest');
+  t.strictSame(kept(2), { hashes: [sha256(2)], endedAt: NOW + 902 });
+  t.equal(bytes(), 3 * 10 + 20);
+  await runner.waitFor(await write(log, [expiry(2, 1)]));
+  t.equal(bytes(), 3 * 10);
   await runner.waitFor(await write(log, [expiry(1, 1)]));
-  t.strictSame(due(NOW + 904), [row(2), row(3)]);
+  t.strictSame([kept(1), kept(2), bytes(), bytes(2)], [undefined, undefined, 0, 30]);
 });
 
 void test('no refund is due to an erased account, for what failed before it or fails after', async (t) => {

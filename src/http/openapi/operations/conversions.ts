@@ -65,6 +65,9 @@ export const createConversionDoc: OperationDoc = {
     },
     insufficient_credits: { when: 'The account has no credits left.' },
     payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
+    rate_limit_exceeded: {
+      when: 'More requests than a minute allows, or the account’s stored documents leave no room for another.',
+    },
   },
 };
 

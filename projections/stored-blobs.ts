@@ -1,0 +1,120 @@
+/** The conversions whose blobs are kept: what each and its account take, and a to-do list of what is to be deleted. */
+import type { Database } from 'better-sqlite3';
+import type { Projection } from '../src/read-model/projection.ts';
+import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+
+/** `hashes` names the blobs that events name, separated by spaces. */
+const ddl = `
+CREATE TABLE stored_blobs (
+  conversion_id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  hashes TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  failed INTEGER,
+  ended_at INTEGER,
+  ended_event_id TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stored_blobs_by_end ON stored_blobs (failed, ended_at, conversion_id)
+  WHERE ended_at IS NOT NULL;
+CREATE TABLE stored_bytes (
+  account_id TEXT PRIMARY KEY,
+  bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;`;
+
+export const storedBlobs: Projection = {
+  name: 'stored-blobs',
+  version: 1,
+  tables: ['stored_blobs', 'stored_bytes'],
+  ddl,
+  handlers(db) {
+    const insert = db.prepare(
+      'INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes) VALUES (?, ?, ?, ?)',
+    );
+    const complete = db.prepare(
+      `UPDATE stored_blobs SET failed = 0, ended_at = ?, ended_event_id = ?,
+         hashes = hashes || ' ' || ? || ' ' || ?, bytes = bytes + ?
+       WHERE conversion_id = ?`,
+    );
+    const fail = db.prepare(
+      `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?
+       WHERE conversion_id = ?`,
+    );
+    const remove = db
+      .prepare<[string], number>('DELETE FROM stored_blobs WHERE conversion_id = ? RETURNING bytes')
+      .pluck();
+    const add = db.prepare(
+      `INSERT INTO stored_bytes (account_id, bytes) VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes`,
+    );
+    return typedHandlers({
+      ConversionRequested({ accountId, conversionId, request }) {
+        insert.run(conversionId, accountId, request.sha256, request.bytes);
+        add.run(accountId, request.bytes);
+      },
+      ConversionCompleted({ accountId, conversionId, document, manifest, completedAt }, event) {
+        const bytes = document.bytes + manifest.bytes;
+        const { sha256 } = document;
+        complete.run(completedAt, event.id, sha256, manifest.sha256, bytes, conversionId);
+        add.run(accountId, bytes);
+      },
+      ConversionFailed({ conversionId, failedAt }, event) {
+        fail.run(failedAt, event.id, conversionId);
+      },
+      ConversionExpired({ accountId, conversionId }) {
+        add.run(accountId, -(remove.get(conversionId) ?? 0));
+      },
+    });
+  },
+};
+
+export interface DeletionDue {
+  readonly conversionId: string;
+  readonly accountId: string;
+  /** The event that ended it, which causes the deletion. */
+  readonly endedEventId: string;
+}
+
+export interface KeptBlobs {
+  /** SHA-256 of each blob that an event names, in hex. */
+  readonly hashes: readonly string[];
+  /** Milliseconds since the Unix epoch; absent until it has ended. */
+  readonly endedAt?: number;
+}
+
+export interface StoredBlobQueries {
+  /**
+   * Those to be deleted, oldest first: all that failed, then those that completed before that time
+   * (milliseconds since the Unix epoch).
+   */
+  due(completedBefore: number, limit: number): readonly DeletionDue[];
+  /** Nothing where the conversion was never accepted, or its blobs are deleted. */
+  of(conversionId: string): KeptBlobs | undefined;
+  /** Bytes of all that is kept for an account. */
+  bytesOf(accountId: string): number;
+}
+
+export function storedBlobQueries(db: Database): StoredBlobQueries {
+  const ended = db.prepare<[number, number, number], DeletionDue>(
+    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_event_id AS endedEventId
+     FROM stored_blobs WHERE failed = ? AND ended_at < ? ORDER BY ended_at, conversion_id LIMIT ?`,
+  );
+  const kept = db.prepare<[string], { hashes: string; endedAt: number | null }>(
+    'SELECT hashes, ended_at AS endedAt FROM stored_blobs WHERE conversion_id = ?',
+  );
+  const bytes = db
+    .prepare<[string], number>('SELECT bytes FROM stored_bytes WHERE account_id = ?')
+    .pluck();
+  return {
+    due(completedBefore, limit) {
+      const failed = ended.all(1, Number.MAX_SAFE_INTEGER, limit);
+      return [...failed, ...ended.all(0, completedBefore, limit - failed.length)];
+    },
+    of(conversionId) {
+      const row = kept.get(conversionId);
+      if (row === undefined) return undefined;
+      const { hashes, endedAt } = row;
+      return { hashes: hashes.split(' '), ...(endedAt === null ? {} : { endedAt }) };
+    },
+    bytesOf: (accountId) => bytes.get(accountId) ?? 0,
+  };
+}
