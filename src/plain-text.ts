@@ -1,0 +1,20 @@
+/**
+ * Text from outside (clients, pages, web servers) for terminals, logs and messages. Left as it is, it
+ * could steer a terminal, forge a line, or show itself in another order than it is stored in.
+ */
+
+const LINE_BREAKS_AND_TABS = /[\t\n\v\f\r\x85\u2028\u2029]+/g;
+
+/** The other control characters, and those that turn the direction of text. */
+const CONTROL = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+const escapeOf = (control: string): string =>
+  `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/**
+ * Makes text safe to show in one line: line breaks and tabs become one space, other control characters
+ * and direction marks visible escapes, such as `\u001b`. Safe to apply twice.
+ */
+export function plainText(text: string): string {
+  return text.replace(LINE_BREAKS_AND_TABS, ' ').replace(CONTROL, escapeOf);
+}

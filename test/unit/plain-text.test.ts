@@ -1,0 +1,38 @@
+import { test } from 'tap';
+import { plainText } from '../../src/plain-text.ts';
+
+const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+void test('text that steers a terminal or its own direction becomes visible', (t) => {
+  for (const [text, plain] of [
+    ['\u001b]0;title\u0007\u001b[31mred', '\\u001b]0;title\\u0007\\u001b[31mred'],
+    ['image/\u009b31m', 'image/\\u009b31m'],
+    ['a\u0000b\u007f', 'a\\u0000b\\u007f'],
+    ['\u202egnp', '\\u202egnp'],
+    ['\u2066a\u2069\u200e\u200f\u061c', '\\u2066a\\u2069\\u200e\\u200f\\u061c'],
+  ] as const) {
+    t.equal(plainText(text), plain);
+  }
+  t.end();
+});
+
+void test('text stays on its line', (t) => {
+  t.equal(plainText('one\ntwo\r\nthree\tfour'), 'one two three four');
+  t.equal(plainText('a\u2028b\u2029c\u0085d\ve\ff'), 'a b c d e f');
+  t.end();
+});
+
+void test('every unsafe character is replaced, and the result stays as it is', (t) => {
+  const all = Array.from({ length: 0x2100 }, (_, code) => String.fromCharCode(code)).join('');
+  const plain = plainText(all);
+  t.notMatch(plain, UNSAFE);
+  t.equal(plainText(plain), plain);
+  t.end();
+});
+
+void test('letters of every script, emoji and what joins them stay as they are', (t) => {
+  for (const text of ['Größe', 'שלום', 'مرحبا', '日本語', '👩‍💻', 'क्‍ष', 'C:\\new', '']) {
+    t.equal(plainText(text), text);
+  }
+  t.end();
+});
