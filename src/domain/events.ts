@@ -84,6 +84,8 @@ export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {
+  LogOpened: Type.Object({ origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }) }),
+
   AccountOpened: Type.Object({
     accountId: AccountId,
     email: Sealed,

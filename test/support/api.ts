@@ -38,7 +38,7 @@ import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
-import { TIMINGS } from './samples.ts';
+import { ORIGIN, TIMINGS } from './samples.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
 export const BASE = '/api/v1';
@@ -117,8 +117,8 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     blobs,
     vault,
     rateLimiter,
-    fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), clock),
-    tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), clock),
+    fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), ORIGIN, clock),
+    tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), ORIGIN, clock),
     addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
     idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
     publicUrl: origin,
