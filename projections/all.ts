@@ -6,6 +6,7 @@ import { conversions } from './conversions.ts';
 import { expirationsDue } from './expirations-due.ts';
 import { ledger } from './ledger.ts';
 import { refundsDue } from './refunds-due.ts';
+import { sessions } from './sessions.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
 
 export const allProjections: readonly Projection[] = [
@@ -15,5 +16,6 @@ export const allProjections: readonly Projection[] = [
   expirationsDue,
   ledger,
   refundsDue,
+  sessions,
   unfinishedConversions,
 ];

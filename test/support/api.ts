@@ -23,6 +23,7 @@ import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { Budgets } from '../../src/budgets.ts';
+import { Passwords } from '../../src/application/passwords.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
 import { standingOf } from '../../src/http/middleware/rate-limit.ts';
@@ -105,9 +106,11 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     ...(patience && { patience }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
+  const budgets = new Budgets(config);
   const deps: HttpDependencies = {
     config,
-    budgets: new Budgets(config),
+    budgets,
+    passwords: new Passwords(budgets),
     clock,
     logger,
     actors,
