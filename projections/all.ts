@@ -5,6 +5,7 @@ import { apiKeys } from './api-keys.ts';
 import { conversions } from './conversions.ts';
 import { ledger } from './ledger.ts';
 import { refundsDue } from './refunds-due.ts';
+import { sessions } from './sessions.ts';
 import { storedBlobs } from './stored-blobs.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
 
@@ -14,6 +15,7 @@ export const allProjections: readonly Projection[] = [
   conversions,
   ledger,
   refundsDue,
+  sessions,
   storedBlobs,
   unfinishedConversions,
 ];

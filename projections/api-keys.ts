@@ -63,6 +63,8 @@ export interface ApiKeyQueries {
     accountId: string,
     page: { readonly offset: number; readonly limit: number },
   ): { readonly rows: readonly ApiKeyRow[]; readonly total: number };
+  /** How many are not revoked; with a key's id, of those that are no newer than it. */
+  inForce(accountId: string, upToId?: string): number;
 }
 
 type StoredKey = Omit<ApiKeyRow, 'lastUsedAt' | 'revoked'> & {
@@ -84,6 +86,12 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
   const count = db
     .prepare<[string], number>('SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0')
     .pluck();
+  const countUpTo = db
+    .prepare<[string, string], number>(
+      `SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0
+       AND position <= (SELECT position FROM api_keys WHERE id = ?)`,
+    )
+    .pluck();
   return {
     byId(id) {
       const stored = byId.get(id);
@@ -93,5 +101,7 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
       const rows = inForce.all(accountId, limit, offset).map(toRow);
       return { rows, total: count.get(accountId) ?? 0 };
     },
+    inForce: (accountId, upToId) =>
+      (upToId === undefined ? count.get(accountId) : countUpTo.get(accountId, upToId)) ?? 0,
   };
 }

@@ -57,7 +57,7 @@ export const BUDGETS = {
     'MAX_ACCOUNT_SESSIONS',
     100,
     1e6,
-    'open sessions of an account; a further sign-in ends the oldest',
+    'open sessions of an account; one more ends the oldest',
   ),
   maxPasswordHashes: bound('api', 'MAX_PASSWORD_HASHES', 2, 64, 'passwords hashed at a time'),
   maxWaitingSignIns: bound(

@@ -1,6 +1,8 @@
 /** Opening and finding accounts: the address is reserved first, so that it is never held twice. */
 import { createHmac } from 'node:crypto';
+import { sessionQueries } from '../../projections/sessions.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Clock } from '../clock.ts';
 import type { AccountState } from '../domain/account.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import type { Plan } from '../domain/events.ts';
@@ -8,13 +10,15 @@ import { ServiceError } from '../errors.ts';
 import { newAccountId } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { accepted } from './accepted.ts';
+import { freshQuery, type ReadDependencies } from './fresh-query.ts';
 import { accountActor, emailActor } from './kinds.ts';
-import { hashPassword } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import { randomAlphanumeric } from './random-text.ts';
 
 export interface AccountDependencies {
   readonly actors: ActorSystem;
   readonly vault: Vault;
+  readonly passwords: Passwords;
   /** Keys the hash under which a sign-in address is found. */
   readonly addressKey: Buffer;
 }
@@ -55,7 +59,7 @@ export async function openAccount(
     throw new ServiceError('validation_error', text, { details: { email: [text] } });
   }
   const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await deps.passwords.hash(password);
 
   const reservation = await actors.send(
     emailActor,
@@ -93,26 +97,44 @@ export async function openAccount(
 }
 
 /**
- * Sets another password; the sessions that are open stay open.
+ * Sets another password, which ends all sessions.
  * @returns the password that was made where none was given
  * @throws {ServiceError} `validation_error`, `not_found`
  */
 export async function changePassword(
-  deps: Pick<AccountDependencies, 'actors' | 'vault'>,
+  deps: Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>,
   accountId: string,
   given: string | undefined,
   context: CommandContext,
 ): Promise<string | undefined> {
   const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
-  const passwordHash = await deps.vault.seal(accountId, await hashPassword(given ?? made ?? ''));
+  const passwordHash = await deps.vault.seal(
+    accountId,
+    await deps.passwords.hash(given ?? made ?? ''),
+  );
   const command = { type: 'ChangePassword', accountId, passwordHash } as const;
   accepted(await deps.actors.send(accountActor, accountId, command, context));
   return made;
 }
 
+/**
+ * Ends all sessions of the account, also those that are being opened with the password as it is now.
+ * @returns how many were open
+ */
+export async function endSessions(
+  deps: Pick<AccountDependencies, 'actors'> & ReadDependencies & { readonly clock: Clock },
+  accountId: string,
+  context: CommandContext,
+): Promise<number> {
+  const open = (await freshQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
+  const command = { type: 'EndSessions', accountId } as const;
+  accepted(await deps.actors.send(accountActor, accountId, command, context));
+  return open.length;
+}
+
 /** The open account that signs in with the address. */
 export async function findAccount(
-  deps: AccountDependencies,
+  deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
   email: string,
 ): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
   const reserved = await deps.actors.read(emailActor, addressHmac(deps, email));

@@ -2,7 +2,7 @@ import { accountQueries } from '../../projections/accounts.ts';
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { Core, FirstAccount } from '../core.ts';
 import { type AccountDependencies, openAccount } from './accounts.ts';
-import { createApiKey } from './api-keys.ts';
+import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
 import { operatorContext } from './operator.ts';
 
 const NO_KEY =
@@ -14,7 +14,7 @@ const NO_KEY =
  * this once and kept nowhere.
  */
 export async function openFirstAccount(
-  deps: AccountDependencies & Pick<Core, 'clock' | 'logger' | 'readModel' | 'caughtUp'>,
+  deps: AccountDependencies & ApiKeyDependencies & Pick<Core, 'clock' | 'logger' | 'caughtUp'>,
   settings: { readonly firstAccountEmail: string; readonly freeCredits: number },
 ): Promise<FirstAccount | undefined> {
   const { firstAccountEmail: email, freeCredits: credits } = settings;

@@ -33,6 +33,14 @@ import {
   emailStream,
 } from '../domain/email.ts';
 import {
+  LOG_STREAM,
+  type LogCommand,
+  type LogEvent,
+  type LogState,
+  log,
+  logSnapshot,
+} from '../domain/log.ts';
+import {
   type SessionCommand,
   type SessionEvent,
   type SessionState,
@@ -89,4 +97,11 @@ export const signInActor: ActorKind<SignInState, SignInCommand, SignInEvent> = {
   stream: signInStream,
   decider: signIns,
   snapshot: signInSnapshot,
+};
+
+export const logActor: ActorKind<LogState, LogCommand, LogEvent> = {
+  name: 'log',
+  stream: () => LOG_STREAM,
+  decider: log,
+  snapshot: logSnapshot,
 };

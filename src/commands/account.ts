@@ -1,6 +1,6 @@
 import { accountQueries } from '../../projections/accounts.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
-import { changePassword, findAccount, openAccount } from '../application/accounts.ts';
+import { changePassword, endSessions, findAccount, openAccount } from '../application/accounts.ts';
 import { operatorContext } from '../application/operator.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
@@ -79,7 +79,7 @@ export const accountCreate: Command = {
 export const accountPassword: Command = {
   name: 'account password',
   usage: 'E [--password-stdin]',
-  summary: 'Set another password; one is made and shown once where none is given.',
+  summary: 'Set a new password and end all sessions; one is made if none is given.',
   positionals: { E: ACCOUNT },
   options: {
     'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
@@ -90,8 +90,24 @@ export const accountPassword: Command = {
       const { id } = await accountByEmail(core, email);
       const made = await changePassword(core, id, given, operatorContext(core.clock));
       output.json({ id, email, ...(made === undefined ? {} : { password: made }) });
-      output.line(`${email} has another password.`);
+      output.line(`${email} has another password, and all sessions have ended.`);
       if (made !== undefined) output.line(`Password (shown only now): ${made}`);
+    });
+  },
+};
+
+export const accountSignOut: Command = {
+  name: 'account sign-out',
+  usage: 'E',
+  summary: 'End all sessions of an account; their tokens are refused from then on.',
+  positionals: { E: ACCOUNT },
+  options: {},
+  run: async ({ positionals: [email = ''] }, { withCore, output }) => {
+    await withCore(async (core) => {
+      const { id } = await accountByEmail(core, email);
+      const ended = await endSessions(core, id, operatorContext(core.clock));
+      output.json({ id, email, sessions_ended: ended });
+      output.line(`All sessions of ${email} have ended: ${ended} were open.`);
     });
   },
 };

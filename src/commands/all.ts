@@ -1,5 +1,11 @@
 /** The registry: every command of the command line, in the order in which help lists them. */
-import { accountCreate, accountList, accountPassword, accountShow } from './account.ts';
+import {
+  accountCreate,
+  accountList,
+  accountPassword,
+  accountShow,
+  accountSignOut,
+} from './account.ts';
 import type { Command } from './command.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
@@ -18,6 +24,7 @@ export const allCommands: readonly Command[] = [
   accountList,
   accountShow,
   accountPassword,
+  accountSignOut,
   creditsGrant,
   planSet,
   keyCreate,

@@ -1,4 +1,5 @@
 /** The HTTP API of what a core holds. */
+import { logOrigin } from '../application/log-origin.ts';
 import type { Core, Running } from '../core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import { deriveKey } from '../keyring/master-key.ts';
@@ -24,6 +25,7 @@ export async function startApi(
     ]);
   const { config, clock, masterKey } = core;
   const rateLimiter = await core.openRateLimiter(clock);
+  const origin = await logOrigin(core);
   const server = await listen({
     host: config.host,
     port: config.port,
@@ -35,8 +37,8 @@ export async function startApi(
       ...core,
       publicUrl,
       rateLimiter,
-      tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), clock),
-      fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), clock),
+      tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
+      fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
       idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
       readiness,
     }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { SqliteSnapshots } from '../actors/sqlite-snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
+import { Passwords } from '../application/passwords.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -35,9 +36,11 @@ export async function openCore(
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
 
+  const budgets = new Budgets(config);
   return {
     config,
-    budgets: new Budgets(config),
+    budgets,
+    passwords: new Passwords(budgets),
     clock: systemClock,
     logger,
     store,

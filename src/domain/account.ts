@@ -27,6 +27,7 @@ export type AccountEvent = EventOf<
   | 'ConversionRequested'
   | 'CreditRefunded'
   | 'PasswordChanged'
+  | 'SessionsEnded'
   | 'AccountErased'
 >;
 
@@ -38,6 +39,8 @@ export interface AccountState {
   readonly status: 'none' | 'open' | 'erased';
   readonly email: string;
   readonly passwordHash: string;
+  /** Counts how often all sessions were ended: one that was opened at a lower count is over. */
+  readonly sessionEpoch: number;
   readonly plan: Plan;
   readonly credits: number;
   /** Refunds are given in the order of the failures; all up to this position are done. */
@@ -49,6 +52,7 @@ const initialState: AccountState = {
   status: 'none',
   email: '',
   passwordHash: '',
+  sessionEpoch: 0,
   plan: 'free',
   credits: 0,
   refundedThrough: 0n,
@@ -67,6 +71,7 @@ export type AccountCommand =
   | { readonly type: 'ChangePlan'; readonly accountId: string; readonly plan: Plan }
   | { readonly type: 'GrantCredits'; readonly accountId: string; readonly amount: number }
   | { readonly type: 'ChangePassword'; readonly accountId: string; readonly passwordHash: string }
+  | { readonly type: 'EndSessions'; readonly accountId: string }
   | {
       readonly type: 'RequestConversion';
       readonly accountId: string;
@@ -121,7 +126,13 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       };
     }
     case 'PasswordChanged':
-      return { ...state, passwordHash: event.data.passwordHash };
+      return {
+        ...state,
+        passwordHash: event.data.passwordHash,
+        sessionEpoch: state.sessionEpoch + 1,
+      };
+    case 'SessionsEnded':
+      return { ...state, sessionEpoch: state.sessionEpoch + 1 };
     case 'AccountErased':
       return { ...initialState, status: 'erased' };
   }
@@ -156,6 +167,8 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return [{ type: 'CreditGranted', data: { accountId, amount: command.amount } }];
     case 'ChangePassword':
       return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
+    case 'EndSessions':
+      return [{ type: 'SessionsEnded', data: { accountId } }];
     case 'RequestConversion': {
       const { conversionId, source, request, options, idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
@@ -209,7 +222,7 @@ type StoredAccount = Omit<AccountState, 'keys' | 'refundedThrough'> & {
 };
 
 export const accountSnapshot: SnapshotCodec<AccountState> = {
-  version: 2,
+  version: 3,
   encode: (state): StoredAccount => ({
     ...state,
     refundedThrough: state.refundedThrough.toString(),

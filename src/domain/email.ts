@@ -5,8 +5,12 @@ import type { EventOf } from './events.ts';
 /** @param addressHmac hex HMAC-SHA-256 of the normalised address, so that the log names nobody */
 export const emailStream = (addressHmac: string): string => `email-${addressHmac}`;
 
-/** Whether it could be one: whether anybody reads it, only a letter tells. */
-export const isEmailAddress = (text: string): boolean => /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(text);
+/**
+ * Could be one: if anybody reads it, only a letter tells. What does not show, or steers what does
+ * (`\p{C}`), is in none.
+ */
+export const isEmailAddress = (text: string): boolean =>
+  /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,255}$/u.test(text);
 
 export type EmailEvent = EventOf<'EmailReserved'>;
 

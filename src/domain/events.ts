@@ -84,6 +84,8 @@ export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {
+  LogOpened: Type.Object({ origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }) }),
+
   AccountOpened: Type.Object({
     accountId: AccountId,
     email: Sealed,
@@ -114,7 +116,9 @@ export const EVENT_SCHEMAS = {
     /** Position of the ConversionFailed event that it answers, in decimal. */
     failedAt: Type.String({ pattern: '^[0-9]{1,20}$' }),
   }),
+  /** It ends all sessions, too. */
   PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),
+  SessionsEnded: Type.Object({ accountId: AccountId }),
   AccountErased: Type.Object({ accountId: AccountId }),
 
   ConversionStarted: Type.Object({
@@ -175,7 +179,15 @@ export const EVENT_SCHEMAS = {
   KeyUsed: Type.Object({ accountId: AccountId, keyId: KeyId, usedAt: Time }),
   KeyRevoked: Type.Object({ accountId: AccountId, keyId: KeyId }),
 
-  SessionOpened: Type.Object({ accountId: AccountId, sessionId: SessionId, expiresAt: Time }),
+  SessionOpened: Type.Object({
+    accountId: AccountId,
+    sessionId: SessionId,
+    expiresAt: Time,
+    /** How often all sessions had been ended when its password was judged; absent: never. */
+    epoch: Type.Optional(Type.Integer({ minimum: 0, maximum })),
+    /** HMAC of the sign-in address and the client's own, hex. */
+    client: Type.Optional(Sha256),
+  }),
   SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
 
   /** A wrong password for an account; the client's address is in the metadata, sealed. */

@@ -11,9 +11,11 @@ export interface SessionState {
   readonly accountId: string;
   /** Milliseconds since the epoch; the refresh token's own expiry. */
   readonly expiresAt: number;
+  /** The account's when the password was judged: the session holds as long as the account keeps it. */
+  readonly epoch: number;
 }
 
-const initialState: SessionState = { status: 'none', accountId: '', expiresAt: 0 };
+const initialState: SessionState = { status: 'none', accountId: '', expiresAt: 0, epoch: 0 };
 
 export type SessionCommand =
   | {
@@ -21,6 +23,9 @@ export type SessionCommand =
       readonly accountId: string;
       readonly sessionId: string;
       readonly expiresAt: number;
+      readonly epoch: number;
+      /** HMAC of the sign-in address and the client's own, hex. */
+      readonly client: string;
     }
   | { readonly type: 'RevokeSession'; readonly sessionId: string };
 
@@ -31,6 +36,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         status: 'open',
         accountId: event.data.accountId,
         expiresAt: event.data.expiresAt,
+        epoch: event.data.epoch ?? 0,
       };
     case 'SessionRevoked':
       return { ...state, status: 'revoked' };
@@ -41,8 +47,8 @@ const decide: Decider<SessionState, SessionCommand, SessionEvent>['decide'] = (c
   switch (command.type) {
     case 'OpenSession': {
       if (state.status !== 'none') return [];
-      const { accountId, sessionId, expiresAt } = command;
-      return [{ type: 'SessionOpened', data: { accountId, sessionId, expiresAt } }];
+      const { accountId, sessionId, expiresAt, epoch, client } = command;
+      return [{ type: 'SessionOpened', data: { accountId, sessionId, expiresAt, epoch, client } }];
     }
     case 'RevokeSession':
       if (state.status !== 'open') return { refused: 'unauthorized' };
@@ -62,7 +68,7 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
 };
 
 export const sessionSnapshot: SnapshotCodec<SessionState> = {
-  version: 1,
+  version: 2,
   encode: (state) => state,
   decode: (json) => json as SessionState,
 };

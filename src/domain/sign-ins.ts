@@ -6,7 +6,7 @@ import type { Decider, SnapshotCodec } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Refusals recorded one by one in an hour; the throttle lets 40 an hour be tried for an account. */
+/** Refusals recorded one by one in an hour; the throttle lets strangers try 40 for an account. */
 export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
 /** The count doubles from one note to the next, so a process comes nowhere near it. */
 export const NOTES_AN_HOUR = 40;

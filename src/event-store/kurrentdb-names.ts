@@ -1,7 +1,15 @@
 /** Stream names on a server that may hold other streams too. */
 
 /** What the streams of this service begin with, where they have no namespace to tell them apart. */
-const OURS = ['account-', 'apikey-', 'conversion-', 'email-', 'session-', 'signins-'];
+const OURS = [
+  'account-',
+  'apikey-',
+  'conversion-',
+  'email-',
+  'pressledger-log',
+  'session-',
+  'signins-',
+];
 
 export class StreamNames {
   /** A stream of the server is ours if it begins with one of these. */

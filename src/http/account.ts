@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { callerOf, type HttpMiddleware } from './context.ts';
-import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import { freshQuery, type ReadDependencies } from '../application/fresh-query.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { Issues } from './schemas/issues.ts';
 

@@ -1,22 +1,22 @@
 import { apiKeyQueries } from '../../projections/api-keys.ts';
-import type { ActorSystem } from '../actors/system.ts';
-import { createApiKey, revokeApiKey } from '../application/api-keys.ts';
+import {
+  type ApiKeyDependencies as KeyMakingDependencies,
+  createApiKey,
+  revokeApiKey,
+} from '../application/api-keys.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
-import type { Vault } from '../keyring/vault.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from './context.ts';
-import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import { freshQuery } from '../application/fresh-query.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { ApiKeyRequest } from './schemas/api-key-request.ts';
 import { Issues } from './schemas/issues.ts';
 import { compile } from './schemas/validate.ts';
 import { readSmallBody } from './valid-body.ts';
 
-export interface ApiKeyDependencies extends ReadDependencies {
+export interface ApiKeyDependencies extends KeyMakingDependencies {
   readonly config: { readonly maxBodyBytes: number };
   readonly clock: Clock;
-  readonly actors: ActorSystem;
-  readonly vault: Vault;
   readonly publicUrl: string;
 }
 

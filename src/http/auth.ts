@@ -1,12 +1,15 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
-import type { ActorSystem } from '../actors/system.ts';
+import { sessionQueries } from '../../projections/sessions.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { accepted } from '../application/accepted.ts';
-import { accountActor, sessionActor } from '../application/kinds.ts';
+import { freshQuery, type ReadDependencies } from '../application/fresh-query.ts';
+import { sessionActor } from '../application/kinds.ts';
 import { createSignInAudit } from '../application/sign-in-audit.ts';
+import type { Budgets } from '../budgets.ts';
 import { ServiceError } from '../errors.ts';
 import { newSessionId } from '../ids.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
-import { isOpen } from './middleware/credential.ts';
+import { accountOfSession } from './middleware/credential.ts';
 import { RefreshRequest, SignInRequest } from './schemas/auth-requests.ts';
 import { compile } from './schemas/validate.ts';
 import { type SignInDependencies, signIn } from './sign-in.ts';
@@ -18,8 +21,11 @@ import {
 } from './tokens.ts';
 import { readSmallBody } from './valid-body.ts';
 
-export interface AuthDependencies extends Omit<SignInDependencies, 'signInAudit'> {
+export interface AuthDependencies
+  extends Omit<SignInDependencies, 'signInAudit'>,
+    ReadDependencies {
   readonly actors: ActorSystem;
+  readonly budgets: Budgets;
   readonly tokens: Tokens;
   readonly config: { readonly maxBodyBytes: number };
 }
@@ -34,25 +40,46 @@ async function sessionOf(
 ): Promise<TokenClaims & { readonly refresh: string }> {
   const { refresh } = await readSmallBody(ctx, deps, checkRefresh);
   const claims = await deps.tokens.verify('refresh', refresh);
-  const holds = claims !== undefined && (await isOpen(deps, claims));
-  const account = holds ? await deps.actors.read(accountActor, claims.accountId) : undefined;
-  if (!holds || account?.state.status !== 'open') {
+  if (claims === undefined || (await accountOfSession(deps, claims)) === undefined) {
     throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
   }
   return { ...claims, refresh };
 }
 
+/**
+ * Ends the account's oldest sessions until no more are open than it may have. Each sign-in looks after
+ * its own session is in the log, so of several at the same time the last one sees them all.
+ */
+async function endOldest(
+  deps: AuthDependencies,
+  accountId: string,
+  context: CommandContext,
+): Promise<void> {
+  const { limit } = deps.budgets.get('maxAccountSessions');
+  const open = (await freshQuery(deps, sessionQueries)).open(accountId, context.metadata.time);
+  await Promise.all(
+    open.slice(limit).map(async (sessionId) => {
+      // Refused where it has ended meanwhile, which is as good.
+      const command = { type: 'RevokeSession', sessionId } as const;
+      await deps.actors.send(sessionActor, sessionId, command, context);
+    }),
+  );
+}
+
 export function createTokenPair(deps: AuthDependencies): HttpMiddleware {
   const signInDeps = { ...deps, signInAudit: createSignInAudit(deps) };
   return async (ctx) => {
-    const accountId = await signIn(ctx, signInDeps, await readSmallBody(ctx, deps, checkSignIn));
+    const pair = await readSmallBody(ctx, deps, checkSignIn);
+    const { accountId, sessionEpoch: epoch, client } = await signIn(ctx, signInDeps, pair);
     const actor = { kind: 'account', id: accountId } as const;
     const context = await commandContext(ctx, deps, { accountId, actor });
     const { time } = context.metadata;
     const sessionId = newSessionId(time);
     const expiresAt = time + REFRESH_LIFETIME_MS;
-    const command = { type: 'OpenSession', accountId, sessionId, expiresAt } as const;
+    const session = { accountId, sessionId, expiresAt, epoch, client };
+    const command = { type: 'OpenSession', ...session } as const;
     accepted(await deps.actors.send(sessionActor, sessionId, command, context));
+    await endOldest(deps, accountId, context);
     const claims = { accountId, sessionId };
     ctx.body = {
       access: await deps.tokens.issue('access', claims, time + ACCESS_LIFETIME_MS),

@@ -13,7 +13,7 @@ import {
 } from './context.ts';
 import { conversionRecord, type RecordDependencies } from './conversion-record.ts';
 import { Endings } from './endings.ts';
-import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import { freshQuery, type ReadDependencies } from '../application/fresh-query.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { preferredWait } from './prefer.ts';
 import { Issues } from './schemas/issues.ts';

@@ -1,4 +1,5 @@
 import type { ActorSystem } from '../actors/system.ts';
+import type { Passwords } from '../application/passwords.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
@@ -17,6 +18,7 @@ import type { Tokens } from './tokens.ts';
 export interface HttpDependencies {
   readonly config: Config;
   readonly budgets: Budgets;
+  readonly passwords: Passwords;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly actors: ActorSystem;

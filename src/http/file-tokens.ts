@@ -39,8 +39,11 @@ function signed(key: KeyObject, claims: object): string {
   return HEADER + Buffer.concat([message, signature]).toString('base64url');
 }
 
-/** @param seed 32 bytes, the Ed25519 private key */
-export function createFileTokens(seed: Buffer, clock: Clock): FileTokens {
+/**
+ * @param seed 32 bytes, the Ed25519 private key
+ * @param issuer names the deployment: links of another one with the same key are refused
+ */
+export function createFileTokens(seed: Buffer, issuer: string, clock: Clock): FileTokens {
   const key = ed25519Key(seed);
   const point = createPublicKey(key).export({ format: 'jwk' }).x ?? '';
   const open = v4.ImportPublicKey(`k4.public.${point}`);
@@ -49,7 +52,7 @@ export function createFileTokens(seed: Buffer, clock: Clock): FileTokens {
   let mintedIn = '';
 
   function mintNew(fileId: string, iat: string, exp: string): string {
-    const token = signed(key, { sub: fileId, purpose: PURPOSE, iat, exp });
+    const token = signed(key, { iss: issuer, sub: fileId, purpose: PURPOSE, iat, exp });
     minted.set(`${fileId} ${exp}`, token);
     return token;
   }
@@ -64,7 +67,7 @@ export function createFileTokens(seed: Buffer, clock: Clock): FileTokens {
       return minted.get(`${fileId} ${exp}`) ?? mintNew(fileId, iat, exp);
     },
     async verify(token, fileId) {
-      const options = { now: new Date(clock.now()), subject: fileId };
+      const options = { now: new Date(clock.now()), issuer, subject: fileId };
       try {
         const { claims } = await v4.Verify(await open, token, options);
         return claims['purpose'] === PURPOSE;

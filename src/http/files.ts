@@ -7,7 +7,7 @@ import type { BlobRef } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { type HttpContext, type HttpMiddleware, pathParameter } from './context.ts';
 import type { FileTokens } from './file-tokens.ts';
-import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import { freshQuery, type ReadDependencies } from '../application/fresh-query.ts';
 import { countRequest, type RateLimitDependencies, showStanding } from './middleware/rate-limit.ts';
 import { byteRange } from './range.ts';
 

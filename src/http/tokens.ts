@@ -8,7 +8,6 @@ import { VerifiedTokens } from './verified-tokens.ts';
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
 export const REFRESH_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-const ISSUER = 'pressledger';
 const ALGORITHM = 'EdDSA';
 
 const KINDS = {
@@ -33,8 +32,11 @@ interface DatedClaims extends TokenClaims {
   readonly expiresAt: number;
 }
 
-/** @param seed 32 bytes, the Ed25519 private key */
-export function createTokens(seed: Buffer, clock: Clock): Tokens {
+/**
+ * @param seed 32 bytes, the Ed25519 private key
+ * @param issuer names the deployment: tokens of another one with the same key are refused
+ */
+export function createTokens(seed: Buffer, issuer: string, clock: Clock): Tokens {
   const secret = ed25519Key(seed);
   const open = createPublicKey(secret);
   // A signature costs more to check than all the rest of a request, and its answer does not change.
@@ -44,7 +46,7 @@ export function createTokens(seed: Buffer, clock: Clock): Tokens {
     try {
       const { payload } = await jwtVerify<{ sid?: unknown }>(token, open, {
         algorithms: [ALGORITHM],
-        issuer: ISSUER,
+        issuer,
         ...KINDS[kind],
         currentDate: new Date(clock.now()),
         requiredClaims: ['sub', 'sid', 'jti', 'iat', 'exp'],
@@ -62,7 +64,7 @@ export function createTokens(seed: Buffer, clock: Clock): Tokens {
     issue: (kind, { accountId, sessionId }, expiresAt) =>
       new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: ALGORITHM, typ: KINDS[kind].typ })
-        .setIssuer(ISSUER)
+        .setIssuer(issuer)
         .setAudience(KINDS[kind].audience)
         .setSubject(accountId)
         .setJti(randomUUID())

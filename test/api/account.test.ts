@@ -90,6 +90,12 @@ void test('API keys: made, listed, used and revoked', async (t) => {
     [{ name: ' \t ' }, ['name']],
     [{ name: 'x'.repeat(101) }, ['name']],
     [{ name: 'a\0b' }, ['name']],
+    [{ name: '\u001b]0;pwned\u0007\u001b[31mRED' }, ['name']],
+    [{ name: 'ok\nkey_fake  pk_live_XXXX…  prod  never used' }, ['name']],
+    [{ name: 'tab\there' }, ['name']],
+    [{ name: '\u202egnp' }, ['name']],
+    [{ name: '\u009b31m' }, ['name']],
+    [{ name: 'two\u2028lines' }, ['name']],
     [{ name: '\ud800' }, ['name']],
     [{ name: 'x', scope: 'all' }, ['scope']],
   ];

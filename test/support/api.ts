@@ -23,6 +23,7 @@ import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { Budgets } from '../../src/budgets.ts';
+import { Passwords } from '../../src/application/passwords.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';
 import { standingOf } from '../../src/http/middleware/rate-limit.ts';
@@ -38,7 +39,7 @@ import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
-import { TIMINGS } from './samples.ts';
+import { ORIGIN, TIMINGS } from './samples.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
 export const BASE = '/api/v1';
@@ -105,9 +106,11 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     ...(patience && { patience }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
+  const budgets = new Budgets(config);
   const deps: HttpDependencies = {
     config,
-    budgets: new Budgets(config),
+    budgets,
+    passwords: new Passwords(budgets),
     clock,
     logger,
     actors,
@@ -117,8 +120,8 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     blobs,
     vault,
     rateLimiter,
-    fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), clock),
-    tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), clock),
+    fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), ORIGIN, clock),
+    tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), ORIGIN, clock),
     addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
     idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
     publicUrl: origin,

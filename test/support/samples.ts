@@ -8,6 +8,9 @@ export const keyId = (n = 1): string => id('key', `${n}`);
 export const sessionId = (n = 1): string => id('sess', `${n}`);
 export const sha256 = (n = 1): string => n.toString(16).padStart(64, '0');
 
+/** The log's name, as a first start makes it. */
+export const ORIGIN = 'pressledger/0123456789abcdef';
+
 export const NOW = Date.UTC(2026, 10, 21, 12, 30);
 export const HOUR_MS = 60 * 60 * 1000;
 /** How long an idempotency key holds, by the interface. */

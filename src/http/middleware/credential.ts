@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { ActorSystem } from '../../actors/system.ts';
 import { accountActor, apiKeyActor, sessionActor } from '../../application/kinds.ts';
 import type { Clock } from '../../clock.ts';
+import type { AccountState } from '../../domain/account.ts';
 import { useIsDue } from '../../domain/api-key.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
@@ -17,8 +18,6 @@ export interface CredentialDependencies {
   readonly vault: Vault;
   readonly tokens: Tokens;
 }
-
-type Holder = Omit<Caller, 'plan'>;
 
 const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
 
@@ -43,7 +42,7 @@ const presentedKeys = new ConnectionMemo<PresentedKey | undefined>();
 /** Uses being recorded: a burst of requests with one key asks for one event, not for many. */
 const recording = new Set<string>();
 
-function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Holder): void {
+function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Caller): void {
   const { id } = holder.actor;
   if (recording.has(id)) return;
   recording.add(id);
@@ -58,42 +57,50 @@ function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Holde
     .finally(() => recording.delete(id));
 }
 
-async function holderOfKey(
+async function callerByKey(
   ctx: HttpContext,
   deps: CredentialDependencies,
   key: string,
   asOf: bigint,
-): Promise<Holder | undefined> {
+): Promise<Caller | undefined> {
   const known = presentedKeys.of(ctx.req.socket, key, presented);
   if (known === undefined) return undefined;
   const { id, digest } = known;
   const { state } = await deps.actors.read(apiKeyActor, id, asOf);
   if (state.status !== 'active' || !isHash(state.keyHash, digest)) return undefined;
-  const holder: Holder = { accountId: state.accountId, actor: { kind: 'key', id } };
-  if (useIsDue(state, deps.clock.now())) recordUse(ctx, deps, holder);
-  return holder;
+  const { accountId } = state;
+  const { state: account } = await deps.actors.read(accountActor, accountId, asOf);
+  if (account.status !== 'open') return undefined;
+  const caller: Caller = { accountId, plan: account.plan, actor: { kind: 'key', id } };
+  if (useIsDue(state, deps.clock.now())) recordUse(ctx, deps, caller);
+  return caller;
 }
 
-async function holderOfToken(
+async function callerByToken(
   deps: CredentialDependencies,
   authorization: string,
   asOf: bigint,
-): Promise<Holder | undefined> {
+): Promise<Caller | undefined> {
   const token = /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1];
   const claims = token === undefined ? undefined : await deps.tokens.verify('access', token);
-  return claims && (await isOpen(deps, claims, asOf))
-    ? { accountId: claims.accountId, actor: { kind: 'session', id: claims.sessionId } }
-    : undefined;
+  const account = claims && (await accountOfSession(deps, claims, asOf));
+  if (claims === undefined || account === undefined) return undefined;
+  const { accountId, sessionId } = claims;
+  return { accountId, plan: account.plan, actor: { kind: 'session', id: sessionId } };
 }
 
-/** Whether the sign-in that a token came from still holds. */
-export async function isOpen(
+/** The open account whose sign-in a token came from, if that still holds. */
+export async function accountOfSession(
   { actors, clock }: Pick<CredentialDependencies, 'actors' | 'clock'>,
   { accountId, sessionId }: TokenClaims,
   asOf?: bigint,
-): Promise<boolean> {
-  const { state } = await actors.read(sessionActor, sessionId, asOf);
-  return state.status === 'open' && state.accountId === accountId && clock.now() < state.expiresAt;
+): Promise<AccountState | undefined> {
+  const { state: session } = await actors.read(sessionActor, sessionId, asOf);
+  const holds =
+    session.status === 'open' && session.accountId === accountId && clock.now() < session.expiresAt;
+  if (!holds) return undefined;
+  const { state } = await actors.read(accountActor, accountId, asOf);
+  return state.status === 'open' && state.sessionEpoch === session.epoch ? state : undefined;
 }
 
 /** Whether the request comes with something that is, or poses as, a credential. */
@@ -108,11 +115,7 @@ export async function findCaller(
   const asOf = await deps.store.head();
   ctx.state.asOf = asOf;
   const key = ctx.get('X-API-Key');
-  const holder =
-    key === ''
-      ? await holderOfToken(deps, ctx.get('Authorization'), asOf)
-      : await holderOfKey(ctx, deps, key, asOf);
-  if (holder === undefined) return undefined;
-  const { state } = await deps.actors.read(accountActor, holder.accountId, asOf);
-  return state.status === 'open' ? { ...holder, plan: state.plan } : undefined;
+  return key === ''
+    ? await callerByToken(deps, ctx.get('Authorization'), asOf)
+    : await callerByKey(ctx, deps, key, asOf);
 }

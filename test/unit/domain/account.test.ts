@@ -139,6 +139,20 @@ void test('plan and password', (t) => {
   t.end();
 });
 
+void test('sessions end with a changed password, and on their own', (t) => {
+  const changed: AccountEvent = {
+    type: 'PasswordChanged',
+    data: { accountId: ID, passwordHash: 'v1.other' },
+  };
+  const ended: AccountEvent = { type: 'SessionsEnded', data: { accountId: ID } };
+  const end: AccountCommand = { type: 'EndSessions', accountId: ID };
+  given(t, account, opened).when(end).thenEvents(ended);
+  given(t, account).when(end).thenRefused('not_found');
+  t.equal(fold(account, [opened]).sessionEpoch, 0);
+  t.equal(fold(account, [opened, changed, ended]).sessionEpoch, 2);
+  t.end();
+});
+
 void test('grants stay within what a number holds', (t) => {
   given(t, account, opened).when(grant(7)).thenEvents(granted(7));
   given(t, account, opened).when(grant(MAX_BALANCE)).thenEvents(granted(MAX_BALANCE));

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { email, type EmailEvent, emailStream } from '../../../src/domain/email.ts';
+import { email, type EmailEvent, emailStream, isEmailAddress } from '../../../src/domain/email.ts';
 import { fold, given } from '../../support/given.ts';
 import { accountId, sha256 } from '../../support/samples.ts';
 
@@ -16,5 +16,16 @@ void test('an address belongs to the first account that reserves it', (t) => {
   given(t, email, reserved(2)).when(reserve).thenNothing();
   t.equal(fold(email, [reserved(1)]).accountId, accountId(1));
   t.equal(email.initialState.accountId, undefined);
+  t.end();
+});
+
+void test('an address shows all that is in it', (t) => {
+  for (const text of ['a@b', 'grüße@例え.jp', "o'neil+x@mail.example.com"])
+    t.ok(isEmailAddress(text));
+  for (const code of [0x0, 0xa, 0x1b, 0x9b, 0x200b, 0x2028, 0x202e, 0xd800]) {
+    const hidden = String.fromCharCode(code);
+    t.notOk(isEmailAddress(`a${hidden}@b`), `in its name: ${code}`);
+    t.notOk(isEmailAddress(`a@b${hidden}`), `in its domain: ${code}`);
+  }
   t.end();
 });

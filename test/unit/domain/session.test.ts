@@ -6,12 +6,13 @@ import {
   sessionStream,
 } from '../../../src/domain/session.ts';
 import { fold, given } from '../../support/given.ts';
-import { accountId, NOW, sessionId } from '../../support/samples.ts';
+import { accountId, NOW, sessionId, sha256 } from '../../support/samples.ts';
 
 const ids = { accountId: accountId(), sessionId: sessionId() };
-const open: SessionCommand = { type: 'OpenSession', ...ids, expiresAt: NOW };
+const details = { ...ids, expiresAt: NOW, epoch: 3, client: sha256() };
+const open: SessionCommand = { type: 'OpenSession', ...details };
 const revoke: SessionCommand = { type: 'RevokeSession', sessionId: sessionId() };
-const opened: SessionEvent = { type: 'SessionOpened', data: { ...ids, expiresAt: NOW } };
+const opened: SessionEvent = { type: 'SessionOpened', data: details };
 const revoked: SessionEvent = { type: 'SessionRevoked', data: ids };
 
 void test('the stream is named after the session', (t) => {
@@ -27,7 +28,10 @@ void test('a session opens once', (t) => {
     status: 'open',
     accountId: accountId(),
     expiresAt: NOW,
+    epoch: 3,
   });
+  const early: SessionEvent = { type: 'SessionOpened', data: { ...ids, expiresAt: NOW } };
+  t.match(fold(session, [early]), { epoch: 0 }, 'as it was stored before there was an epoch');
   t.end();
 });
 

@@ -16,6 +16,7 @@ import {
 } from '../../../src/domain/conversion.ts';
 import type { Decider, SnapshotCodec } from '../../../src/domain/decider.ts';
 import { type EmailEvent, email, emailSnapshot } from '../../../src/domain/email.ts';
+import { type LogEvent, log, logSnapshot } from '../../../src/domain/log.ts';
 import { type SessionEvent, session, sessionSnapshot } from '../../../src/domain/session.ts';
 import { type SignInEvent, signIns, signInSnapshot } from '../../../src/domain/sign-ins.ts';
 import { fold } from '../../support/given.ts';
@@ -27,6 +28,7 @@ import {
   keyId,
   NOW,
   OPTIONS,
+  ORIGIN,
   sessionId,
   sha256,
   TIMINGS,
@@ -70,6 +72,7 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     },
     { type: 'PlanChanged', data: { ...owner, plan: 'pro' } },
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
+    { type: 'SessionsEnded', data: owner },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
   ),
   few.map((amount): AccountEvent => ({ type: 'CreditGranted', data: { ...owner, amount } })),
@@ -159,9 +162,10 @@ const keyEvents: fc.Arbitrary<ApiKeyEvent> = fc.oneof(
 
 const session1 = { ...owner, sessionId: sessionId() };
 const sessionEvents = fc.constantFrom<SessionEvent>(
-  { type: 'SessionOpened', data: { ...session1, expiresAt: NOW } },
+  { type: 'SessionOpened', data: { ...session1, expiresAt: NOW, epoch: 2, client: sha256() } },
   { type: 'SessionRevoked', data: session1 },
 );
+const logEvents = fc.constant<LogEvent>({ type: 'LogOpened', data: { origin: ORIGIN } });
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
 const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   fc.constantFrom<SignInEvent>(
@@ -180,6 +184,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(apiKey, apiKeySnapshot, keyEvents), 'api key');
   t.doesNotThrow(() => survives(session, sessionSnapshot, sessionEvents), 'session');
   t.doesNotThrow(() => survives(email, emailSnapshot, emailEvents), 'email');
+  t.doesNotThrow(() => survives(log, logSnapshot, logEvents), 'log');
   t.doesNotThrow(() => survives(signIns, signInSnapshot, signInEvents), 'sign-ins');
   t.end();
 });

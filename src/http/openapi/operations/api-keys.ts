@@ -19,6 +19,12 @@ export const postApiKeyDoc: OperationDoc = {
   summary: 'Make a key',
   body: { schema: ApiKeyRequest, examples: { key: { name: 'build server' } } },
   answers: { 201: { description: 'Made. The key is shown this once.', schema: CreatedApiKey } },
+  errors: {
+    rate_limit_exceeded: {
+      when: 'More requests than a minute allows, or the account has as many keys as it may have.',
+      message: 'An account has at most 100 API keys. Revoke one that is not needed first.',
+    },
+  },
 };
 
 export const deleteApiKeyDoc: OperationDoc = {

@@ -13,6 +13,7 @@ export const createTokenPairDoc: OperationDoc = {
   id: 'signIn',
   tag: 'Sign-in',
   summary: 'Sign in',
+  description: 'Where the account has as many open sessions as it may have, the oldest ends.',
   body: {
     schema: SignInRequest,
     examples: { person: { email: 'ada@example.com', password: 'correct horse battery' } },
@@ -24,7 +25,7 @@ export const createTokenPairDoc: OperationDoc = {
       message: 'The email address or the password is wrong.',
     },
     rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or too many wrong tries in 15 minutes.',
+      when: 'More requests than a minute allows, or too many wrong tries in 15 minutes: with the address, from the client, from its network, or in all. A client from which the owner has signed in before has a count of its own.',
     },
   },
 };
