@@ -59,7 +59,13 @@ export const BUDGETS = {
     1e6,
     'open sessions of an account; one more ends the oldest',
   ),
-  maxPasswordHashes: bound('api', 'MAX_PASSWORD_HASHES', 2, 64, 'passwords hashed at a time'),
+  maxPasswordHashes: bound(
+    'api',
+    'MAX_PASSWORD_HASHES',
+    2,
+    64,
+    'passwords hashed at a time, on threads that files need',
+  ),
   maxWaitingSignIns: bound(
     'api',
     'MAX_WAITING_SIGN_INS',

@@ -63,18 +63,18 @@ function networkKey(address: string): string {
   return isIPv6(address) ? key.split(':').slice(0, 4).join(':') : key.replace(/\.\d+$/, '');
 }
 
-/** What a sign-in counts against, and as who it waits for its hash. */
-interface Standing {
+/** A sign-in: what it counts against, and in whose turn it waits for its hash. */
+interface Attempt {
   readonly client: string;
   readonly counts: readonly Count[];
   readonly asker: Asker;
 }
 
 /**
- * Whether the client is known is looked up by the pair's hash alone: it costs the same, and reveals
- * nothing, where nobody has the sign-in address.
+ * Looks for the client by the pair's hash alone: that costs the same, and reveals nothing, where nobody has
+ * the sign-in address.
  */
-function standingOf(ctx: HttpContext, deps: SignInDependencies, email: string): Standing {
+function attemptOf(ctx: HttpContext, deps: SignInDependencies, email: string): Attempt {
   const { clientAddress } = ctx.state;
   const account = addressHmac(deps, email);
   // The same key for another purpose than the sign-in address's own hash: the prefix tells them apart.
@@ -154,7 +154,7 @@ export async function signIn(
   deps: SignInDependencies,
   pair: { readonly email: string; readonly password: string },
 ): Promise<SignedIn> {
-  const { client, counts, asker } = standingOf(ctx, deps, pair.email);
+  const { client, counts, asker } = attemptOf(ctx, deps, pair.email);
   await take(deps, counts);
   let judged: Judged;
   try {
