@@ -1,19 +1,12 @@
 /** A blob's address: which keys there are, and what content must be to belong to one. */
 import { hash } from 'node:crypto';
-import { blobKey } from '../domain/blob-key.ts';
+import { type BlobAddress, blobKey, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { CONVERSION_ID } from '../domain/id-patterns.ts';
 import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
 
 const ID = new RegExp(`^${CONVERSION_ID}$`);
-const KEY = new RegExp(`^(${CONVERSION_ID})/((?:request|document|manifest)-([0-9a-f]{64}))$`);
 const SHA256 = /^[0-9a-f]{64}$/;
-
-export interface BlobAddress {
-  readonly conversionId: string;
-  /** The key's last part: kind and hash. */
-  readonly name: string;
-}
 
 /** @throws {TypeError} not an id: nothing else may ever become a part of a path */
 export function checkConversionId(conversionId: string): string {
@@ -24,12 +17,20 @@ export function checkConversionId(conversionId: string): string {
 }
 
 /** @throws {TypeError} the key is not one of ours */
-export function parseKey(ref: BlobRef): BlobAddress {
-  const [, conversionId, name, sha256] = KEY.exec(ref.key) ?? [];
-  if (conversionId === undefined || name === undefined || sha256 !== ref.sha256) {
-    throw new TypeError(`${JSON.stringify(ref.key)} is not the key of a blob.`);
+export function addressOf(key: string): BlobAddress {
+  const address = parseBlobKey(key);
+  if (address === undefined)
+    throw new TypeError(`${JSON.stringify(key)} is not the key of a blob.`);
+  return address;
+}
+
+/** @throws {TypeError} the key is not one of ours, or not that of the hash */
+export function parseKey({ key, sha256 }: BlobRef): BlobAddress {
+  const address = addressOf(key);
+  if (address.sha256 !== sha256) {
+    throw new TypeError(`${JSON.stringify(key)} is not the key of a blob with hash ${sha256}.`);
   }
-  return { conversionId, name };
+  return address;
 }
 
 /** @throws {TypeError} the id or the hash is not of its form */

@@ -4,9 +4,10 @@
  * See docs/decisions/0001-request-documents.md.
  */
 import { Readable } from 'node:stream';
+import type { BlobAddress } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { EmbeddedDatabase, StoredInDatabase } from '../embedded/database.ts';
-import { checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
+import { addressOf, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
 import {
   type BlobKind,
   type BlobRange,
@@ -31,6 +32,7 @@ export class EmbeddedBlobStore implements BlobStore {
   readonly #insert;
   readonly #select;
   readonly #delete;
+  readonly #deleteOne;
 
   /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
   constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
@@ -47,6 +49,7 @@ export class EmbeddedBlobStore implements BlobStore {
     this.#delete = db.prepare<[string, string]>(
       `DELETE FROM blobs WHERE key > ? || '/' AND key < ? || '0'`,
     );
+    this.#deleteOne = db.prepare<[string]>('DELETE FROM blobs WHERE key = ?');
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
@@ -105,6 +108,23 @@ export class EmbeddedBlobStore implements BlobStore {
       this.#delete.run(conversionId, conversionId);
     });
     await this.#files.deleteAll(conversionId);
+  }
+
+  async delete(key: string): Promise<void> {
+    addressOf(key);
+    await this.#write(`delete ${key}`, () => {
+      this.#deleteOne.run(key);
+    });
+    await this.#files.delete(key);
+  }
+
+  /** Files alone: a row is written with its event. */
+  list(): AsyncIterable<BlobAddress> {
+    return this.#files.list();
+  }
+
+  claim(log: string): Promise<boolean> {
+    return this.#files.claim(log);
   }
 
   #row(ref: BlobRef): Buffer | undefined {

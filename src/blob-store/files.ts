@@ -2,11 +2,20 @@
  * Blobs as files: `<dir>/<shard>/<conversion id>/<kind>-<sha256>`. The shard is the end of the id, its
  * random part, so that no directory grows large.
  */
-import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { type BlobAddress, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
-import { blobRef, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
+import {
+  addressOf,
+  blobRef,
+  checkConversionId,
+  checkRange,
+  parseKey,
+  refOf,
+  verified,
+} from './address.ts';
 import {
   adoptDurably,
   hasCode,
@@ -23,6 +32,10 @@ import {
   BlobStoreUnavailable,
   type StagedBlob,
 } from './port.ts';
+
+/** Names the log whose blobs these are. */
+const LOG_MARK = 'log';
+const SHARD = /^[0-9a-z]{2}$/;
 
 export class FileBlobStore implements BlobStore {
   readonly #dir: string;
@@ -118,6 +131,53 @@ export class FileBlobStore implements BlobStore {
         if (!hasCode(error, 'ENOENT')) throw error;
       });
     });
+  }
+
+  delete(key: string): Promise<void> {
+    return attempt(`delete ${key}`, async () => {
+      const { conversionId, name } = addressOf(key);
+      const directory = this.#directory(conversionId);
+      await rm(join(directory, name), { force: true });
+      // Other blobs of the conversion keep it.
+      await rmdir(directory).catch((error: unknown) => {
+        if (!hasCode(error, 'ENOTEMPTY') && !hasCode(error, 'ENOENT')) throw error;
+      });
+    });
+  }
+
+  async *list(): AsyncGenerator<BlobAddress> {
+    const shards = await attempt('list the blobs', () => readdir(this.#dir));
+    for (const shard of shards.filter((name) => SHARD.test(name))) {
+      for (const conversionId of await this.#namesIn(join(this.#dir, shard))) {
+        for (const name of await this.#namesIn(join(this.#dir, shard, conversionId))) {
+          const address = parseBlobKey(`${conversionId}/${name}`);
+          if (address !== undefined) yield address;
+        }
+      }
+    }
+  }
+
+  claim(log: string): Promise<boolean> {
+    return attempt('claim the blob store', async () => {
+      const path = join(this.#dir, LOG_MARK);
+      const known = await readFile(path, 'utf8').catch((error: unknown) => {
+        if (!hasCode(error, 'ENOENT')) throw error;
+      });
+      if (known === undefined) {
+        await writeDurably(path, join(this.#temporary, temporaryName()), Buffer.from(log));
+      }
+      return known === undefined || known === log;
+    });
+  }
+
+  /** Empty where it was deleted meanwhile. */
+  #namesIn(directory: string): Promise<readonly string[]> {
+    return attempt(`list ${directory}`, () =>
+      readdir(directory).catch((error: unknown) => {
+        if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
+        throw error;
+      }),
+    );
   }
 
   #write(ref: BlobRef, content: Buffer): Promise<void> {

@@ -107,12 +107,12 @@ export class NatsObjects implements Objects {
     });
   }
 
-  list(folder: string): Promise<readonly string[]> {
-    return this.#attempt(`list ${folder}`, async ({ index }) => {
+  /** All at once, whatever the reader does meanwhile: keys that go would hold up the server's answer. */
+  async *list(folder: string): AsyncGenerator<string> {
+    const filter = folder === '' ? '>' : indexKey(`${folder}*`);
+    yield* await this.#attempt(`list ${folder}`, async ({ index }) => {
       const keys: string[] = [];
-      for await (const key of await index.keys(indexKey(`${folder}*`))) {
-        keys.push(key.replace('.', '/'));
-      }
+      for await (const key of await index.keys(filter)) keys.push(key.replace('.', '/'));
       return keys;
     });
   }

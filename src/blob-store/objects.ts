@@ -29,8 +29,11 @@ export interface Objects {
   /** The object's length in bytes, if it is there. */
   size(key: string): Promise<number | undefined>;
   delete(key: string): Promise<void>;
-  /** The keys below a folder, which ends in `/`. */
-  list(folder: string): Promise<readonly string[]>;
+  /**
+   * The keys below a folder, which ends in `/`, or all where it is empty; read little by little.
+   * @throws {ObjectsUnavailable} by its iterator
+   */
+  list(folder: string): AsyncIterable<string>;
 }
 
 /** The server is away, refuses, or breaks off. */

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { BlobAddress } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { Prerequisite } from '../event-store/port.ts';
 
@@ -45,6 +46,22 @@ export interface BlobStore {
 
   /** Deletes every blob of a conversion; nothing happens where there is none. */
   deleteAll(conversionId: string): Promise<void>;
+
+  /** Deletes one blob; nothing happens where there is none. */
+  delete(key: string): Promise<void>;
+
+  /**
+   * Every blob that may have been stored without its event, in any order, read from the store little by
+   * little. What comes or goes meanwhile may be missing.
+   */
+  list(): AsyncIterable<BlobAddress>;
+
+  /**
+   * Says that what is stored belongs to this event log, unless another one has said so before.
+   * @param log a name of it, which is the same for ever
+   * @returns false: it belongs to another one
+   */
+  claim(log: string): Promise<boolean>;
 }
 
 export class BlobNotFound extends Error {

@@ -6,8 +6,17 @@ import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { type BlobAddress, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
-import { blobRef, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
+import {
+  addressOf,
+  blobRef,
+  checkConversionId,
+  checkRange,
+  parseKey,
+  refOf,
+  verified,
+} from './address.ts';
 import { BlobCipher, HEADER_BYTES, sealedBytes } from './cipher.ts';
 import {
   bufferContent,
@@ -28,6 +37,9 @@ import { openSealed, openSealedPart, sealContent, sealedPart } from './sealed-co
 import { StoreHealth, type StoreHealthOptions } from './store-health.ts';
 
 type File = { readonly path: string; readonly sha256: string; readonly bytes: number };
+
+/** Names the log whose blobs these are. */
+const LOG_MARK = 'check/log';
 
 export class ObjectBlobStore implements BlobStore {
   readonly #objects: Objects;
@@ -94,7 +106,38 @@ export class ObjectBlobStore implements BlobStore {
   async deleteAll(conversionId: string): Promise<void> {
     const folder = `${checkConversionId(conversionId)}/`;
     await attempt(`delete the blobs of ${conversionId}`, async () => {
-      for (const key of await this.#objects.list(folder)) await this.#objects.delete(key);
+      for await (const key of this.#objects.list(folder)) await this.#objects.delete(key);
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    addressOf(key);
+    await attempt(`delete ${key}`, () => this.#objects.delete(key));
+  }
+
+  async *list(): AsyncGenerator<BlobAddress> {
+    try {
+      for await (const key of this.#objects.list('')) {
+        const address = parseBlobKey(key);
+        if (address !== undefined) yield address;
+      }
+    } catch (error) {
+      throw new BlobStoreUnavailable('Could not list the blobs.', { cause: error });
+    }
+  }
+
+  claim(log: string): Promise<boolean> {
+    return attempt('claim the blob store', async () => {
+      const mark = Buffer.from(log);
+      const stored = await this.#objects.get(LOG_MARK);
+      if (stored === undefined) {
+        await this.#objects.put(LOG_MARK, bufferContent(mark));
+        return true;
+      }
+      // A renderer may have made it as large as it liked: no more is read than ours would be.
+      if (stored.bytes === mark.length) return mark.equals(await buffer(stored.content));
+      stored.content.destroy();
+      return false;
     });
   }
 

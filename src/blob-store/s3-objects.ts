@@ -97,8 +97,7 @@ export class S3Objects implements Objects {
     await this.#done({ method: 'DELETE', path: this.#path(key) }, [200, 204, 404]);
   }
 
-  async list(folder: string): Promise<readonly string[]> {
-    const keys: string[] = [];
+  async *list(folder: string): AsyncGenerator<string> {
     let page: Readonly<Record<string, string>> | undefined = {};
     while (page !== undefined) {
       const query = this.#listQuery(folder, page);
@@ -107,13 +106,12 @@ export class S3Objects implements Objects {
       const what = `The list of ${folder}`;
       const text = await this.#client.bodyText(answer, LARGEST_LIST_BYTES, what);
       for (const [, key = ''] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) {
-        keys.push(unescaped(key).slice(this.#folder.length));
+        yield unescaped(key).slice(this.#folder.length);
       }
       const [, token] = /<NextContinuationToken>([^<]+)</.exec(text) ?? [];
       const more = /<IsTruncated>true</.test(text) && token !== undefined;
       page = more ? { 'continuation-token': unescaped(token) } : undefined;
     }
-    return keys;
   }
 
   /** Whether deleted objects stay as old versions; undefined where the credentials may not ask. */

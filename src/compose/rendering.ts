@@ -8,6 +8,7 @@ import { Duty, type DutyWork } from '../duty.ts';
 import { timeOrderedId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
+import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
 import { startRefunds } from '../process-managers/refunds.ts';
 import { startRetention } from '../process-managers/retention.ts';
@@ -28,6 +29,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
     startOutcomes({ ...core, queue }),
     startRefunds(core),
     startRetention({ ...core, retentionSeconds }),
+    startOrphanSweep({ ...core, retentionSeconds }),
   ];
   const dispatch = startDispatch({ ...core, queue });
   const forget = core.queues.onReturn(() => dispatch.sweep());

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { type Test, test } from 'tap';
 import { BlobNotFound, type BlobStore } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { listed } from '../support/memory-objects.ts';
 
 export interface OpenedBlobStore {
   readonly store: BlobStore;
@@ -150,6 +151,42 @@ export function runBlobStoreContract({ name, open, options = {} }: BlobStoreAdap
     await store.deleteAll(newConversionId(Date.now()));
   });
 
+  contract('lists what lies there by itself, and deletes one of it', async (t, { store }, id) => {
+    t.strictSame(await listed(store.list()), []);
+    await store.delete(`${id}/request-${'0'.repeat(64)}`);
+    const other = newConversionId(Date.now());
+    const staged = [
+      store.stage(id, 'request', randomBytes(100_000)),
+      store.stage(id, 'document', randomBytes(100_001)),
+      store.stage(other, 'request', randomBytes(100_002)),
+    ];
+    for (const each of staged) await each.store();
+    await store.claim('some log');
+    const keys = async () => (await listed(store.list())).map(({ key }) => key).toSorted();
+    t.strictSame(await keys(), staged.map(({ ref }) => ref.key).toSorted());
+    t.match(
+      (await listed(store.list())).find(({ key }) => key.startsWith(other)),
+      { conversionId: other, sha256: staged[2]?.ref.sha256 },
+    );
+    for (const { ref } of staged) {
+      await store.delete(ref.key);
+      t.equal(await store.exists(ref), false);
+      t.notOk((await keys()).includes(ref.key));
+    }
+    const small = store.stage(id, 'request', randomBytes(10));
+    await small.store();
+    await store.delete(small.ref.key);
+    t.equal(await store.exists(small.ref), false, 'wherever it lies');
+  });
+
+  contract('belongs to the log that claims it first', async (t, { store }) => {
+    t.equal(await store.claim('one'), true);
+    t.equal(await store.claim('one'), true);
+    t.equal(await store.claim('two'), false);
+    t.equal(await store.claim('another'), false);
+    t.equal(await store.claim('one'), true);
+  });
+
   contract('refuses every key that is not one of its own', async (t, { store, dir }, id) => {
     const hash = '0'.repeat(64);
     const keys = [
@@ -166,6 +203,7 @@ export function runBlobStoreContract({ name, open, options = {} }: BlobStoreAdap
       await t.rejects(store.read(ref), TypeError, JSON.stringify(key));
       await t.rejects(store.open(ref), TypeError, JSON.stringify(key));
       await t.rejects(store.exists(ref), TypeError, JSON.stringify(key));
+      if (!key.includes('1111')) await t.rejects(store.delete(key), TypeError, JSON.stringify(key));
     }
     for (const bad of ['..', '../..', 'conv_', `${id}/..`, `${id}\n`, id.toUpperCase()]) {
       t.throws(() => store.stage(bad, 'request', Buffer.alloc(1)), TypeError, JSON.stringify(bad));

@@ -9,7 +9,7 @@ import { S3Client } from '../../src/blob-store/s3-client.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { eventually } from '../support/deadline.ts';
-import { MemoryObjects } from '../support/memory-objects.ts';
+import { listed, MemoryObjects } from '../support/memory-objects.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import { type S3Fault, s3Credentials, startS3Server } from '../support/s3-server.ts';
 
@@ -64,7 +64,7 @@ void test('NATS: a bucket that somebody filled is noticed, and that it is free a
   await manager.streams.purge(BLOBS, { filter: `$O.pressledger-blobs.C.${id}.>` });
   await onceUsable(blobs);
   await store(blobs, 200_000);
-  t.strictSame(await objects.list('check/'), [], 'no try has left anything');
+  t.strictSame(await listed(objects.list('check/')), [], 'no try has left anything');
 });
 
 void test('NATS: a server that does not answer is said plainly', async (t) => {

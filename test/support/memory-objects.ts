@@ -27,7 +27,13 @@ export class MemoryObjects implements Objects {
     this.stored.delete(key);
   }
 
-  async list(folder: string): Promise<readonly string[]> {
-    return [...this.stored.keys()].filter((key) => key.startsWith(folder));
+  async *list(folder: string): AsyncGenerator<string> {
+    yield* [...this.stored.keys()].filter((key) => key.startsWith(folder));
   }
+}
+
+export async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
 }

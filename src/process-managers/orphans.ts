@@ -1,0 +1,91 @@
+/**
+ * Deletes blobs that no event names: a request stored for an append that its process did not survive, or
+ * the PDF of a rendering that died before its report. They would outlive every retention.
+ */
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import type { Clock } from '../clock.ts';
+import type { BlobAddress } from '../domain/blob-key.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { timeOfId } from '../ids.ts';
+import type { Logger } from '../log.ts';
+import type { ReadModel } from '../read-model/read-model.ts';
+import type { ProjectionRunner } from '../read-model/runner.ts';
+import { startWakefulLoop } from './wakeful-loop.ts';
+
+/** A blob's event follows within seconds; nodes' clocks may differ by minutes. */
+const SETTLED_MS = 15 * 60 * 1000;
+/** Between sweeps: as long as the retention, within these. A sweep lists all blobs. */
+const SHORTEST_PAUSE_MS = 10 * 60 * 1000;
+const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
+
+interface SweepDependencies {
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly readModel: ReadModel;
+  readonly runner: ProjectionRunner;
+  readonly store: Pick<EventStore, 'head' | 'readAll'>;
+}
+
+/** Sweeps at once, and again after each pause. */
+export function startOrphanSweep(deps: SweepDependencies & { readonly retentionSeconds: number }): {
+  stop(): Promise<void>;
+} {
+  const { logger, retentionSeconds } = deps;
+  const step = async (stopping: AbortSignal): Promise<void> => {
+    try {
+      await sweep(deps, stopping);
+    } catch (error) {
+      // What is left is found by the next one, which comes soon enough.
+      logger.warn({ err: error }, 'the search for blobs that no event names broke off');
+    }
+  };
+  const loop = startWakefulLoop('orphans', step, logger);
+  const pauseMs = Math.max(retentionSeconds * 1000, SHORTEST_PAUSE_MS);
+  const timer = setInterval(() => loop.wake(), Math.min(pauseMs, LONGEST_PAUSE_MS));
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await loop.stop();
+    },
+  };
+}
+
+async function sweep(deps: SweepDependencies, stopping: AbortSignal): Promise<void> {
+  const { blobs, logger, store } = deps;
+  const [first] = await store.readAll({ limit: 1 });
+  if (first === undefined) return;
+  // A log that was begun anew, or a setting that names the wrong one, must not cost all documents.
+  if (!(await blobs.claim(first.id))) {
+    logger.warn('the blob store belongs to another event log: what this one does not know is kept');
+    return;
+  }
+  let deleted = 0;
+  for await (const blob of blobs.list()) {
+    if (stopping.aborted) break;
+    if (!isOrphan(blob, deps) || !(await isOrphanForSure(blob, deps))) continue;
+    await blobs.delete(blob.key);
+    deleted += 1;
+  }
+  if (deleted > 0) logger.info({ deleted }, 'blobs that no event names are deleted');
+}
+
+function isOrphan(
+  { conversionId, sha256 }: BlobAddress,
+  { clock, readModel }: SweepDependencies,
+): boolean {
+  const settled = clock.now() - SETTLED_MS;
+  const kept = readModel.query(storedBlobQueries).of(conversionId);
+  if (kept === undefined) return timeOfId(conversionId) < settled;
+  const { endedAt, hashes } = kept;
+  return endedAt !== undefined && endedAt < settled && !hashes.includes(sha256);
+}
+
+/** Asked of a read model that holds all that the log held a moment ago: a missing row then says something. */
+async function isOrphanForSure(blob: BlobAddress, deps: SweepDependencies): Promise<boolean> {
+  const head = await deps.store.head();
+  await deps.runner.waitFor(head);
+  // In this order: the query may go over to another generation, which has not reached as far.
+  return isOrphan(blob, deps) && deps.readModel.reached() >= head;
+}
