@@ -61,6 +61,7 @@ export async function startNode(
       ...(config.chromePath === undefined ? {} : { chromePath: config.chromePath }),
       allowPrivateNetwork: config.allowPrivateNetwork,
       egressPorts: config.egressPorts,
+      maxPageMemoryBytes: config.maxPageMemoryBytes,
       tempDir: join(config.dataDir, 'tmp'),
     },
     name: `renderer-${timeOrderedId(clock.now())}`,

@@ -77,6 +77,7 @@ export const FAILURE_CODES = [
   'selector_missing',
   'page_range',
   'page_crashed',
+  'page_memory',
   'too_large',
   'renderer_failed',
 ] as const;

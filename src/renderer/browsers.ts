@@ -1,24 +1,27 @@
 /** The Chrome of one worker: started before it is needed, replaced before it is worn out. */
 import type { LaunchedChrome } from './chrome/launch.ts';
-import { memoryOfGroup } from './chrome/processes.ts';
+import { ChromeMemory, MAX_WARM_BYTES } from './chrome/memory.ts';
+import { killGroup } from './chrome/processes.ts';
 import { WarmTabs } from './chrome/warm-tabs.ts';
 
-/** Far above what a browser with its warm tabs needs. */
-const MAX_MEMORY_BYTES = 1024 * 1024 * 1024;
 const MAX_AGE_MS = 60 * 60 * 1000;
-/** Reading /proc takes a few milliseconds. */
 const USES_BETWEEN_CHECKS = 50;
+/** The process of a tab that was closed takes a moment to end. */
+const AFTER_LARGE_PAGE_MS = 1_000;
 
 export interface Browser {
   readonly chrome: LaunchedChrome;
   readonly tabs: WarmTabs;
+  readonly memory: ChromeMemory;
 }
 
 export interface BrowsersOptions {
   readonly launch: () => Promise<LaunchedChrome>;
   readonly onMissing: (error: unknown) => void;
   readonly onEnded: (chrome: LaunchedChrome) => void;
-  readonly maxMemoryBytes?: number;
+  /** What one document may use beside what a warm browser holds. */
+  readonly maxPageBytes: number;
+  readonly maxWarmBytes?: number;
   readonly maxAgeMs?: number;
 }
 
@@ -54,16 +57,22 @@ export class Browsers {
   async use(): Promise<Browser> {
     const browser = await this.running();
     this.#inUse = browser;
+    browser.memory.watch();
     return browser;
   }
 
   release(): void {
     const retired = this.#retired;
+    const memory = this.#inUse?.memory;
+    memory?.rest();
     this.#inUse = undefined;
     this.#retired = undefined;
     if (retired) void this.#end(retired);
     this.#uses += 1;
     if (this.#uses % USES_BETWEEN_CHECKS === 0) void this.#replaceIfWorn();
+    if ((memory?.peak ?? 0) > this.#maxWarmBytes) {
+      setTimeout(() => void this.#replaceIfWorn(), AFTER_LARGE_PAGE_MS).unref();
+    }
   }
 
   /** Ends a browser that is not to be used again and starts the next one before it is needed. */
@@ -86,7 +95,10 @@ export class Browsers {
   async #start(): Promise<Browser> {
     const chrome = await this.#options.launch();
     const discard = (): void => void this.discard(browser);
-    const browser: Browser = { chrome, tabs: new WarmTabs(chrome.connection, discard) };
+    const maxBytes = this.#maxWarmBytes + this.#options.maxPageBytes;
+    // All of it: which of its processes the page made grow is not known, and the next one is soon up.
+    const memory = new ChromeMemory(chrome.pid, maxBytes, () => killGroup(chrome.pid));
+    const browser: Browser = { chrome, tabs: new WarmTabs(chrome.connection, discard), memory };
     this.#born.set(browser, performance.now());
     chrome.connection.onDisconnect(discard);
     await browser.tabs.prepared();
@@ -97,11 +109,11 @@ export class Browsers {
   async #replaceIfWorn(): Promise<void> {
     const browser = await this.#current?.catch(() => undefined);
     if (!browser || this.#replacing || this.#closed) return;
-    const { maxMemoryBytes = MAX_MEMORY_BYTES, maxAgeMs = MAX_AGE_MS } = this.#options;
+    const { maxAgeMs = MAX_AGE_MS } = this.#options;
     this.#replacing = true;
     try {
       const age = performance.now() - (this.#born.get(browser) ?? 0);
-      if (age < maxAgeMs && (await memoryOfGroup(browser.chrome.pid)) < maxMemoryBytes) return;
+      if (age < maxAgeMs && browser.memory.used() < this.#maxWarmBytes) return;
       const next = this.#start();
       const fresh = await next;
       if (this.#closed || (await this.#current?.catch(() => undefined)) !== browser) {
@@ -118,7 +130,12 @@ export class Browsers {
     }
   }
 
+  get #maxWarmBytes(): number {
+    return this.#options.maxWarmBytes ?? MAX_WARM_BYTES;
+  }
+
   async #end(browser: Browser): Promise<void> {
+    browser.memory.rest();
     browser.tabs.close();
     await browser.chrome.end();
     this.#options.onEnded(browser.chrome);

@@ -10,6 +10,7 @@ export interface WorkerSettings {
   readonly directory: string;
   readonly allowPrivateNetwork: boolean;
   readonly egressPorts: readonly number[];
+  readonly maxPageMemoryBytes: number;
 }
 
 export interface RenderTask {

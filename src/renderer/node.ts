@@ -17,6 +17,8 @@ export interface RendererSettings {
   readonly chromePath?: string | undefined;
   readonly allowPrivateNetwork: boolean;
   readonly egressPorts: readonly number[];
+  /** What one page may use beside what a warm browser holds. */
+  readonly maxPageMemoryBytes: number;
   /** In the blob store's data directory, so that a PDF moves there by renaming. */
   readonly tempDir: string;
 }
@@ -60,12 +62,18 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const ended = await reapLeftovers(settings.tempDir);
   if (ended > 0) logger.warn({ ended }, 'ended Chromes that an earlier node left behind');
   const directory = await makeNodeDirectory(settings.tempDir);
-  const { concurrency, allowPrivateNetwork, egressPorts } = settings;
+  const { concurrency, allowPrivateNetwork, egressPorts, maxPageMemoryBytes } = settings;
   let pool: RenderPool;
   try {
     pool = await startRenderPool({
       concurrency,
-      worker: { chromePath: found.path, directory, allowPrivateNetwork, egressPorts },
+      worker: {
+        chromePath: found.path,
+        directory,
+        allowPrivateNetwork,
+        egressPorts,
+        maxPageMemoryBytes,
+      },
       logger,
     });
   } catch (error) {

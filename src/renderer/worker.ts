@@ -7,6 +7,7 @@ import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, unlessLate } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
+import { maxProcessBytes } from './chrome/memory.ts';
 import { renderDocument } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
 import { templateFault } from './chrome/template-fault.ts';
@@ -46,6 +47,7 @@ async function launch(): Promise<LaunchedChrome> {
     path: settings.chromePath,
     directory: settings.directory,
     proxyPort: port,
+    maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
   });
   tell({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
   return launched;
@@ -53,6 +55,7 @@ async function launch(): Promise<LaunchedChrome> {
 
 const browsers = new Browsers({
   launch,
+  maxPageBytes: settings.maxPageMemoryBytes,
   onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
   onEnded: ({ pid }) => tell({ kind: 'chromeEnded', threadId, pid }),
 });
@@ -100,9 +103,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
     return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
     await rm(outputPath, { force: true });
-    const failure = inHand?.tab.crashed
-      ? await templateFault(inHand.browser.chrome.connection, request, options, deadline)
-      : error;
+    const failure = await failureOf(error, inHand, task, deadline);
     if (failure instanceof PageFailure) {
       // It may quote what a server or the client wrote.
       const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
@@ -120,6 +121,32 @@ async function render(task: RenderTask): Promise<RenderResult> {
       if (!completed) await cleaning;
     }
   }
+}
+
+/** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
+async function failureOf(
+  error: unknown,
+  inHand: InHand | undefined,
+  { request, options }: RenderTask,
+  deadline: Deadline,
+): Promise<unknown> {
+  if (inHand === undefined) return error;
+  const { tab, browser } = inHand;
+  if (browser.memory.exceeded) return pageMemoryFailure();
+  const template = tab.crashed
+    ? await templateFault(browser.chrome.connection, request, options, deadline)
+    : undefined;
+  if (template !== undefined) return template;
+  return error instanceof ChromeGone && browser.memory.wasShort ? pageMemoryFailure() : error;
+}
+
+function pageMemoryFailure(): PageFailure {
+  const limit = Math.round(settings.maxPageMemoryBytes / 2 ** 20);
+  return new PageFailure(
+    'page_memory',
+    `The page used more memory than the ${limit} MiB that a page may use. Very large images or ` +
+      'canvases, very many elements or a script that never stops collecting can be the reason.',
+  );
 }
 
 async function putBack(browser: Browser, accountId: string, reusable: boolean): Promise<void> {

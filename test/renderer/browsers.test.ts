@@ -1,13 +1,13 @@
 /** A browser that is worn out makes way for the next without anyone waiting for it. */
 import { once } from 'node:events';
 import { test } from 'tap';
+import { BUDGETS } from '../../src/budgets.ts';
 import { Browsers } from '../../src/renderer/browsers.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
-import { memoryOfGroup } from '../../src/renderer/chrome/processes.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
 
-for (const limit of [{ maxAgeMs: 0 }, { maxMemoryBytes: 1 }]) {
+for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
   const name = Object.keys(limit).join();
   void test(`over ${name} the next browser is warm before this one ends`, async (t) => {
     const path = await installedChrome();
@@ -19,11 +19,12 @@ for (const limit of [{ maxAgeMs: 0 }, { maxMemoryBytes: 1 }]) {
       onEnded: ({ pid }: LaunchedChrome) => {
         ended.dispatchEvent(new CustomEvent('ended', { detail: pid }));
       },
+      maxPageBytes: BUDGETS.maxPageMemoryBytes.default,
       ...limit,
     });
     t.teardown(() => browsers.close());
     const first = await browsers.use();
-    t.ok((await memoryOfGroup(first.chrome.pid)) > 10 * 1024 * 1024);
+    t.ok(first.memory.used() > 10 * 1024 * 1024);
     browsers.release();
     const over = once(ended, 'ended');
     for (let use = 1; use < 50; use += 1) {

@@ -5,6 +5,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { BUDGETS } from '../../src/budgets.ts';
 import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processes.ts';
 import { startRenderPool } from '../../src/renderer/pool.ts';
 import { silent } from '../support/renderer.ts';
@@ -51,6 +52,7 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
       directory: t.testdir(),
       allowPrivateNetwork: false,
       egressPorts: [],
+      maxPageMemoryBytes: BUDGETS.maxPageMemoryBytes.default,
     },
     logger: silent,
     workerFile: new URL('../support/stuck-worker.ts', import.meta.url),

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { BUDGETS } from '../../src/budgets.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { newConversionId } from '../../src/ids.ts';
@@ -40,6 +41,7 @@ export async function startNode(
       chromePath: process.env['CHROME_PATH'],
       allowPrivateNetwork: false,
       egressPorts: [],
+      maxPageMemoryBytes: BUDGETS.maxPageMemoryBytes.default,
       tempDir,
       ...changes,
     },

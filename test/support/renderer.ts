@@ -4,6 +4,7 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { BUDGETS } from '../../src/budgets.ts';
 import type { PrintOptions } from '../../src/domain/events.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { findChrome } from '../../src/renderer/chrome/find.ts';
@@ -44,7 +45,12 @@ export interface TestRenderer {
 }
 
 export async function startTestRenderer(
-  settings: { concurrency?: number; allowPrivateNetwork?: boolean; chromePath?: string } = {},
+  settings: {
+    concurrency?: number;
+    allowPrivateNetwork?: boolean;
+    chromePath?: string;
+    maxPageMemoryBytes?: number;
+  } = {},
 ): Promise<TestRenderer> {
   const directory = await mkdtemp(join(tmpdir(), 'pressledger-renderer-'));
   const pool = await startRenderPool({
@@ -54,6 +60,7 @@ export async function startTestRenderer(
       directory,
       allowPrivateNetwork: settings.allowPrivateNetwork ?? false,
       egressPorts: [],
+      maxPageMemoryBytes: settings.maxPageMemoryBytes ?? BUDGETS.maxPageMemoryBytes.default,
     },
     logger: silent,
   });

@@ -20,6 +20,8 @@ export interface LaunchOptions {
   /** Where the profile is made; removed with the browser. */
   readonly directory: string;
   readonly proxyPort: number;
+  /** The most data that each of its processes may map, as the kernel counts it; default: no limit. */
+  readonly maxProcessBytes?: number;
 }
 
 export interface LaunchedChrome {
@@ -50,13 +52,26 @@ function chromeEnvironment(): NodeJS.ProcessEnv {
   );
 }
 
-/** Whether the kernel can be asked to end Chrome when the thread that started it ends. */
-let diesWithParent: boolean | undefined;
-function canDieWithParent(): boolean {
-  diesWithParent ??=
-    process.platform === 'linux' &&
-    spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' }).status === 0;
-  return diesWithParent;
+/**
+ * Commands that ask the kernel to end Chrome when the thread that started it ends, and to bound the
+ * memory of its processes; those that this host has. Each of them becomes Chrome, with its process id.
+ */
+function wrappers(maxBytes: number | undefined): string[] {
+  return [
+    ['setpriv', '--pdeathsig', 'KILL'],
+    ['prlimit', `--data=${maxBytes ?? 'unlimited'}`],
+  ]
+    .filter(([command = '', ...args]) => isUsable(command, args))
+    .flat();
+}
+
+const usable = new Map<string, boolean>();
+function isUsable(command: string, args: readonly string[]): boolean {
+  const known = usable.get(command);
+  if (known !== undefined) return known;
+  const runs = spawnSync(command, [...args, 'true'], { stdio: 'ignore' }).status === 0;
+  usable.set(command, runs);
+  return runs;
 }
 
 /** The library's launcher, which by itself goes on polling for a Chrome that has long exited. */
@@ -107,7 +122,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       logLevel: 'silent',
       envVars: chromeEnvironment(),
     },
-    { spawn: spawnInto(profile) as typeof spawn },
+    { spawn: spawnInto(profile, options.maxProcessBytes) as typeof spawn },
   );
   const end = async (): Promise<void> => {
     const child = launcher.chromeProcess;
@@ -162,11 +177,10 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
 
 type SpawnOptions = Parameters<typeof spawn>[2];
 
-function spawnInto(profile: string) {
-  return (command: string, args: readonly string[], options: SpawnOptions): ChildProcess => {
-    const child = canDieWithParent()
-      ? spawn('setpriv', ['--pdeathsig', 'KILL', '--', command, ...args], options)
-      : spawn(command, args, options);
+function spawnInto(profile: string, maxBytes: number | undefined) {
+  return (path: string, flags: readonly string[], options: SpawnOptions): ChildProcess => {
+    const [command = path, ...args] = [...wrappers(maxBytes), path, ...flags];
+    const child = spawn(command, args, options);
     // A program that cannot be run is noticed by the launcher's wait.
     child.on('error', () => {});
     if (child.pid !== undefined) recordProcess(child.pid, profile);

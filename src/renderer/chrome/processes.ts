@@ -38,23 +38,6 @@ export function killGroup(pid: number): void {
   }
 }
 
-const PAGE_BYTES = 4096;
-
-/** What the processes of a group hold that nobody shares, in bytes; 0 where there is no /proc. */
-export async function memoryOfGroup(groupId: number): Promise<number> {
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const sizes = await Promise.all(
-    pids.map(async (pid) => {
-      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      if (Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]) !== groupId) return 0;
-      const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
-      const [, resident = '0', shared = '0'] = statm.split(' ');
-      return (Number(resident) - Number(shared)) * PAGE_BYTES;
-    }),
-  );
-  return sizes.reduce((sum, each) => sum + each, 0);
-}
-
 /** At once, not soon: between Chrome's start and its record nothing may come. */
 export function recordProcess(pid: number, profile: string): void {
   const record: ProcessRecord = { pid, startTime: startTime(pid) ?? '', profile };

@@ -1,0 +1,113 @@
+/** The memory of one Chrome: what its processes use, and the bound on it while a document is rendered. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const MiB = 2 ** 20;
+/**
+ * What a browser and its warm tabs may hold between documents. It is replaced above that, so that a
+ * page has its whole budget, whatever came before it.
+ */
+export const MAX_WARM_BYTES = 512 * MiB;
+/**
+ * Chrome's largest processes map some 600 MiB that they never touch, and the kernel counts all of it.
+ * What is left lets the samples find a page first: they tell whose memory it was.
+ */
+const UNTOUCHED_BYTES = 1024 * MiB;
+/** A page fills 4 GB in a second. A sample takes less than a millisecond. */
+const SAMPLE_MS = 100;
+
+/** The kernel's limit on the data of each process (RLIMIT_DATA): it holds between two samples, too. */
+export function maxProcessBytes(maxPageBytes: number): number {
+  return MAX_WARM_BYTES + maxPageBytes + UNTOUCHED_BYTES;
+}
+
+const processGroup = (pid: string): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
+};
+
+/** Anonymous and shared memory, without files: the kernel takes their pages back by itself. */
+function residentBytes(pid: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].map(([, size]) =>
+    Number(size),
+  );
+  return kilobytes.reduce((sum, each) => sum + each, 0) * 1024;
+}
+
+export class ChromeMemory {
+  readonly #groupId: number;
+  readonly #maxBytes: number;
+  readonly #onExceeded: () => void;
+  /** Every process of the host that was seen, and whether it is one of the group. */
+  #seen = new Map<string, boolean>();
+  #timer: NodeJS.Timeout | undefined;
+  #exceeded = false;
+  #peak = 0;
+
+  /** @param onExceeded ends the Chrome; called once */
+  constructor(groupId: number, maxBytes: number, onExceeded: () => void) {
+    this.#groupId = groupId;
+    this.#maxBytes = maxBytes;
+    this.#onExceeded = onExceeded;
+  }
+
+  /** Whether a page was ended because it used too much. */
+  get exceeded(): boolean {
+    return this.#exceeded;
+  }
+
+  /** The largest sample of the document that was watched last, in bytes. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  /** Whether a process of the watched document may have died because it got no more memory. */
+  get wasShort(): boolean {
+    return this.#peak > this.#maxBytes / 2;
+  }
+
+  /** Begins with a document. Most end before the first sample. */
+  watch(): void {
+    this.rest();
+    this.#peak = 0;
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
+    this.#timer.unref();
+  }
+
+  rest(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** In bytes, shared memory counted in each process that maps it; 0 where there is no /proc. */
+  used(): number {
+    const seen = new Map<string, boolean>();
+    let sum = 0;
+    for (const pid of pids()) {
+      try {
+        const isMember = this.#seen.get(pid) ?? processGroup(pid) === this.#groupId;
+        seen.set(pid, isMember);
+        if (isMember) sum += residentBytes(pid);
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+    this.#seen = seen;
+    return sum;
+  }
+
+  #sample(): void {
+    this.#peak = Math.max(this.#peak, this.used());
+    if (this.#peak <= this.#maxBytes || this.#exceeded) return;
+    this.#exceeded = true;
+    this.rest();
+    this.#onExceeded();
+  }
+}
+
+function pids(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
