@@ -6,6 +6,7 @@ import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from './context.ts';
 import { freshQuery, type ReadDependencies } from './fresh-query.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { ApiKeyRequest } from './schemas/api-key-request.ts';
 import { Issues } from './schemas/issues.ts';
@@ -17,6 +18,7 @@ export interface ApiKeyDependencies extends ReadDependencies {
   readonly clock: Clock;
   readonly actors: ActorSystem;
   readonly vault: Vault;
+  readonly bodies: RequestBodies;
   readonly publicUrl: string;
 }
 

@@ -6,6 +6,7 @@ import { createSignInAudit } from '../application/sign-in-audit.ts';
 import { ServiceError } from '../errors.ts';
 import { newSessionId } from '../ids.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { isOpen } from './middleware/credential.ts';
 import { RefreshRequest, SignInRequest } from './schemas/auth-requests.ts';
 import { compile } from './schemas/validate.ts';
@@ -21,6 +22,7 @@ import { readSmallBody } from './valid-body.ts';
 export interface AuthDependencies extends Omit<SignInDependencies, 'signInAudit'> {
   readonly actors: ActorSystem;
   readonly tokens: Tokens;
+  readonly bodies: RequestBodies;
   readonly config: { readonly maxBodyBytes: number };
 }
 

@@ -4,9 +4,9 @@ import { requestConversion } from '../application/request-conversion.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import type { Vault } from '../keyring/vault.ts';
-import { callerOf, commandContext, type HttpMiddleware } from './context.ts';
+import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from './idempotency.ts';
-import { readJsonObject } from './middleware/body.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { checkConversionRequest, type RequestRules } from './rules/conversion-request.ts';
 import { Issues } from './schemas/issues.ts';
 
@@ -16,30 +16,36 @@ export interface CreateDependencies {
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;
   readonly vault: Vault;
+  readonly bodies: RequestBodies;
   /** Keys the hashes of idempotency keys. */
   readonly idempotencySecret: Buffer;
 }
 
+/** All that the body and its headers ask for; text is let go in favour of the bytes to be stored. */
+function asked(ctx: HttpContext, deps: CreateDependencies, body: object) {
+  const issues = new Issues();
+  const { document, ...request } = checkConversionRequest(body, issues, deps.config);
+  const key = idempotencyKeyOf(ctx, issues);
+  issues.throwAny();
+  const { accountId } = callerOf(ctx);
+  return {
+    accountId,
+    ...request,
+    document: Buffer.from(JSON.stringify(document)),
+    ...(key === undefined
+      ? {}
+      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) }),
+  };
+}
+
 export function createConversion(deps: CreateDependencies): HttpMiddleware {
   return async (ctx) => {
-    const body = await readJsonObject(ctx, deps.config.maxBodyBytes);
-    const issues = new Issues();
-    const request = await checkConversionRequest(body, issues, deps.config);
-    const key = idempotencyKeyOf(ctx, issues);
-    issues.throwAny();
-
-    const caller = callerOf(ctx);
-    const { accountId } = caller;
-    const { conversionId, requestedAt, replayed } = await requestConversion(
-      deps,
-      {
-        accountId,
-        ...request,
-        ...(key === undefined
-          ? {}
-          : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) }),
-      },
-      await commandContext(ctx, deps, caller),
+    const { conversionId, requestedAt, replayed } = await deps.bodies.read(
+      ctx,
+      deps.config.maxBodyBytes,
+      (body) => asked(ctx, deps, body),
+      async (request) =>
+        requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
     );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
     ctx.status = 202;
