@@ -36,12 +36,12 @@ export const BUDGETS = {
     2 ** 40,
     'bytes of all request bodies that are being received or handled',
   ),
-  maxAccountBodies: bound(
+  maxAccountBodiesBytes: bound(
     'api',
-    'MAX_ACCOUNT_BODIES',
-    8,
-    1e6,
-    "an account's request bodies that are being received or handled",
+    'MAX_ACCOUNT_BODIES_BYTES',
+    32 * MiB,
+    2 ** 40,
+    "bytes of those that are an account's; all clients without an account share as much",
   ),
   maxValidations: bound('api', 'MAX_VALIDATIONS', 2, 1e4, 'documents that are checked at a time'),
   maxAccountStoredBytes: bound(
@@ -79,6 +79,14 @@ export const BUDGETS = {
     600,
     1e9,
     'downloads a minute of one client address by file links',
+  ),
+  maxDownloads: bound('api', 'MAX_DOWNLOADS', 1024, 1e6, 'downloads under way'),
+  maxAddressDownloads: bound(
+    'api',
+    'MAX_ADDRESS_DOWNLOADS',
+    32,
+    1e6,
+    'downloads under way of one client address',
   ),
   maxPageMemoryBytes: bound(
     'renderer',
@@ -172,7 +180,7 @@ export class Budget {
   }
 }
 
-const PER_HOLDER: readonly BudgetName[] = ['maxAccountBodies'];
+const PER_HOLDER: readonly BudgetName[] = ['maxAccountBodiesBytes', 'maxAddressDownloads'];
 
 /** The budgets of one process. */
 export class Budgets {

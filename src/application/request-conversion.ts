@@ -2,7 +2,6 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { BlobStore, StagedBlob } from '../blob-store/port.ts';
 import { acceptedWithKey } from '../domain/account.ts';
 import type { PrintOptions } from '../domain/events.ts';
-import type { RequestDocument } from '../domain/request-document.ts';
 import { newConversionId } from '../ids.ts';
 import { accepted } from './accepted.ts';
 import { accountActor } from './kinds.ts';
@@ -17,6 +16,7 @@ export interface RequestedConversion {
 
 /**
  * Accepts a conversion: its request document, its debit and its events are on disk when this resolves.
+ * @param document a `RequestDocument` as JSON: bytes, as its text would be held twice until it is stored
  * @param idempotencyKey hex HMAC of the client's key
  * @throws {ServiceError} `insufficient_credits`, `service_unavailable`
  */
@@ -26,7 +26,7 @@ export async function requestConversion(
     readonly accountId: string;
     readonly source: 'html' | 'url';
     readonly options: PrintOptions;
-    readonly document: RequestDocument;
+    readonly document: Buffer;
     readonly idempotencyKey?: string;
   },
   context: CommandContext,
@@ -34,7 +34,7 @@ export async function requestConversion(
   const { accountId, source, options, document, idempotencyKey } = request;
   const now = context.metadata.time;
   const conversionId = newConversionId(now);
-  const blob = deps.blobs.stage(conversionId, 'request', Buffer.from(JSON.stringify(document)));
+  const blob = deps.blobs.stage(conversionId, 'request', document);
   const prerequisite = noticing(blob);
   const outcome = await deps.actors.send(
     accountActor,

@@ -54,12 +54,11 @@ export async function convertHere(
   { output, startRendering }: Toolbox,
 ): Promise<Converted> {
   const issues = new Issues();
-  const request = await checkConversionRequest(body, issues, core.config);
+  const { document, ...request } = checkConversionRequest(body, issues, core.config);
   issues.throwAny();
-  if (!request) throw new Error('The request was neither taken nor refused.');
   const { conversionId } = await requestConversion(
     core,
-    { accountId, ...request },
+    { accountId, ...request, document: Buffer.from(JSON.stringify(document)) },
     operatorContext(core.clock),
   );
   output.progress(`${conversionId} is accepted; waiting for the PDF`);

@@ -30,6 +30,7 @@ export async function startApi(
     host: config.host,
     port: config.port,
     standing: rateLimits.standingOf({ rateLimiter, clock, config }),
+    connections: core.budgets.get('maxConnections'),
   });
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   server.serve(

@@ -8,6 +8,7 @@ import { type Clock, isoTime } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from './context.ts';
 import { freshQuery } from '../application/fresh-query.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { answerPage, pageOf } from './pagination.ts';
 import { ApiKeyRequest } from './schemas/api-key-request.ts';
 import { Issues } from './schemas/issues.ts';
@@ -17,6 +18,7 @@ import { readSmallBody } from './valid-body.ts';
 export interface ApiKeyDependencies extends KeyMakingDependencies {
   readonly config: { readonly maxBodyBytes: number };
   readonly clock: Clock;
+  readonly bodies: RequestBodies;
   readonly publicUrl: string;
 }
 

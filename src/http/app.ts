@@ -6,6 +6,7 @@ import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { authenticate, countAnonymous, showsStanding } from './middleware/authenticate.ts';
+import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
 import { errors } from './middleware/errors.ts';
 import { notFound } from './middleware/not-found.ts';
@@ -56,7 +57,8 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(clientAddress(deps.config));
   app.use(errors);
   const document = buildDocument(ROUTES, deps);
-  const router = createRouter({ ...deps, document, closing: closing.signal });
+  const bodies = new RequestBodies(deps.budgets);
+  const router = createRouter({ ...deps, document, bodies, closing: closing.signal });
   app.use(router.routes());
   app.use(notFound(deps, router));
   const callback = app.callback();

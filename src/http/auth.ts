@@ -9,6 +9,7 @@ import type { Budgets } from '../budgets.ts';
 import { ServiceError } from '../errors.ts';
 import { newSessionId } from '../ids.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { accountOfSession } from './middleware/credential.ts';
 import { RefreshRequest, SignInRequest } from './schemas/auth-requests.ts';
 import { compile } from './schemas/validate.ts';
@@ -27,6 +28,7 @@ export interface AuthDependencies
   readonly actors: ActorSystem;
   readonly budgets: Budgets;
   readonly tokens: Tokens;
+  readonly bodies: RequestBodies;
   readonly config: { readonly maxBodyBytes: number };
 }
 

@@ -65,6 +65,7 @@ export async function commandContext(
 /** Aborted when the client goes away before it has its answer. */
 export function disconnection(ctx: Pick<Context, 'res'>): AbortSignal {
   const controller = new AbortController();
-  ctx.res.once('close', () => controller.abort());
+  if (ctx.res.destroyed) controller.abort();
+  else ctx.res.once('close', () => controller.abort());
   return controller.signal;
 }

@@ -9,7 +9,7 @@ import type { Vault } from '../keyring/vault.ts';
 import type { ReadModel } from '../read-model/read-model.ts';
 import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from './idempotency.ts';
-import { readJsonObject } from './middleware/body.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { checkConversionRequest, type RequestRules } from './rules/conversion-request.ts';
 import { Issues } from './schemas/issues.ts';
 
@@ -21,6 +21,7 @@ export interface CreateDependencies {
   readonly vault: Vault;
   readonly budgets: Budgets;
   readonly readModel: Pick<ReadModel, 'query'>;
+  readonly bodies: RequestBodies;
   /** Keys the hashes of idempotency keys. */
   readonly idempotencySecret: Buffer;
 }
@@ -47,27 +48,32 @@ function demandRoom(ctx: HttpContext, { budgets, config, readModel }: CreateDepe
   );
 }
 
+/** All that the body and its headers ask for; text is let go in favour of the bytes to be stored. */
+function asked(ctx: HttpContext, deps: CreateDependencies, body: object) {
+  const issues = new Issues();
+  const { document, ...request } = checkConversionRequest(body, issues, deps.config);
+  const key = idempotencyKeyOf(ctx, issues);
+  issues.throwAny();
+  const { accountId } = callerOf(ctx);
+  return {
+    accountId,
+    ...request,
+    document: Buffer.from(JSON.stringify(document)),
+    ...(key === undefined
+      ? {}
+      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) }),
+  };
+}
+
 export function createConversion(deps: CreateDependencies): HttpMiddleware {
   return async (ctx) => {
     demandRoom(ctx, deps);
-    const body = await readJsonObject(ctx, deps.config.maxBodyBytes);
-    const issues = new Issues();
-    const request = await checkConversionRequest(body, issues, deps.config);
-    const key = idempotencyKeyOf(ctx, issues);
-    issues.throwAny();
-
-    const caller = callerOf(ctx);
-    const { accountId } = caller;
-    const { conversionId, requestedAt, replayed } = await requestConversion(
-      deps,
-      {
-        accountId,
-        ...request,
-        ...(key === undefined
-          ? {}
-          : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) }),
-      },
-      await commandContext(ctx, deps, caller),
+    const { conversionId, requestedAt, replayed } = await deps.bodies.read(
+      ctx,
+      deps.config.maxBodyBytes,
+      (body) => asked(ctx, deps, body),
+      async (request) =>
+        requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
     );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
     ctx.status = 202;

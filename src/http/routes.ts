@@ -7,6 +7,7 @@ import { createConversion } from './create-conversion.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { getFile } from './files.ts';
 import { healthz, readyz } from './health.ts';
+import type { RequestBodies } from './middleware/body.ts';
 import { getOpenApi, getReferencePage } from './openapi/handlers.ts';
 import { getAccountDoc, listLedgerDoc } from './openapi/operations/account.ts';
 import { deleteApiKeyDoc, listApiKeysDoc, postApiKeyDoc } from './openapi/operations/api-keys.ts';
@@ -32,6 +33,7 @@ export interface RouteDependencies extends HttpDependencies {
   /** Aborted when the server closes: nothing is waited for any longer. */
   readonly closing: AbortSignal;
   readonly document: OpenApiDocument;
+  readonly bodies: RequestBodies;
 }
 
 type Handler = Route<RouteDependencies>['handler'];

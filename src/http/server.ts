@@ -6,8 +6,10 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Budget } from '../budgets.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { HttpApp } from './app.ts';
+import { Connections } from './connections.ts';
 import { requestIdOf } from './middleware/request-id.ts';
 import { SECURITY_HEADERS } from './middleware/security-headers.ts';
 
@@ -19,6 +21,11 @@ const ANSWER_HEADERS = {
 const BACKLOG = 4096;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Every method that some route has. */
+const METHODS = 'DELETE, GET, HEAD, POST';
+/** Connections beyond the budget that may be told so; what comes then is not accepted. */
+const REFUSED_CONNECTIONS = 256;
+const REFUSED_MS = 5_000;
 /** Answers under way when the server closes are given this long. */
 const DRAIN_MS = 10_000;
 
@@ -49,26 +56,66 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Tells whoever comes too early to come again. */
-function starting(standing: HttpApp['standing']): HttpApp {
+type Answering = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers every request with one error, before the application sees it. */
+function always(
+  standing: HttpApp['standing'],
+  code: ErrorCode,
+  message: string = ERRORS[code].message,
+  headers: Readonly<Record<string, string>> = {},
+): Answering {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, message } = ERRORS.service_unavailable;
-    response.writeHead(status, {
+    response.writeHead(ERRORS[code].status, {
       ...ANSWER_HEADERS,
       'X-Request-Id': requestIdOf(request.headers['x-request-id']),
-      'Retry-After': '1',
+      ...headers,
       ...(await standing(request.socket).catch(() => ({}))),
     });
-    response.end(JSON.stringify({ error: 'service_unavailable', message }));
+    response.end(JSON.stringify({ error: code, message }));
   };
-  return {
-    handle: (request, response) => void answer(request, response),
-    standing,
-    endWaiting: () => {},
-  };
+  return (request, response) => void answer(request, response);
 }
 
-/** What came is not a request that could reach the application: answered here, in the same shape. */
+const COME_AGAIN = { 'Retry-After': '1' };
+
+/** Tells whoever comes too early to come again. */
+const starting = (standing: HttpApp['standing']): HttpApp => ({
+  handle: always(standing, 'service_unavailable', undefined, COME_AGAIN),
+  standing,
+  endWaiting: () => {},
+});
+
+/** HTTP/1.1 demands exactly one; parts that stand before the service might each believe another. */
+function namesOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+/** Answers by the bare connection, in the same shape, and ends it. */
+async function answerBare(
+  app: HttpApp,
+  socket: Socket,
+  [code, message, given]: [ErrorCode, string, Readonly<Record<string, string>>?],
+): Promise<void> {
+  const body = JSON.stringify({ error: code, message });
+  const headers = {
+    ...ANSWER_HEADERS,
+    // Whatever it said of itself was not understood.
+    'X-Request-Id': requestIdOf(undefined),
+    ...given,
+    ...(await app.standing(socket).catch(() => ({}))),
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${ERRORS[code].status} ${code}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** What came is not a request that could reach the application. */
 async function answerBroken(
   app: HttpApp,
   error: NodeJS.ErrnoException,
@@ -78,23 +125,26 @@ async function answerBroken(
     socket.destroy();
     return;
   }
-  const [code, message]: [ErrorCode, string] =
+  await answerBare(
+    app,
+    socket,
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? ['request_timeout', ERRORS.request_timeout.message]
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? ['validation_error', `The request's headers are larger than ${MAX_HEADER_BYTES} bytes.`]
-        : ['validation_error', 'The request is not valid HTTP.'];
-  const body = JSON.stringify({ error: code, message });
-  const headers = {
-    ...ANSWER_HEADERS,
-    // Whatever it said of itself was not understood.
-    'X-Request-Id': requestIdOf(undefined),
-    ...(await app.standing(socket).catch(() => ({}))),
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${ERRORS[code].status} ${code}\r\n${lines.join('')}\r\n${body}`);
+        : ['validation_error', 'The request is not valid HTTP.'],
+  );
+}
+
+/** Tunnels are not made. Node leaves this connection, its faults too, to whoever listens for `connect`. */
+async function refuseTunnel(app: HttpApp, socket: Socket): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  await answerBare(app, socket, [
+    'method_not_allowed',
+    'CONNECT is not served here: this is no proxy.',
+    { Allow: METHODS },
+  ]);
+  socket.destroySoon();
 }
 
 function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
@@ -117,12 +167,15 @@ export async function listen({
   host,
   port,
   standing,
+  connections: budget,
   patience: given = {},
 }: {
   readonly host: string;
   readonly port: number;
   /** The rate limit headers of an answer that comes before there is an application. */
   readonly standing: HttpApp['standing'];
+  /** How many may be open; without it, as many as come. */
+  readonly connections?: Budget;
   /** Where it differs from the usual. */
   readonly patience?: Partial<Patience>;
 }): Promise<HttpServer> {
@@ -133,29 +186,45 @@ export async function listen({
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     connectionsCheckingInterval: patience.checkMs,
+    // Node's own answer has no body.
+    requireHostHeader: false,
   });
   // Without a listener, Node ends the connection.
   server.timeout = patience.stalledMs;
   let app = starting(standing);
+  const close = { Connection: 'close' };
+  const crowded = always(standing, 'service_unavailable', 'Too many connections are open.', {
+    ...COME_AGAIN,
+    ...close,
+  });
+  const hostless = always(
+    standing,
+    'validation_error',
+    'The request must have exactly one Host header.',
+    close,
+  );
   let closing = false;
-  /** Connections without a request under way. Node takes one that has sent nothing yet for busy. */
-  const quiet = new Set<Socket>();
+  const connections = new Connections(budget);
   const handle: RequestListener = (request, response) => {
     const { socket } = request;
-    quiet.delete(socket);
+    if (!connections.has(socket)) return crowded(request, response);
+    connections.busy(socket);
     response.once('close', () => {
       if (closing) socket.destroySoon();
-      else if (!socket.destroyed) quiet.add(socket);
+      else connections.quiet(socket);
     });
-    app.handle(request, response);
+    if (namesOneHost(request)) app.handle(request, response);
+    else hostless(request, response);
   };
   server.on('connection', (socket) => {
-    quiet.add(socket);
-    socket.once('close', () => quiet.delete(socket));
+    if (!connections.admit(socket)) socket.setTimeout(REFUSED_MS);
   });
+  if (budget !== undefined) server.maxConnections = budget.limit + REFUSED_CONNECTIONS;
+  server.on('drop', () => budget?.refuse());
   server.on('request', handle);
   // An expectation that is not understood is no reason to refuse the request.
   server.on('checkExpectation', handle);
+  server.on('connect', (_request, socket: Socket) => void refuseTunnel(app, socket));
   server.on('clientError', (error, socket: Socket) => void answerBroken(app, error, socket));
   const address = await bind(server, host, port);
   return {
@@ -168,7 +237,7 @@ export async function listen({
       closing = true;
       server.close(() => resolve());
       app.endWaiting();
-      for (const socket of quiet) socket.destroy();
+      connections.endQuiet();
       const drained = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await promise;
       clearTimeout(drained);

@@ -71,7 +71,10 @@ export interface ApiOptions {
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** Starts it on a temporary directory and ends both with the test. */
-export async function startApi(t: Test, { env = {}, replace, patience }: ApiOptions = {}) {
+export async function startApi(
+  t: Pick<Test, 'teardown'>,
+  { env = {}, replace, patience }: ApiOptions = {},
+) {
   const root = mkdtempSync(join(tmpdir(), 'pressledger-api-'));
   const clock = {
     time: Date.now(),
@@ -99,14 +102,15 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   runner.start();
   const rateLimiter = new MemoryRateLimiter(clock);
   const standing = standingOf({ rateLimiter, clock, config });
+  const budgets = new Budgets(config);
   const server = await listen({
     host: '127.0.0.1',
     port: 0,
     standing,
+    connections: budgets.get('maxConnections'),
     ...(patience && { patience }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
-  const budgets = new Budgets(config);
   const deps: HttpDependencies = {
     config,
     budgets,

@@ -143,7 +143,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
           accountId: accountId(n),
           source: 'html',
           options: OPTIONS,
-          document: { html },
+          document: Buffer.from(JSON.stringify({ html })),
         },
         context(),
       );

@@ -27,7 +27,7 @@ void test('an amount over the whole limit fits where nothing else is in use', (t
 });
 
 void test('a budget for each holder leaves others alone', (t) => {
-  const budget = new Budget('maxAccountBodies', 2, { perHolder: true });
+  const budget = new Budget('maxAccountBodiesBytes', 2, { perHolder: true });
   const releases = [budget.take(1, 'a'), budget.take(1, 'a')];
   t.equal(budget.take(1, 'a'), undefined);
   t.ok(budget.take(1, 'b'));

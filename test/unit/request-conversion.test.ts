@@ -7,7 +7,7 @@ import { openManagedPlace } from '../support/process-managers.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 
 /** Larger than what is written with the events. */
-const LARGE = { html: `<p>${'x'.repeat(70_000)}</p>` };
+const LARGE = Buffer.from(JSON.stringify({ html: `<p>${'x'.repeat(70_000)}</p>` }));
 const CREDITS = 3;
 const MANY = 40;
 

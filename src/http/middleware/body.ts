@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
-import type { HttpContext } from '../context.ts';
+import { Slots } from '../../slots.ts';
+import { disconnection, type HttpContext } from '../context.ts';
 import { refusalOfShape } from './json-shape.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
+/** What is shorter is parsed and checked at once: that takes less than a turn of the event loop. */
+const SHORT_BYTES = 64 * 1024;
+const RETRY_SECONDS = 2;
+/** All clients without an account share what one account may send: they never fill the whole budget. */
+const NO_ACCOUNT = 'no account';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -30,24 +38,38 @@ function checkMediaType(request: IncomingMessage): void {
   }
 }
 
-async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** A declared length above `maxBytes` is read away, and nothing of it kept. */
+async function readBytes(
+  request: IncomingMessage,
+  declared: number | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
+  // One buffer: a chunked body may come in millions of chunks, each an object of its own.
+  let kept = Buffer.allocUnsafe(Math.min(declared ?? SHORT_BYTES, maxBytes));
   let bytes = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      bytes += (chunk as Buffer).length;
-      if (bytes <= maxBytes) chunks.push(chunk as Buffer);
-      else chunks.length = 0;
+      const part = chunk as Buffer;
+      const end = bytes + part.length;
+      if (end <= maxBytes) {
+        if (end > kept.length) {
+          const larger = Buffer.allocUnsafe(Math.min(Math.max(end, 2 * kept.length), maxBytes));
+          kept.copy(larger, 0, 0, bytes);
+          kept = larger;
+        }
+        part.copy(kept, bytes);
+      }
+      bytes = end;
       if (bytes > maxBytes + DISCARD_BYTES) break;
     }
   } catch (cause) {
     throw new ServiceError('validation_error', 'The request body did not arrive whole.', { cause });
   }
   if (bytes > maxBytes) throw tooLarge(maxBytes);
-  return Buffer.concat(chunks, bytes);
+  return kept.subarray(0, bytes);
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(bytes: Buffer): object {
   const refusal = refusalOfShape(bytes);
   if (refusal !== undefined) throw new ServiceError('validation_error', refusal);
   let text: string;
@@ -56,26 +78,92 @@ function parse(bytes: Buffer): unknown {
   } catch (cause) {
     throw new ServiceError('validation_error', 'The request body is not valid UTF-8.', { cause });
   }
+  let body: unknown;
   try {
-    return JSON.parse(text);
+    body = JSON.parse(text);
   } catch (cause) {
     throw new ServiceError('validation_error', 'The request body is not valid JSON.', { cause });
   }
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new ServiceError('validation_error', 'The request body must be a JSON object.');
 }
 
-/**
- * The JSON object that the request carries.
- * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
- */
-export async function readJsonObject(ctx: HttpContext, maxBytes: number): Promise<object> {
-  const { req: request } = ctx;
-  const declared = Number(request.headers['content-length'] ?? Number.NaN);
-  const chunked = request.headers['transfer-encoding'] !== undefined;
-  if (chunked || declared > 0) {
+/** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
+export class RequestBodies {
+  readonly #all: Budget;
+  readonly #share: Budget;
+  readonly #validations: Budget;
+  readonly #validationSlots: Slots;
+
+  constructor(budgets: Budgets) {
+    this.#all = budgets.get('maxBodiesBytes');
+    this.#share = budgets.get('maxAccountBodiesBytes');
+    this.#validations = budgets.get('maxValidations');
+    this.#validationSlots = new Slots(this.#validations.limit);
+  }
+
+  /**
+   * Reads the request's JSON object, has `check` make of it what is needed, and counts the body until
+   * `handle` has ended. The object itself is let go before that.
+   * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
+   * @throws {BudgetExceeded} before anything of the body is read
+   */
+  async read<Checked, Result>(
+    ctx: HttpContext,
+    maxBytes: number,
+    check: (body: object) => Checked,
+    handle: (checked: Checked) => Promise<Result>,
+  ): Promise<Result> {
+    const { headers } = ctx.req;
+    const chunked = headers['transfer-encoding'] !== undefined;
+    const declared = chunked ? undefined : Number(headers['content-length'] ?? 0);
+    if (declared === 0) {
+      throw new ServiceError('validation_error', 'The request body must be a JSON object.');
+    }
+    const release = this.#take(ctx.state.caller?.accountId, declared ?? maxBytes, maxBytes);
     try {
-      if (!(declared > maxBytes)) checkMediaType(request);
-      const body = parse(await readBytes(request, maxBytes));
-      if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+      return await handle(await this.#receive(ctx, declared, maxBytes, check));
+    } finally {
+      release();
+    }
+  }
+
+  /** @param bytes more than `maxBytes` will be refused, so that nothing of them is kept */
+  #take(accountId: string | undefined, bytes: number, maxBytes: number): () => void {
+    if (bytes > maxBytes) return () => {};
+    const ofShare = this.#share.take(bytes, accountId ?? NO_ACCOUNT);
+    if (ofShare === undefined) {
+      throw accountId === undefined
+        ? new BudgetExceeded('service', 'Too much is being sent at a time.', RETRY_SECONDS)
+        : new BudgetExceeded(
+            'client',
+            'The account is sending too much at a time. Wait for answers before sending more.',
+            RETRY_SECONDS,
+          );
+    }
+    const ofAll = this.#all.take(bytes);
+    if (ofAll === undefined) {
+      ofShare();
+      throw new BudgetExceeded('service', 'Too much is being sent at a time.', RETRY_SECONDS);
+    }
+    return () => {
+      ofShare();
+      ofAll();
+    };
+  }
+
+  async #receive<Checked>(
+    ctx: HttpContext,
+    declared: number | undefined,
+    maxBytes: number,
+    check: (body: object) => Checked,
+  ): Promise<Checked> {
+    try {
+      if (declared === undefined || declared <= maxBytes) checkMediaType(ctx.req);
+      const bytes = await readBytes(ctx.req, declared, maxBytes);
+      return bytes.length <= SHORT_BYTES
+        ? check(parse(bytes))
+        : await this.#inTurn(ctx, () => check(parse(bytes)));
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'payload_too_large') {
         ctx.set('Connection', 'close');
@@ -83,5 +171,25 @@ export async function readJsonObject(ctx: HttpContext, maxBytes: number): Promis
       throw error;
     }
   }
-  throw new ServiceError('validation_error', 'The request body must be a JSON object.');
+
+  /**
+   * Runs `work` when it is its turn. What is parsed takes several times its bytes, so only some bodies
+   * are at a time. How many wait is bounded by the bytes that may be held.
+   */
+  async #inTurn<Result>(ctx: HttpContext, work: () => Result): Promise<Result> {
+    const gone = disconnection(ctx);
+    const free = await this.#validationSlots.acquire(gone);
+    const counted = this.#validations.take();
+    try {
+      // Others' requests go between two long checks.
+      await turn();
+      if (gone.aborted) {
+        throw new ServiceError('validation_error', 'The client hung up before its answer.');
+      }
+      return work();
+    } finally {
+      counted?.();
+      free?.();
+    }
+  }
 }

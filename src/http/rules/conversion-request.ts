@@ -74,9 +74,9 @@ function withoutFaulty(body: object, issues: Issues): ConversionRequest {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name)));
 }
 
-async function checkHtml(issues: Issues, html: string): Promise<void> {
+function checkHtml(issues: Issues, html: string): void {
   if (html.trim() === '') issues.add('html', 'Must not be blank.');
-  else if (!(await hasElement(html))) {
+  else if (!hasElement(html)) {
     issues.add('html', 'Must be HTML with at least one element, such as <p>text</p>.');
   }
 }
@@ -85,17 +85,17 @@ async function checkHtml(issues: Issues, html: string): Promise<void> {
  * Adds to `issues` all that is wrong with the body; what comes back is to be used only if nothing was.
  * @throws {ServiceError} `payload_too_large` where the HTML alone is too large
  */
-export async function checkConversionRequest(
+export function checkConversionRequest(
   body: object,
   issues: Issues,
   rules: RequestRules,
-): Promise<CheckedRequest> {
+): CheckedRequest {
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
   check(body, issues);
   const request = withoutFaulty(body, issues);
   const options = printOptions(request);
-  if (request.html !== undefined) await checkHtml(issues, request.html);
+  if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {
     const refusal = refusalOfUrl(request.url, {
       allowPrivateNetwork: rules.allowPrivateNetwork,
