@@ -4,7 +4,7 @@ import type { Prerequisite } from '../event-store/port.ts';
 
 /** Who sends a command and what goes with it. */
 export interface CommandContext {
-  /** The ids of its events follow from it: the same command sent again is the same events. */
+  /** Unique. The ids of the command's events follow from it. */
   readonly commandId: string;
   readonly metadata: Omit<EventMetadata, 'schemaVersion'>;
   /** Durable no later than the command's events; not stored when it appends nothing. */

@@ -9,7 +9,6 @@ import {
   jsonEvent,
   MaxAppendSizeExceededError,
   NO_STREAM,
-  type ReadRevision,
   START,
   StreamNotFoundError,
   streamNameFilter,
@@ -40,13 +39,6 @@ export class WrongRevision extends Error {
     super(`The stream is at revision ${actual}.`);
     this.actual = actual;
   }
-}
-
-export interface StreamRange {
-  /** Default: the first, or the last one when reading backwards. */
-  readonly from: number | undefined;
-  readonly limit: number;
-  readonly backwards: boolean;
 }
 
 export interface Placed {
@@ -105,19 +97,17 @@ export class KurrentDbClient {
   }
 
   /** Empty where there is no such stream. @throws {EventStoreUnavailable} */
-  async readStream(stream: string, range: StreamRange): Promise<RecordedEvent[]> {
-    if (range.limit < 1) return [];
-    const fromRevision: ReadRevision =
-      range.from === undefined ? (range.backwards ? END : START) : BigInt(range.from);
+  async readStream(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
+    if (limit < 1) return [];
     const onServer = this.#names.onServer(stream);
     try {
       const events = await this.#collect((driver) =>
         driver.readStream(
           onServer,
           {
-            fromRevision,
-            maxCount: range.limit,
-            direction: range.backwards ? BACKWARDS : FORWARDS,
+            fromRevision: BigInt(from),
+            maxCount: limit,
+            direction: FORWARDS,
             requiresLeader: true,
           },
           { highWaterMark: READ_AHEAD },

@@ -7,7 +7,7 @@
 
 /** An event as its writer hands it over. `data` and `metadata` are JSON objects. */
 export interface NewEvent {
-  /** A UUID; the same id in the same place is the same event, and is stored once. */
+  /** A UUID that follows from its cause. */
   readonly id: string;
   readonly type: string;
   readonly data: object;
@@ -22,7 +22,7 @@ export interface RecordedEvent extends NewEvent {
 }
 
 /** What the stream must look like for an append to go through; a number is its last revision. */
-export type ExpectedRevision = 'any' | 'no-stream' | 'exists' | number;
+export type ExpectedRevision = 'no-stream' | number;
 
 export interface AppendResult {
   /** Revision and position of the last event appended. */
@@ -40,11 +40,10 @@ export interface Prerequisite {
 }
 
 export interface ReadStreamOptions {
-  /** First revision to read; default 0, or the last one when reading backwards. */
+  /** First revision to read; default 0. */
   readonly from?: number;
   /** Most events to read; default 1,000. */
   readonly limit?: number;
-  readonly backwards?: boolean;
 }
 
 export interface ReadAllOptions {
@@ -66,9 +65,8 @@ export type BatchHandler = (events: readonly RecordedEvent[]) => void | Promise<
 export interface EventStore {
   /**
    * Appends all events or none, durable when it resolves.
-   * Repeating an append whose events are already there, in that order, gives the first result again.
-   * @throws {VersionConflict} the stream is not as expected
-   * @throws {EventStoreUnavailable} nothing is known to be stored; may be tried again
+   * @throws {VersionConflict} the stream is not as expected; nothing is stored
+   * @throws {EventStoreUnavailable} its outcome is not known: read the stream before the next one
    */
   append(
     stream: string,
@@ -77,7 +75,7 @@ export interface EventStore {
     prerequisites?: readonly Prerequisite[],
   ): Promise<AppendResult>;
 
-  /** Events of one stream in revision order (or the reverse); empty where there is no such stream. */
+  /** Events of one stream in revision order; empty where there is no such stream. */
   readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
   /** Events of all streams in position order. */

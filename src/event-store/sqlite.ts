@@ -51,8 +51,9 @@ export class SqliteEventStore implements EventStore {
     expected: ExpectedRevision,
     prerequisites: readonly Prerequisite[] = [],
   ): Promise<AppendResult> {
-    const problem = unusable(events);
-    if (problem !== undefined) return Promise.reject(new TypeError(problem));
+    if (events.length === 0) {
+      return Promise.reject(new TypeError('An append needs at least one event.'));
+    }
     const inside: StoredInDatabase[] = [];
     const outside: Prerequisite[] = [];
     for (const prerequisite of prerequisites) {
@@ -133,14 +134,6 @@ export class SqliteEventStore implements EventStore {
     clearInterval(this.#poll);
     this.#poll = undefined;
   }
-}
-
-function unusable(events: readonly NewEvent[]): string | undefined {
-  if (events.length === 0) return 'An append needs at least one event.';
-  if (events.length > 1 && new Set(events.map((event) => event.id)).size < events.length) {
-    return 'The events of an append need different ids.';
-  }
-  return undefined;
 }
 
 function reading<T>(read: () => T): T {

@@ -48,7 +48,7 @@ void test('a small document is stored with its event or not at all', async (t) =
   const id = newConversionId(Date.now());
   const staged = blobs.stage(id, 'request', Buffer.from('<p>small</p>'));
 
-  await t.rejects(events.append('a-1', newEvents(1), 'exists', [staged]));
+  await t.rejects(events.append('a-1', newEvents(1), 7, [staged]));
   await t.rejects(blobs.read(staged.ref), { name: 'BlobNotFound' });
 
   let commits = 0;

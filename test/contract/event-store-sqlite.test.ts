@@ -18,6 +18,5 @@ function openAt(path: string): OpenedEventStore {
 
 runEventStoreContract({
   name: 'SQLite',
-  knowsIdsOfOtherStreams: true,
   open: async (t) => openAt(join(t.testdir(), 'pressledger.db')),
 });

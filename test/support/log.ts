@@ -10,6 +10,7 @@ import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
 import { eventId } from '../../src/ids.ts';
 import type { Step } from './history.ts';
+import { appendNext } from './events.ts';
 import { NOW } from './samples.ts';
 
 export interface TestLog {
@@ -47,7 +48,7 @@ export function openLog(t: Test, past = 'cmd'): TestLog {
         const metadata = { correlationId: id, causationId: id, time: NOW + count * 1000 };
         return encodeEvent(eventId(id), event, { ...metadata, actor: { kind: 'operator' } });
       });
-      const { position } = await store.append(stream, encoded, 'any');
+      const { position } = await appendNext(store, stream, encoded);
       return position;
     },
   };
