@@ -43,13 +43,13 @@ module.exports = {
     only(
       'ports-know-domain-types-only',
       '^src/[^/]+/port\\.ts$',
-      ['^src/domain/', '^src/event-store/port\\.ts$', '^src/render-queue/messages\\.ts$'],
+      ['^src/domain/', '^src/blob-store/port\\.ts$', '^src/render-queue/messages\\.ts$'],
       'A port says what is needed, not how.',
     ),
     only(
       'event-store',
       '^src/event-store/',
-      ['^src/event-store/', '^src/domain/', '^src/embedded/', PLAIN],
+      ['^src/event-store/', '^src/domain/', '^src/blob-store/port\\.ts$', '^src/embedded/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     {
@@ -65,7 +65,7 @@ module.exports = {
     only(
       'blob-store',
       '^src/blob-store/',
-      ['^src/blob-store/', '^src/domain/', '^src/event-store/port\\.ts$', '^src/embedded/', PLAIN],
+      ['^src/blob-store/', '^src/domain/', '^src/embedded/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     only(
@@ -110,6 +110,7 @@ module.exports = {
         '^src/actors/',
         '^src/domain/(decider|events)\\.ts$',
         '^src/event-store/(port|codec)\\.ts$',
+        '^src/blob-store/port\\.ts$',
         '^src/(ids|clock|errors)\\.ts$',
       ],
       'Actors know no aggregate by name.',

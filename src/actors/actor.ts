@@ -158,9 +158,9 @@ export class Actor<State, Command, Event extends DomainEvent> {
     throw new ServiceError('service_unavailable', undefined, { retryAfter: 1 });
   }
 
-  #append({ base, events, prerequisites }: Plan<State, Event>): Promise<AppendResult> {
+  #append({ base, events, blobs }: Plan<State, Event>): Promise<AppendResult> {
     const expected = base.revision === -1 ? 'no-stream' : base.revision;
-    return this.#store.append(this.#stream, events, expected, prerequisites);
+    return this.#store.append(this.#stream, events, expected, blobs);
   }
 
   /** Reads what the stream holds now; every caller's read begins after its call. */

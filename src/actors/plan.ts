@@ -1,7 +1,8 @@
+import type { StagedBlob } from '../blob-store/port.ts';
 import { isRefusal } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { encodeEvent } from '../event-store/codec.ts';
-import type { AppendResult, NewEvent, Prerequisite } from '../event-store/port.ts';
+import type { AppendResult, NewEvent } from '../event-store/port.ts';
 import { eventId } from '../ids.ts';
 import type { Outcome, Version, Waiting } from './command.ts';
 import type { ActorKind } from './kind.ts';
@@ -15,7 +16,7 @@ export interface Plan<State, Event> {
   readonly base: Version<State>;
   readonly after: State;
   readonly events: readonly NewEvent[];
-  readonly prerequisites: readonly Prerequisite[];
+  readonly blobs: readonly StagedBlob[];
   readonly verdicts: readonly Verdict<State, Event>[];
 }
 
@@ -28,7 +29,7 @@ export function planBatch<State, Command, Event extends DomainEvent>(
 ): Plan<State, Event> {
   let state = base.state;
   const events: NewEvent[] = [];
-  const prerequisites: Prerequisite[] = [];
+  const blobs: StagedBlob[] = [];
 
   const judge = ({ command, context }: Waiting<State, Command, Event>): Verdict<State, Event> => {
     const decision = decider.decide(command, state);
@@ -38,7 +39,7 @@ export function planBatch<State, Command, Event extends DomainEvent>(
     );
     state = decision.reduce((before, event) => decider.evolve(before, event), state);
     events.push(...encoded);
-    if (encoded.length > 0) prerequisites.push(...(context.prerequisites ?? []));
+    if (encoded.length > 0) blobs.push(...(context.blobs ?? []));
     const revision = base.revision + events.length;
     const { position } = base;
     return { outcome: { accepted: true, state, events: decision, revision, position } };
@@ -52,7 +53,7 @@ export function planBatch<State, Command, Event extends DomainEvent>(
       return { fault };
     }
   });
-  return { base, after: state, events, prerequisites, verdicts };
+  return { base, after: state, events, blobs, verdicts };
 }
 
 /** Answers a batch whose plan is stored, or needs nothing stored. */

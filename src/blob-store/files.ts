@@ -21,7 +21,7 @@ import {
   type BlobRange,
   type BlobStore,
   BlobStoreUnavailable,
-  type StagedBlob,
+  StagedBlob,
 } from './port.ts';
 
 export class FileBlobStore implements BlobStore {
@@ -49,7 +49,7 @@ export class FileBlobStore implements BlobStore {
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
     const ref = refOf(conversionId, kind, content);
-    return { ref, store: () => this.#write(ref, content) };
+    return new StagedBlob(ref, () => this.#write(ref, content));
   }
 
   adopt(

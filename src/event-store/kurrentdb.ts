@@ -3,6 +3,7 @@
  * to single streams, so that any from 23.10 serves.
  */
 import type { Logger } from 'pino';
+import type { StagedBlob } from '../blob-store/port.ts';
 import { parseEventStoreUrl } from './kurrentdb-address.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KurrentDbClient, WrongRevision } from './kurrentdb-client.ts';
@@ -17,7 +18,6 @@ import {
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
-  type Prerequisite,
   type ReadAllOptions,
   type ReadStreamOptions,
   type RecordedEvent,
@@ -65,11 +65,11 @@ class KurrentDbEventStore implements EventStore {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites: readonly Prerequisite[] = [],
+    blobs: readonly StagedBlob[] = [],
   ): Promise<AppendResult> {
     const written = events.map(serialised);
     if (written.length === 0) throw new TypeError('An append needs at least one event.');
-    if (prerequisites.length > 0) await storeAll(prerequisites);
+    if (blobs.length > 0) await storeAll(blobs);
     const send = (): Promise<AppendResult> => this.#send(stream, written, expected);
     try {
       return await send();
@@ -139,9 +139,9 @@ function serialised({ id, type, data, metadata }: NewEvent): NewEvent {
 
 const copy = (value: object): object => JSON.parse(JSON.stringify(value)) as object;
 
-async function storeAll(prerequisites: readonly Prerequisite[]): Promise<void> {
+async function storeAll(blobs: readonly StagedBlob[]): Promise<void> {
   try {
-    await Promise.all(prerequisites.map((prerequisite) => prerequisite.store()));
+    await Promise.all(blobs.map((blob) => blob.store()));
   } catch (error) {
     throw new EventStoreUnavailable('What the events refer to could not be stored.', {
       cause: error,

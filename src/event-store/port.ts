@@ -5,6 +5,8 @@
  * they are opaque to callers except for their order, and `0n` lies before the first event.
  */
 
+import type { StagedBlob } from '../blob-store/port.ts';
+
 /** An event as its writer hands it over. `data` and `metadata` are JSON objects. */
 export interface NewEvent {
   /** A UUID that follows from its cause. */
@@ -28,15 +30,6 @@ export interface AppendResult {
   /** Revision and position of the last event appended. */
   readonly revision: number;
   readonly position: bigint;
-}
-
-/**
- * Something that must be durable no later than the events that refer to it (a document's bytes).
- * An adapter that shares a database with its keeper may write it in the append's own transaction.
- */
-export interface Prerequisite {
-  /** Makes it durable by itself. Safe to repeat. */
-  store(): Promise<void>;
 }
 
 export interface ReadStreamOptions {
@@ -64,7 +57,7 @@ export type BatchHandler = (events: readonly RecordedEvent[]) => void | Promise<
 
 export interface EventStore {
   /**
-   * Appends all events or none, durable when it resolves.
+   * Appends all events or none, durable when it resolves, with the blobs that they name.
    * @throws {VersionConflict} the stream is not as expected; nothing is stored
    * @throws {EventStoreUnavailable} its outcome is not known: read the stream before the next one
    */
@@ -72,7 +65,7 @@ export interface EventStore {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites?: readonly Prerequisite[],
+    blobs?: readonly StagedBlob[],
   ): Promise<AppendResult>;
 
   /** Events of one stream in revision order; empty where there is no such stream. */

@@ -76,7 +76,7 @@ export class PendingAppend implements Work {
   readonly #events: readonly NewEvent[];
   readonly #texts: readonly string[];
   readonly #expected: ExpectedRevision;
-  readonly #prerequisites: readonly StoredInDatabase[];
+  readonly #blobs: readonly StoredInDatabase[];
   #resolve: (result: AppendResult) => void = () => {};
   #reject: (error: Error) => void = () => {};
   #outcome: AppendResult | VersionConflict | undefined;
@@ -86,7 +86,7 @@ export class PendingAppend implements Work {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites: readonly StoredInDatabase[],
+    blobs: readonly StoredInDatabase[],
   ) {
     this.#writer = writer;
     this.#stream = stream;
@@ -97,7 +97,7 @@ export class PendingAppend implements Work {
       JSON.stringify(event.metadata),
     ]);
     this.#expected = expected;
-    this.#prerequisites = prerequisites;
+    this.#blobs = blobs;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -131,7 +131,7 @@ export class PendingAppend implements Work {
       const metadata = this.#texts[2 * index + 1] ?? '';
       this.#writer.insert(this.#stream, revision, event, data, metadata);
     }
-    for (const prerequisite of this.#prerequisites) prerequisite.storeIn();
+    for (const blob of this.#blobs) blob.storeIn();
     return this.#writer.appended(this.#stream, revision);
   }
 }

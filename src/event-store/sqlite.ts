@@ -1,4 +1,5 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
+import type { StagedBlob } from '../blob-store/port.ts';
 import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../embedded/database.ts';
 import {
   type AppendResult,
@@ -7,7 +8,6 @@ import {
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
-  type Prerequisite,
   type ReadAllOptions,
   type ReadStreamOptions,
   type RecordedEvent,
@@ -49,16 +49,16 @@ export class SqliteEventStore implements EventStore {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites: readonly Prerequisite[] = [],
+    blobs: readonly StagedBlob[] = [],
   ): Promise<AppendResult> {
     if (events.length === 0) {
       return Promise.reject(new TypeError('An append needs at least one event.'));
     }
     const inside: StoredInDatabase[] = [];
-    const outside: Prerequisite[] = [];
-    for (const prerequisite of prerequisites) {
-      if (isStoredIn(this.#database, prerequisite)) inside.push(prerequisite);
-      else outside.push(prerequisite);
+    const outside: StagedBlob[] = [];
+    for (const blob of blobs) {
+      if (isStoredIn(this.#database, blob)) inside.push(blob);
+      else outside.push(blob);
     }
     const pending = new PendingAppend(this.#writer, stream, events, expected, inside);
     if (outside.length === 0) this.#database.enqueue(pending);
@@ -98,8 +98,8 @@ export class SqliteEventStore implements EventStore {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
   }
 
-  #appendAfter(prerequisites: readonly Prerequisite[], pending: PendingAppend): void {
-    Promise.all(prerequisites.map((prerequisite) => prerequisite.store())).then(
+  #appendAfter(blobs: readonly StagedBlob[], pending: PendingAppend): void {
+    Promise.all(blobs.map((blob) => blob.store())).then(
       () => this.#database.enqueue(pending),
       (error: unknown) => pending.failed(error),
     );

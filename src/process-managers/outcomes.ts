@@ -179,7 +179,7 @@ async function record(
   const late = status === 'completed' || status === 'failed';
   const outcome = await actors.send(conversionActor, conversionId, recording.command, {
     commandId,
-    prerequisites: late ? [] : recording.blobs,
+    blobs: late ? [] : recording.blobs,
     metadata: {
       correlationId: conversionId,
       causationId: commandId,

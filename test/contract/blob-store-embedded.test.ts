@@ -56,11 +56,13 @@ void test('a small document is stored with its event or not at all', async (t) =
   await events.append('a-1', newEvents(1), 'no-stream', [staged]);
   t.equal(commits, 1, 'one transaction carries both');
   t.equal((await blobs.read(staged.ref)).toString(), '<p>small</p>');
+  t.equal(staged.isStoredApart, false);
   t.strictSame(readdirSync(join(dir, 'blobs')), ['tmp'], 'no file was written');
 
   const large = blobs.stage(id, 'request', Buffer.alloc(1_000_000));
   await events.append('a-1', newEvents(1), 0, [large]);
   t.equal((await blobs.read(large.ref)).length, 1_000_000);
+  t.equal(large.isStoredApart, true);
   await events.close();
   database.close();
 });

@@ -1,11 +1,13 @@
 /** What every event store must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
+import { StagedBlob } from '../../src/blob-store/port.ts';
 import {
   type EventStore,
   type ExpectedRevision,
   VersionConflict,
 } from '../../src/event-store/port.ts';
 import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
+import { blobRef } from '../support/samples.ts';
 
 export interface OpenedEventStore {
   readonly store: EventStore;
@@ -143,11 +145,12 @@ export function runEventStoreContract({ name, open, options = {} }: EventStoreAd
 
   contract('stores what an append refers to no later than its events', async (t, { store }) => {
     let stored = 0;
-    const prerequisite = { store: async () => void (stored += 1) };
-    await store.append('a-1', newEvents(1), 'no-stream', [prerequisite]);
+    const blob = new StagedBlob(blobRef('request'), async () => void (stored += 1));
+    await store.append('a-1', newEvents(1), 'no-stream', [blob]);
     t.equal(stored, 1);
-    const failing = { store: () => Promise.reject(new Error('no room')) };
-    await t.rejects(store.append('a-1', newEvents(1), 0, [prerequisite, failing]), {
+    t.equal(blob.isStoredApart, true);
+    const failing = new StagedBlob(blobRef('request'), () => Promise.reject(new Error('no room')));
+    await t.rejects(store.append('a-1', newEvents(1), 0, [blob, failing]), {
       name: 'EventStoreUnavailable',
       cause: { message: 'no room' },
     });

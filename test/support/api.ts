@@ -212,7 +212,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
     } as const;
     await actors.send(conversionActor, conversionId, command, {
       ...context(),
-      prerequisites: [manifest],
+      blobs: [manifest],
     });
   }
 
