@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import type { BlobRef } from '../domain/events.ts';
-import type { EmbeddedDatabase, StoredInDatabase } from '../embedded/database.ts';
+import type { EmbeddedDatabase, StoredInDatabase } from '../sqlite/database.ts';
 import { checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
 import {
   type BlobKind,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventually } from '../support/deadline.ts';
 import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
 

@@ -1,6 +1,6 @@
 /** Prepared reads of the `events` table. */
 import type { Database } from 'better-sqlite3';
-import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from './port.ts';
+import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../port.ts';
 
 const DEFAULT_LIMIT = 1_000;
 

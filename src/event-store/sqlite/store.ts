@@ -1,6 +1,6 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
-import type { StagedBlob } from '../blob-store/port.ts';
-import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../embedded/database.ts';
+import type { StagedBlob } from '../../blob-store/port.ts';
+import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
   type AppendResult,
   type BatchHandler,
@@ -12,11 +12,11 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   type Subscription,
-} from './port.ts';
-import { EventWriter, PendingAppend } from './sqlite-append.ts';
-import { EventReader } from './sqlite-reader.ts';
-import { createEventTables } from './sqlite-schema.ts';
-import { SqliteSubscription } from './sqlite-subscription.ts';
+} from '../port.ts';
+import { EventWriter, PendingAppend } from './append.ts';
+import { EventReader } from './read.ts';
+import { createEventTables } from './schema.ts';
+import { SqliteSubscription } from './subscription.ts';
 
 /** How often other processes' appends are looked for; a look costs a few microseconds. */
 const POLL_MS = 20;

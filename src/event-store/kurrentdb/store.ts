@@ -3,14 +3,14 @@
  * to single streams, so that any from 23.10 serves.
  */
 import type { Logger } from 'pino';
-import type { StagedBlob } from '../blob-store/port.ts';
-import { parseEventStoreUrl } from './kurrentdb-address.ts';
+import type { StagedBlob } from '../../blob-store/port.ts';
+import { parseEventStoreUrl } from './connection-string.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KurrentDbClient, WrongRevision } from './kurrentdb-client.ts';
-import { LogHead } from './kurrentdb-head.ts';
-import { StreamNames } from './kurrentdb-names.ts';
-import { KurrentDbSubscription } from './kurrentdb-subscription.ts';
-import { whyUnusable } from './kurrentdb-unusable.ts';
+import { KurrentDbClient, WrongRevision } from './client.ts';
+import { LogHead } from './head.ts';
+import { StreamNames } from './names.ts';
+import { KurrentDbSubscription } from './subscription.ts';
+import { whyUnusable } from './unusable.ts';
 import {
   type AppendResult,
   type BatchHandler,
@@ -23,7 +23,7 @@ import {
   type RecordedEvent,
   type Subscription,
   VersionConflict,
-} from './port.ts';
+} from '../port.ts';
 
 const DEFAULT_LIMIT = 1_000;
 /** Pause before an append without an answer is sent once more: a lost connection is made anew in it. */

@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../embedded/database.ts';
+import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 
 /** Positions and revisions are given by the writer inside its transaction, so neither has gaps. */
 const DDL = `

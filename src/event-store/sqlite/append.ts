@@ -1,16 +1,16 @@
 /** One append's share of a group commit. */
 import type { Database } from 'better-sqlite3';
-import type { StoredInDatabase } from '../embedded/database.ts';
-import type { Batch, Work } from '../embedded/group-commit.ts';
+import type { StoredInDatabase } from '../../sqlite/database.ts';
+import type { Batch, Work } from '../../sqlite/group-commit.ts';
 import {
   type AppendResult,
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
   VersionConflict,
-} from './port.ts';
-import type { EventReader } from './sqlite-reader.ts';
-import { INSERT_EVENT } from './sqlite-schema.ts';
+} from '../port.ts';
+import type { EventReader } from './read.ts';
+import { INSERT_EVENT } from './schema.ts';
 
 /** Streams whose last revision is remembered: more than are written to at a time. */
 const REMEMBERED_STREAMS = 10_000;

@@ -15,19 +15,19 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Logger } from 'pino';
-import type { EventStoreAddress } from './kurrentdb-address.ts';
-import { CALL_MS, type Call, Connection } from './kurrentdb-connection.ts';
-import { type Driver, type DriverRead, READ_AHEAD } from './kurrentdb-driver.ts';
-import { EventFeed } from './kurrentdb-feed.ts';
-import { type DriverEvent, placeOf, recordedEvent } from './kurrentdb-event.ts';
-import type { LogRange } from './kurrentdb-filtered-read.ts';
-import type { StreamNames } from './kurrentdb-names.ts';
+import type { EventStoreAddress } from './connection-string.ts';
+import { CALL_MS, type Call, Connection } from './connection.ts';
+import { type Driver, type DriverRead, READ_AHEAD } from './driver.ts';
+import { EventFeed } from './feed.ts';
+import { type DriverEvent, placeOf, recordedEvent } from './event.ts';
+import type { LogRange } from './filtered-read.ts';
+import type { StreamNames } from './names.ts';
 import {
   type AppendResult,
   EventStoreUnavailable,
   type NewEvent,
   type RecordedEvent,
-} from './port.ts';
+} from '../port.ts';
 
 /** The stream is not at the revision that an append expected, or a part of the append is known. */
 export class WrongRevision extends Error {
