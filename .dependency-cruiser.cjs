@@ -43,13 +43,13 @@ module.exports = {
     only(
       'ports-know-domain-types-only',
       '^src/[^/]+/port\\.ts$',
-      ['^src/domain/', '^src/event-store/port\\.ts$', '^src/render-queue/messages\\.ts$'],
+      ['^src/domain/', '^src/blob-store/port\\.ts$', '^src/render-queue/messages\\.ts$'],
       'A port says what is needed, not how.',
     ),
     only(
       'event-store',
       '^src/event-store/',
-      ['^src/event-store/', '^src/domain/', '^src/embedded/', PLAIN],
+      ['^src/event-store/', '^src/domain/', '^src/blob-store/port\\.ts$', '^src/sqlite/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     {
@@ -58,14 +58,14 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|projections|test|bench)/',
-        pathNot: '^src/event-store/kurrentdb-(client|connection|driver|filtered-read)\\.ts$',
+        pathNot: '^src/event-store/kurrentdb/(client|connection|driver|filtered-read)\\.ts$',
       },
       to: { path: 'node_modules/@(eventstore|kurrent)/' },
     },
     only(
       'blob-store',
       '^src/blob-store/',
-      ['^src/blob-store/', '^src/domain/', '^src/event-store/port\\.ts$', '^src/embedded/', PLAIN],
+      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     only(
@@ -86,9 +86,9 @@ module.exports = {
       'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',
     ),
     only(
-      'embedded',
-      '^src/embedded/',
-      ['^src/embedded/', PLAIN],
+      'sqlite',
+      '^src/sqlite/',
+      ['^src/sqlite/', PLAIN],
       'The database file that embedded adapters share knows none of them.',
     ),
     only(
@@ -110,6 +110,7 @@ module.exports = {
         '^src/actors/',
         '^src/domain/(decider|events)\\.ts$',
         '^src/event-store/(port|codec)\\.ts$',
+        '^src/blob-store/port\\.ts$',
         '^src/(ids|clock|errors)\\.ts$',
       ],
       'Actors know no aggregate by name.',

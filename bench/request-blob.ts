@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { EmbeddedBlobStore } from '../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../src/blob-store/files.ts';
 import type { BlobStore } from '../src/blob-store/port.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/embedded/database.ts';
-import { SqliteEventStore } from '../src/event-store/sqlite.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { newConversionId } from '../src/ids.ts';
 import { inTemporaryDirectory, median, perSecond, print } from './measure.ts';
 

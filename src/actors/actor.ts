@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { type AppendResult, type EventStore, VersionConflict } from '../event-store/port.ts';
-import { Attempts } from './attempts.ts';
 import type { CommandContext, Outcome, Version, Waiting } from './command.ts';
 import { History } from './history.ts';
 import type { ActorKind } from './kind.ts';
 import type { Limits } from './limits.ts';
 import { Mailbox } from './mailbox.ts';
-import { answer, type Plan, planBatch, repeated } from './plan.ts';
+import { answer, type Plan, planBatch } from './plan.ts';
 import { Snapshotter } from './snapshotter.ts';
 import type { SnapshotCache } from './snapshots.ts';
 
@@ -23,7 +22,6 @@ export class Actor<State, Command, Event extends DomainEvent> {
   readonly #store: EventStore;
   readonly #limits: Limits;
   readonly #mailbox: Mailbox<Waiting<State, Command, Event>>;
-  readonly #attempts: Attempts<State, Event>;
   readonly #snapshotter: Snapshotter<State>;
   readonly #history: History<State, Command, Event>;
   readonly #snapshotFailed: (error: unknown) => void;
@@ -51,16 +49,8 @@ export class Actor<State, Command, Event extends DomainEvent> {
     this.#limits = limits;
     this.#snapshotFailed = snapshotFailed;
     this.#mailbox = new Mailbox(limits.mailbox);
-    this.#attempts = new Attempts(stream);
     this.#snapshotter = new Snapshotter(kind.snapshot, snapshots, stream);
-    this.#history = new History(
-      kind,
-      stream,
-      store,
-      limits.page,
-      this.#snapshotter,
-      this.#attempts,
-    );
+    this.#history = new History(kind, stream, store, limits.page, this.#snapshotter);
   }
 
   get isBusy(): boolean {
@@ -136,7 +126,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
     let confirmed = this.#warm === undefined || this.#inDoubt;
     let base = (!confirmed && this.#warm) || (await this.#current());
     for (let attempt = 1; attempt <= this.#limits.attempts; attempt += 1) {
-      const plan = planBatch(this.kind, this.#stream, base, batch, this.#attempts);
+      const plan = planBatch(this.kind, this.#stream, base, batch);
       if (plan.events.length === 0) {
         // Nothing to append, so no expected revision proves that the state is current: read on.
         const current = confirmed ? base : await this.#current();
@@ -147,21 +137,13 @@ export class Actor<State, Command, Event extends DomainEvent> {
       }
       try {
         const appended = await this.#append(plan);
-        if (appended.revision === base.revision + plan.events.length) {
-          this.#adopt({ state: plan.after, ...appended, eventId: plan.events.at(-1)?.id });
-          this.#confirm(appended.position);
-          return answer(batch, plan, appended);
-        }
-        return answer(batch, repeated(plan, await this.#current(), appended), appended);
+        this.#adopt({ state: plan.after, ...appended, eventId: plan.events.at(-1)?.id });
+        this.#confirm(appended.position);
+        return answer(batch, plan, appended);
       } catch (error) {
         if (!(error instanceof VersionConflict)) {
           this.#inDoubt = true;
           throw error;
-        }
-        if (error.actual === base.revision && batch.length > 1) {
-          // The stream is as expected, so one of the events is stored already: each for itself.
-          for (const waiting of batch) await this.#serve([waiting]);
-          return;
         }
         // A store put back to an older state: what is warm here never happened there.
         if (error.actual < base.revision) {
@@ -176,13 +158,9 @@ export class Actor<State, Command, Event extends DomainEvent> {
     throw new ServiceError('service_unavailable', undefined, { retryAfter: 1 });
   }
 
-  async #append(plan: Plan<State, Event>): Promise<AppendResult> {
-    const { base, events, prerequisites, attempts } = plan;
-    for (const attempt of attempts) this.#attempts.tried(attempt);
+  #append({ base, events, blobs }: Plan<State, Event>): Promise<AppendResult> {
     const expected = base.revision === -1 ? 'no-stream' : base.revision;
-    const appended = await this.#store.append(this.#stream, events, expected, prerequisites);
-    for (const attempt of attempts) this.#attempts.acknowledged(attempt);
-    return appended;
+    return this.#store.append(this.#stream, events, expected, blobs);
   }
 
   /** Reads what the stream holds now; every caller's read begins after its call. */

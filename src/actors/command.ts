@@ -1,14 +1,14 @@
 import type { Refusal } from '../domain/decider.ts';
 import type { EventMetadata } from '../domain/events.ts';
-import type { Prerequisite } from '../event-store/port.ts';
+import type { StagedBlob } from '../blob-store/port.ts';
 
 /** Who sends a command and what goes with it. */
 export interface CommandContext {
-  /** The ids of its events follow from it: the same command sent again is the same events. */
+  /** Unique. The ids of the command's events follow from it. */
   readonly commandId: string;
   readonly metadata: Omit<EventMetadata, 'schemaVersion'>;
-  /** Durable no later than the command's events; not stored when it appends nothing. */
-  readonly prerequisites?: readonly Prerequisite[];
+  /** Stored with the command's events, which name them; left alone when it appends nothing. */
+  readonly blobs?: readonly StagedBlob[];
 }
 
 export interface Accepted<State, Event> {

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DomainEvent } from '../domain/events.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
-import type { Attempts } from './attempts.ts';
 import type { Version } from './command.ts';
 import type { ActorKind } from './kind.ts';
 import type { Snapshotter } from './snapshotter.ts';
@@ -14,7 +13,6 @@ export class History<State, Command, Event extends DomainEvent> {
   readonly #store: EventStore;
   readonly #page: number;
   readonly #snapshotter: Snapshotter<State>;
-  readonly #attempts: Attempts<State, Event>;
 
   constructor(
     kind: ActorKind<State, Command, Event>,
@@ -22,14 +20,12 @@ export class History<State, Command, Event extends DomainEvent> {
     store: EventStore,
     page: number,
     snapshotter: Snapshotter<State>,
-    attempts: Attempts<State, Event>,
   ) {
     this.#kind = kind;
     this.#stream = stream;
     this.#store = store;
     this.#page = page;
     this.#snapshotter = snapshotter;
-    this.#attempts = attempts;
   }
 
   /** The stream as of now, from its snapshot where the stream holds the snapshot's last event. */
@@ -69,7 +65,6 @@ export class History<State, Command, Event extends DomainEvent> {
       const state = this.#kind.decider.evolve(version.state, event);
       const { revision, position, id } = recorded;
       version = { state, revision, position, eventId: id };
-      this.#attempts.seen(recorded, event, version);
     }
     return version;
   }

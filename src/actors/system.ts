@@ -60,7 +60,7 @@ export class ActorSystem {
   /**
    * Decides the command on its stream's state and resolves when its events are durable.
    * @throws {ServiceError} service_unavailable: closed, too many wait, or other writers kept winning
-   * @throws {EventStoreUnavailable} whether it is stored is not known; the same command may be sent again
+   * @throws {EventStoreUnavailable} its outcome is not known; sent again, it is decided on what was stored
    */
   async send<State, Command, Event extends DomainEvent>(
     kind: ActorKind<State, Command, Event>,

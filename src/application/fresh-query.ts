@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { ServiceError } from '../errors.ts';
 import type { EventStore } from '../event-store/port.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 
 export interface ReadDependencies {

@@ -1,5 +1,5 @@
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
-import type { BlobStore, StagedBlob } from '../blob-store/port.ts';
+import type { BlobStore } from '../blob-store/port.ts';
 import { acceptedWithKey } from '../domain/account.ts';
 import type { PrintOptions } from '../domain/events.ts';
 import { newConversionId } from '../ids.ts';
@@ -35,7 +35,6 @@ export async function requestConversion(
   const now = context.metadata.time;
   const conversionId = newConversionId(now);
   const blob = deps.blobs.stage(conversionId, 'request', document);
-  const prerequisite = noticing(blob);
   const outcome = await deps.actors.send(
     accountActor,
     accountId,
@@ -52,10 +51,10 @@ export async function requestConversion(
     {
       commandId: context.commandId,
       metadata: { ...context.metadata, correlationId: conversionId },
-      prerequisites: [prerequisite.staged],
+      blobs: [blob],
     },
   );
-  if (prerequisite.isStored() && (!outcome.accepted || outcome.events.length === 0)) {
+  if (blob.isStoredApart && (!outcome.accepted || outcome.events.length === 0)) {
     // Stored for an append that another node's came before: nothing will ever name it. What cannot be
     // deleted now stays, as it does where a process ends in between.
     await deps.blobs.deleteAll(conversionId).catch(() => {});
@@ -66,16 +65,4 @@ export async function requestConversion(
     idempotencyKey === undefined ? undefined : acceptedWithKey(state, idempotencyKey, now);
   if (!earlier) throw new Error(`${conversionId} was neither accepted nor a repetition.`);
   return { ...earlier, replayed: true };
-}
-
-/** The same blob, and whether it was stored by itself, not as a part of the append. */
-function noticing(blob: StagedBlob): { readonly staged: StagedBlob; isStored(): boolean } {
-  let stored = false;
-  const staged = Object.assign(Object.create(blob) as StagedBlob, {
-    store: (): Promise<void> => {
-      stored = true;
-      return blob.store();
-    },
-  });
-  return { staged, isStored: () => stored };
 }

@@ -6,14 +6,14 @@
 import { Readable } from 'node:stream';
 import type { BlobAddress } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
-import type { EmbeddedDatabase, StoredInDatabase } from '../embedded/database.ts';
+import type { EmbeddedDatabase, StoredInDatabase } from '../sqlite/database.ts';
 import { addressOf, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
 import {
   type BlobKind,
   type BlobRange,
   type BlobStore,
   BlobStoreUnavailable,
-  type StagedBlob,
+  StagedBlob,
 } from './port.ts';
 
 /** Up to here a row costs less than a file. */
@@ -24,6 +24,22 @@ CREATE TABLE IF NOT EXISTS blobs (
   key TEXT NOT NULL UNIQUE,
   content BLOB NOT NULL
 ) STRICT`;
+
+class StagedRow extends StagedBlob implements StoredInDatabase {
+  readonly database: EmbeddedDatabase;
+  readonly storeIn: () => void;
+
+  constructor(
+    ref: BlobRef,
+    write: () => Promise<void>,
+    database: EmbeddedDatabase,
+    storeIn: () => void,
+  ) {
+    super(ref, write);
+    this.database = database;
+    this.storeIn = storeIn;
+  }
+}
 
 export class EmbeddedBlobStore implements BlobStore {
   readonly #database: EmbeddedDatabase;
@@ -57,16 +73,9 @@ export class EmbeddedBlobStore implements BlobStore {
       return this.#files.stage(conversionId, kind, content);
     }
     const ref = refOf(conversionId, kind, content);
-    const storeIn = (): void => {
-      this.#insert.run(ref.key, content);
-    };
-    const staged: StagedBlob & StoredInDatabase = {
-      ref,
-      database: this.#database,
-      storeIn,
-      store: () => this.#write(`store ${ref.key}`, storeIn),
-    };
-    return staged;
+    const insert = (): void => void this.#insert.run(ref.key, content);
+    const write = (): Promise<void> => this.#write(`store ${ref.key}`, insert);
+    return new StagedRow(ref, write, this.#database, insert);
   }
 
   adopt(

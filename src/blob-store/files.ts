@@ -30,7 +30,7 @@ import {
   type BlobRange,
   type BlobStore,
   BlobStoreUnavailable,
-  type StagedBlob,
+  StagedBlob,
 } from './port.ts';
 
 /** Names the log whose blobs these are. */
@@ -62,7 +62,7 @@ export class FileBlobStore implements BlobStore {
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
     const ref = refOf(conversionId, kind, content);
-    return { ref, store: () => this.#write(ref, content) };
+    return new StagedBlob(ref, () => this.#write(ref, content));
   }
 
   adopt(

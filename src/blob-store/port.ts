@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BlobAddress } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
-import type { Prerequisite } from '../event-store/port.ts';
 
 /**
  * The blob store: what clients sent and the PDFs made of it. Content never lies in an event; an event
@@ -10,9 +9,30 @@ import type { Prerequisite } from '../event-store/port.ts';
  */
 export type BlobKind = 'request' | 'document' | 'manifest';
 
-/** Content with its address known and its bytes not yet stored. */
-export interface StagedBlob extends Prerequisite {
+/**
+ * Content with its address known and its bytes not yet stored. An event store takes it with an append
+ * whose events name it: in the append's own transaction where both share a database, before it otherwise.
+ */
+export class StagedBlob {
   readonly ref: BlobRef;
+  readonly #write: () => Promise<void>;
+  #isStoredApart = false;
+
+  constructor(ref: BlobRef, write: () => Promise<void>) {
+    this.ref = ref;
+    this.#write = write;
+  }
+
+  /** It was stored by itself, so it may be there although no event names it. */
+  get isStoredApart(): boolean {
+    return this.#isStoredApart;
+  }
+
+  /** Stores it by itself, durable when this resolves. Safe to repeat. */
+  async store(): Promise<void> {
+    this.#isStoredApart = true;
+    await this.#write();
+  }
 }
 
 export interface BlobRange {

@@ -31,7 +31,7 @@ import {
   type BlobRange,
   type BlobStore,
   BlobStoreUnavailable,
-  type StagedBlob,
+  StagedBlob,
 } from './port.ts';
 import { openSealed, openSealedPart, sealContent, sealedPart } from './sealed-content.ts';
 import { StoreHealth, type StoreHealthOptions } from './store-health.ts';
@@ -55,7 +55,7 @@ export class ObjectBlobStore implements BlobStore {
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
     const ref = refOf(conversionId, kind, content);
-    return { ref, store: () => this.#put(ref, bufferContent(content, ref.sha256)) };
+    return new StagedBlob(ref, () => this.#put(ref, bufferContent(content, ref.sha256)));
   }
 
   async adopt(conversionId: string, kind: BlobKind, file: File): Promise<BlobRef> {

@@ -11,7 +11,7 @@ import type { Core } from '../core.ts';
 import { deriveKey } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import { openReadModel } from '../read-model/read-model.ts';
+import { openReadModel } from '../read-model/database.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
 import { openAdapters } from './adapters.ts';

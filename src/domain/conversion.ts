@@ -19,12 +19,19 @@ export const LAST_ATTEMPT = MAX_ATTEMPTS + 1;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
 
+/** One renderer's outcome of one attempt. */
+interface Outcome {
+  readonly renderer: string;
+  readonly attempt: number;
+  readonly outcome: 'completed' | 'failed';
+}
+
 export interface ConversionState {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
   readonly attempts: number;
-  /** The outcome that counted, so that its repetition is told from a second outcome. */
-  readonly ended: { readonly renderer: string; readonly attempt: number } | undefined;
-  readonly ignored: number;
+  /** The outcome that counted and those recorded as ignored: a repeated report changes nothing. */
+  readonly ended: Outcome | undefined;
+  readonly ignored: readonly Outcome[];
   /** Its blobs were deleted: after a failure soon, else at the end of their retention. */
   readonly expired: boolean;
 }
@@ -33,7 +40,7 @@ const initialState: ConversionState = {
   status: 'pending',
   attempts: 0,
   ended: undefined,
-  ignored: 0,
+  ignored: [],
   expired: false,
 };
 
@@ -73,6 +80,11 @@ export type ConversionCommand =
       readonly at: number;
     };
 
+const outcomeOf = (
+  { renderer, attempt }: { readonly renderer: string; readonly attempt: number },
+  outcome: Outcome['outcome'],
+): Outcome => ({ renderer, attempt, outcome });
+
 function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
   switch (event.type) {
     case 'ConversionStarted':
@@ -85,16 +97,16 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
       return {
         ...state,
         status: 'completed',
-        ended: { renderer: event.data.renderer, attempt: event.data.attempt },
+        ended: outcomeOf(event.data, 'completed'),
       };
     case 'ConversionFailed':
       return {
         ...state,
         status: 'failed',
-        ended: { renderer: event.data.renderer, attempt: event.data.attempt },
+        ended: outcomeOf(event.data, 'failed'),
       };
     case 'ConversionOutcomeIgnored':
-      return { ...state, ignored: state.ignored + 1 };
+      return { ...state, ignored: [...state.ignored, outcomeOf(event.data, event.data.outcome)] };
     case 'ConversionExpired':
       return { ...state, expired: true };
   }
@@ -102,15 +114,15 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
 
 function ignore(
   command: OutcomeOf,
-  outcome: 'completed' | 'failed',
+  outcome: Outcome['outcome'],
   state: ConversionState,
 ): readonly ConversionEvent[] {
   const { accountId, conversionId, renderer, attempt } = command;
-  const repeated =
-    state.status === outcome &&
-    state.ended?.renderer === renderer &&
-    state.ended.attempt === attempt;
-  if (repeated || state.ignored >= MAX_IGNORED) return [];
+  const recorded = [state.ended, ...state.ignored].some(
+    (known) =>
+      known?.renderer === renderer && known.attempt === attempt && known.outcome === outcome,
+  );
+  if (recorded || state.ignored.length >= MAX_IGNORED) return [];
   return [
     {
       type: 'ConversionOutcomeIgnored',
@@ -197,7 +209,7 @@ export const conversion: Decider<ConversionState, ConversionCommand, ConversionE
 };
 
 export const conversionSnapshot: SnapshotCodec<ConversionState> = {
-  version: 1,
+  version: 2,
   encode: (state) => state,
   decode: (json) => json as ConversionState,
 };

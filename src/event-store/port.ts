@@ -5,9 +5,11 @@
  * they are opaque to callers except for their order, and `0n` lies before the first event.
  */
 
+import type { StagedBlob } from '../blob-store/port.ts';
+
 /** An event as its writer hands it over. `data` and `metadata` are JSON objects. */
 export interface NewEvent {
-  /** A UUID; the same id in the same place is the same event, and is stored once. */
+  /** A UUID that follows from its cause. */
   readonly id: string;
   readonly type: string;
   readonly data: object;
@@ -22,7 +24,7 @@ export interface RecordedEvent extends NewEvent {
 }
 
 /** What the stream must look like for an append to go through; a number is its last revision. */
-export type ExpectedRevision = 'any' | 'no-stream' | 'exists' | number;
+export type ExpectedRevision = 'no-stream' | number;
 
 export interface AppendResult {
   /** Revision and position of the last event appended. */
@@ -30,21 +32,11 @@ export interface AppendResult {
   readonly position: bigint;
 }
 
-/**
- * Something that must be durable no later than the events that refer to it (a document's bytes).
- * An adapter that shares a database with its keeper may write it in the append's own transaction.
- */
-export interface Prerequisite {
-  /** Makes it durable by itself. Safe to repeat. */
-  store(): Promise<void>;
-}
-
 export interface ReadStreamOptions {
-  /** First revision to read; default 0, or the last one when reading backwards. */
+  /** First revision to read; default 0. */
   readonly from?: number;
   /** Most events to read; default 1,000. */
   readonly limit?: number;
-  readonly backwards?: boolean;
 }
 
 export interface ReadAllOptions {
@@ -65,19 +57,18 @@ export type BatchHandler = (events: readonly RecordedEvent[]) => void | Promise<
 
 export interface EventStore {
   /**
-   * Appends all events or none, durable when it resolves.
-   * Repeating an append whose events are already there, in that order, gives the first result again.
-   * @throws {VersionConflict} the stream is not as expected
-   * @throws {EventStoreUnavailable} nothing is known to be stored; may be tried again
+   * Appends all events or none, durable when it resolves, with the blobs that they name.
+   * @throws {VersionConflict} the stream is not as expected; nothing is stored
+   * @throws {EventStoreUnavailable} its outcome is not known: read the stream before the next one
    */
   append(
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites?: readonly Prerequisite[],
+    blobs?: readonly StagedBlob[],
   ): Promise<AppendResult>;
 
-  /** Events of one stream in revision order (or the reverse); empty where there is no such stream. */
+  /** Events of one stream in revision order; empty where there is no such stream. */
   readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
   /** Events of all streams in position order. */

@@ -6,7 +6,7 @@ import type { BlobStore } from '../blob-store/port.ts';
 import { BudgetExceeded, type Budgets } from '../budgets.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import type { Vault } from '../keyring/vault.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from './context.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from './idempotency.ts';
 import type { RequestBodies } from './middleware/body.ts';

@@ -8,7 +8,7 @@ import type { EventStore } from '../event-store/port.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { FileTokens } from './file-tokens.ts';
 import type { Readiness } from './health.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { AccountState } from '../domain/account.ts';
 import { ServiceError } from '../errors.ts';
 import type { Rate, RateLimiter } from '../rate-limiter/port.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import type { HttpContext } from './context.ts';
 import { addressKey, demandAllowed } from './middleware/rate-limit.ts';
 

@@ -4,7 +4,7 @@ import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { startWakefulLoop } from './wakeful-loop.ts';
 

@@ -9,7 +9,7 @@ import type { BlobAddress } from '../domain/blob-key.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { timeOfId } from '../ids.ts';
 import type { Logger } from '../log.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import { startWakefulLoop } from './wakeful-loop.ts';
 

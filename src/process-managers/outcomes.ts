@@ -11,7 +11,7 @@ import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../keyring/port.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CompletedReport, FailedReport, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
@@ -179,7 +179,7 @@ async function record(
   const late = status === 'completed' || status === 'failed';
   const outcome = await actors.send(conversionActor, conversionId, recording.command, {
     commandId,
-    prerequisites: late ? [] : recording.blobs,
+    blobs: late ? [] : recording.blobs,
     metadata: {
       correlationId: conversionId,
       causationId: commandId,

@@ -9,7 +9,7 @@ import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { ReadModel } from '../read-model/read-model.ts';
+import type { ReadModel } from '../read-model/database.ts';
 import { startWakefulLoop } from './wakeful-loop.ts';
 import { workOff } from './work-off.ts';
 

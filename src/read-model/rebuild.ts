@@ -16,7 +16,7 @@ import {
   removeDatabase,
   sweep,
 } from './generations.ts';
-import type { ReadModelOptions } from './read-model.ts';
+import type { ReadModelOptions } from './database.ts';
 import { checkpointsOf, FORMAT, formatOf, install, SUPERSEDED } from './schema.ts';
 
 /** Events read and applied at once: one transaction. */

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
 import { ProjectionFailed } from './batch-writer.ts';
-import type { ReadModel } from './read-model.ts';
+import type { ReadModel } from './database.ts';
 
 /** Events read at once when it pulls by itself. */
 const PULL_BATCH = 1_000;

@@ -14,8 +14,8 @@ import { test } from 'tap';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { writerName } from '../../src/blob-store/writer.ts';
-import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 import { newEvents } from '../support/events.ts';
@@ -48,7 +48,7 @@ void test('a small document is stored with its event or not at all', async (t) =
   const id = newConversionId(Date.now());
   const staged = blobs.stage(id, 'request', Buffer.from('<p>small</p>'));
 
-  await t.rejects(events.append('a-1', newEvents(1), 'exists', [staged]));
+  await t.rejects(events.append('a-1', newEvents(1), 7, [staged]));
   await t.rejects(blobs.read(staged.ref), { name: 'BlobNotFound' });
 
   let commits = 0;
@@ -56,11 +56,13 @@ void test('a small document is stored with its event or not at all', async (t) =
   await events.append('a-1', newEvents(1), 'no-stream', [staged]);
   t.equal(commits, 1, 'one transaction carries both');
   t.equal((await blobs.read(staged.ref)).toString(), '<p>small</p>');
+  t.equal(staged.isStoredApart, false);
   t.strictSame(readdirSync(join(dir, 'blobs')), ['tmp'], 'no file was written');
 
   const large = blobs.stage(id, 'request', Buffer.alloc(1_000_000));
   await events.append('a-1', newEvents(1), 0, [large]);
   t.equal((await blobs.read(large.ref)).length, 1_000_000);
+  t.equal(large.isStoredApart, true);
   await events.close();
   database.close();
 });

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { parseEventStoreUrl } from '../../src/event-store/kurrentdb-address.ts';
-import { KurrentDbClient } from '../../src/event-store/kurrentdb-client.ts';
-import { LogHead } from '../../src/event-store/kurrentdb-head.ts';
-import { StreamNames } from '../../src/event-store/kurrentdb-names.ts';
+import { parseEventStoreUrl } from '../../src/event-store/kurrentdb/connection-string.ts';
+import { KurrentDbClient } from '../../src/event-store/kurrentdb/client.ts';
+import { LogHead } from '../../src/event-store/kurrentdb/head.ts';
+import { StreamNames } from '../../src/event-store/kurrentdb/names.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { eventually } from '../support/deadline.ts';
 import {

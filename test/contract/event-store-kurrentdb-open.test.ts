@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
-import { parseEventStoreUrl } from '../../src/event-store/kurrentdb-address.ts';
+import { parseEventStoreUrl } from '../../src/event-store/kurrentdb/connection-string.ts';
 import { openEventStoreServer } from '../support/event-store-server.ts';
 
 const SECRET = 'hush%40hush';

@@ -17,6 +17,5 @@ async function openAt(url: string): Promise<OpenedEventStore> {
 runEventStoreContract({
   name: 'KurrentDB',
   open: () => openAt(emptyLogUrl()),
-  knowsIdsOfOtherStreams: false,
   options: needsEventStoreServer,
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { type OpenedEventStore, runEventStoreContract } from './event-store-contract.ts';
 
 function openAt(path: string): OpenedEventStore {
@@ -18,6 +18,5 @@ function openAt(path: string): OpenedEventStore {
 
 runEventStoreContract({
   name: 'SQLite',
-  knowsIdsOfOtherStreams: true,
   open: async (t) => openAt(join(t.testdir(), 'pressledger.db')),
 });

@@ -4,8 +4,8 @@ import type { Test } from 'tap';
 import { type SnapshotCache, noSnapshots } from '../../src/actors/snapshots.ts';
 import { ActorSystem, type CommandContext, type Limits } from '../../src/actors/system.ts';
 import type { AccountCommand } from '../../src/domain/account.ts';
-import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { accountId, blobRef, conversionId, NOW, OPTIONS } from './samples.ts';
 

@@ -19,9 +19,9 @@ import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
-import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { Budgets } from '../../src/budgets.ts';
 import { Passwords } from '../../src/application/passwords.ts';
 import { createApp, type HttpDependencies } from '../../src/http/app.ts';
@@ -33,7 +33,7 @@ import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { createVault } from '../../src/keyring/vault.ts';
 import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
-import { openReadModel } from '../../src/read-model/read-model.ts';
+import { openReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { documentCheck, type Seen } from './documented.ts';
@@ -219,7 +219,7 @@ export async function startApi(
     } as const;
     await actors.send(conversionActor, conversionId, command, {
       ...context(),
-      prerequisites: [manifest],
+      blobs: [manifest],
     });
   }
 

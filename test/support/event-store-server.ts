@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { openKurrentDb } from '../../src/event-store/kurrentdb.ts';
+import { openKurrentDb } from '../../src/event-store/kurrentdb/store.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import type { LogEvent } from './invariants.ts';
 

@@ -1,6 +1,12 @@
 /** Events without a meaning, and what a subscription hands over of them. */
 import { randomUUID } from 'node:crypto';
-import type { EventStore, NewEvent, RecordedEvent } from '../../src/event-store/port.ts';
+import {
+  type AppendResult,
+  type EventStore,
+  type NewEvent,
+  type RecordedEvent,
+  VersionConflict,
+} from '../../src/event-store/port.ts';
 
 export function newEvent(data: object = {}): NewEvent {
   return { id: randomUUID(), type: 'Happened', data, metadata: { schemaVersion: 1 } };
@@ -8,6 +14,31 @@ export function newEvent(data: object = {}): NewEvent {
 
 export const newEvents = (count: number): NewEvent[] =>
   Array.from({ length: count }, (_, n) => newEvent({ n }));
+
+/** The last revision that `appendNext` has seen of each stream. */
+const ends = new WeakMap<EventStore, Map<string, number>>();
+
+/** Appends after whatever the stream holds, again where another writer came first. */
+export async function appendNext(
+  store: EventStore,
+  stream: string,
+  events: readonly NewEvent[],
+): Promise<AppendResult> {
+  const streams = ends.get(store) ?? new Map<string, number>();
+  ends.set(store, streams);
+  for (;;) {
+    const known = streams.get(stream) ?? -1;
+    const newer = await store.readStream(stream, { from: known + 1, limit: 100_000 });
+    const last = newer.at(-1)?.revision ?? known;
+    try {
+      const appended = await store.append(stream, events, last === -1 ? 'no-stream' : last);
+      streams.set(stream, appended.revision);
+      return appended;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+}
 
 /** Follows a store; `until` resolves when so many events were handed over. */
 export function follow(store: EventStore, after: bigint) {

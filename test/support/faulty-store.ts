@@ -1,3 +1,4 @@
+import type { StagedBlob } from '../../src/blob-store/port.ts';
 import {
   type AppendResult,
   type BatchHandler,
@@ -5,7 +6,6 @@ import {
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
-  type Prerequisite,
   type ReadAllOptions,
   type ReadStreamOptions,
   type RecordedEvent,
@@ -35,14 +35,14 @@ export class FaultyStore implements EventStore {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites?: readonly Prerequisite[],
+    blobs?: readonly StagedBlob[],
   ): Promise<AppendResult> {
     this.appends.push(events.length);
     await this.beforeAppend();
     const fault = this.faults.shift();
     if (fault === 'conflict') throw new VersionConflict(stream, expected, 1_000_000);
     if (fault === 'unavailable') throw new EventStoreUnavailable('Told to fail.');
-    const appended = await this.#store.append(stream, events, expected, prerequisites);
+    const appended = await this.#store.append(stream, events, expected, blobs);
     if (fault === 'acknowledgement lost') throw new EventStoreUnavailable('Told to lose it.');
     return appended;
   }

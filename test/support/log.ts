@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { DomainEvent } from '../../src/domain/events.ts';
-import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import type { Step } from './history.ts';
+import { appendNext } from './events.ts';
 import { NOW } from './samples.ts';
 
 export interface TestLog {
@@ -47,7 +48,7 @@ export function openLog(t: Test, past = 'cmd'): TestLog {
         const metadata = { correlationId: id, causationId: id, time: NOW + count * 1000 };
         return encodeEvent(eventId(id), event, { ...metadata, actor: { kind: 'operator' } });
       });
-      const { position } = await store.append(stream, encoded, 'any');
+      const { position } = await appendNext(store, stream, encoded);
       return position;
     },
   };

@@ -16,11 +16,11 @@ import { operatorContext } from '../../src/application/operator.ts';
 import { requestConversion } from '../../src/application/request-conversion.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
-import { openEmbeddedDatabase } from '../../src/embedded/database.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { createVault } from '../../src/keyring/vault.ts';
-import { openReadModel } from '../../src/read-model/read-model.ts';
+import { openReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type {

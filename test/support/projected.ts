@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import type { Projection } from '../../src/read-model/projection.ts';
-import { openReadModel, type ReadModel } from '../../src/read-model/read-model.ts';
+import { openReadModel, type ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openLog, type TestLog } from './log.ts';
 

@@ -1,9 +1,10 @@
 import { test } from 'tap';
 import { accountActor } from '../../src/application/kinds.ts';
+import { StagedBlob } from '../../src/blob-store/port.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { grant, OPEN, request, sentBy, startNode } from '../support/actors.ts';
-import { accountId, conversionId, sha256 } from '../support/samples.ts';
+import { accountId, blobRef, conversionId, sha256 } from '../support/samples.ts';
 
 const ID = accountId();
 const STREAM = accountActor.stream(ID);
@@ -166,12 +167,12 @@ void test('an answer without events says up to where its reader must have read',
   });
 });
 
-void test('prerequisites go with the commands that append something, and with no other', async (t) => {
+void test('blobs go with the commands that append something, and with no other', async (t) => {
   const { system } = startNode(t, t.testdir());
   const stored: string[] = [];
   const carrying = (id: string) => ({
     ...sentBy(id),
-    prerequisites: [{ store: async () => void stored.push(id) }],
+    blobs: [new StagedBlob(blobRef('request', 1), async () => void stored.push(id))],
   });
   await system.send(accountActor, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   await Promise.all([

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { tryAcquireLease } from '../../src/embedded/lease.ts';
+import { tryAcquireLease } from '../../src/sqlite/lease.ts';
 import { Duty, type DutyOptions, type DutyWork } from '../../src/duty.ts';
 import { eventually } from '../support/deadline.ts';
 import { silent } from '../support/renderer.ts';

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { tryAcquireLease } from '../../src/embedded/lease.ts';
+import { tryAcquireLease } from '../../src/sqlite/lease.ts';
 import { eventually } from '../support/deadline.ts';
 
-const LEASE = new URL('../../src/embedded/lease.ts', import.meta.url).href;
+const LEASE = new URL('../../src/sqlite/lease.ts', import.meta.url).href;
 
 void test('one holds it at a time', async (t) => {
   const path = join(t.testdir(), 'render.lock');

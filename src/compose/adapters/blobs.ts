@@ -5,7 +5,7 @@ import type { Objects } from '../../blob-store/objects.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import type { BlobRef } from '../../domain/events.ts';
-import type { EmbeddedDatabase } from '../../embedded/database.ts';
+import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Openings } from '../openings.ts';
 import { inDataDir } from './data-dir.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../embedded/database.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../sqlite/database.ts';
 import type { EventStore } from '../../event-store/port.ts';
-import { SqliteEventStore } from '../../event-store/sqlite.ts';
+import { SqliteEventStore } from '../../event-store/sqlite/store.ts';
 import type { Logger } from '../../log.ts';
 import type { Openings } from '../openings.ts';
 import { inDataDir, openDataDir } from './data-dir.ts';
@@ -19,7 +19,7 @@ export async function openStore(
   const { eventStoreUrl } = config;
   if (eventStoreUrl !== undefined) {
     openDataDir(config);
-    const { openKurrentDb } = await import('../../event-store/kurrentdb.ts');
+    const { openKurrentDb } = await import('../../event-store/kurrentdb/store.ts');
     const store = await openKurrentDb(eventStoreUrl, { logger });
     openings.add({
       missing: () => store.head().then(() => undefined, notAnswering),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { RenderQueues } from '../../core.ts';
-import { tryAcquireLease } from '../../embedded/lease.ts';
+import { tryAcquireLease } from '../../sqlite/lease.ts';
 import type { Logger } from '../../log.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { RateLimiter } from '../../rate-limiter/port.ts';

@@ -3,7 +3,7 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
-import { ReadModelDamaged } from '../../read-model/read-model.ts';
+import { ReadModelDamaged } from '../../read-model/database.ts';
 import { reasonOf } from '../../reason.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 

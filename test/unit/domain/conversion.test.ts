@@ -154,20 +154,29 @@ void test('a second outcome changes nothing and is recorded', (t) => {
     .when(fail('r2', 2))
     .thenEvents(ignored('failed', 'r2', 2));
   const state = fold(conversion, [...lost, ignored('completed', 'r1', 1)]);
-  t.match(state, { status: 'failed', ended: { renderer: 'r1', attempt: 1 }, ignored: 1 });
+  t.match(state, { status: 'failed', ended: { renderer: 'r1', attempt: 1, outcome: 'failed' } });
+  t.strictSame(state.ignored, [{ renderer: 'r1', attempt: 1, outcome: 'completed' }]);
+  t.end();
+});
+
+void test('an ignored outcome that is reported again changes nothing', (t) => {
+  given(t, conversion, completed(), ignored('failed', 'r2', 2), ignored('completed', 'r2', 1))
+    .when(fail('r2', 2))
+    .thenNothing();
+  given(t, conversion, completed(), ignored('failed', 'r2', 2))
+    .when(complete('r2', 2))
+    .thenEvents(ignored('completed', 'r2', 2));
   t.end();
 });
 
 void test('at most ten ignored outcomes are recorded', (t) => {
-  const late = (n: number) => Array.from({ length: n }, () => ignored('failed', 'r2', 2));
+  const late = (n: number) =>
+    Array.from({ length: n }, (_, at) => ignored('failed', `late-${at}`, 2));
   given(t, conversion, completed(), ...late(9))
-    .when(fail('r2', 2))
-    .thenEvents(ignored('failed', 'r2', 2));
+    .when(fail('r3', 2))
+    .thenEvents(ignored('failed', 'r3', 2));
   given(t, conversion, completed(), ...late(10))
-    .when(fail('r2', 2))
-    .thenNothing();
-  given(t, conversion, completed(), ...late(10))
-    .when(complete('r3', 1))
+    .when(fail('r3', 2))
     .thenNothing();
   t.end();
 });

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { freshQuery } from '../../../src/application/fresh-query.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
-import { ReadModelDamaged } from '../../../src/read-model/read-model.ts';
+import { ReadModelDamaged } from '../../../src/read-model/database.ts';
 import { history, opening, request } from '../../support/history.ts';
 import { openLog, write } from '../../support/log.ts';
 import { openNode, openProjected } from '../../support/projected.ts';

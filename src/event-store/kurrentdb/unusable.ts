@@ -1,4 +1,4 @@
-import { type EventStoreAddress, serversOf } from './kurrentdb-address.ts';
+import { type EventStoreAddress, serversOf } from './connection-string.ts';
 
 /** What the driver's errors say, and what an operator can do about it; the first that fits counts. */
 const REASONS: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,6 @@
 /** Prepared reads of the `events` table. */
 import type { Database } from 'better-sqlite3';
-import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from './port.ts';
+import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../port.ts';
 
 const DEFAULT_LIMIT = 1_000;
 
@@ -21,23 +21,16 @@ function recorded(row: Row): RecordedEvent {
 }
 
 export class EventReader {
-  readonly #forwards;
-  readonly #backwards;
+  readonly #stream;
   readonly #all;
   readonly #head;
   readonly #dataVersion;
 
   constructor(db: Database) {
-    this.#forwards = db
+    this.#stream = db
       .prepare<[string, number, number], Row>(
         `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ?
          ORDER BY revision LIMIT ?`,
-      )
-      .raw();
-    this.#backwards = db
-      .prepare<[string, number, number], Row>(
-        `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ?
-         ORDER BY revision DESC LIMIT ?`,
       )
       .raw();
     this.#all = db
@@ -50,12 +43,8 @@ export class EventReader {
   }
 
   stream(stream: string, options: ReadStreamOptions): RecordedEvent[] {
-    const limit = options.limit ?? DEFAULT_LIMIT;
-    if (options.backwards === true) {
-      const from = options.from ?? Number.MAX_SAFE_INTEGER;
-      return this.#backwards.all(stream, from, limit).map(recorded);
-    }
-    return this.#forwards.all(stream, options.from ?? 0, limit).map(recorded);
+    const { from = 0, limit = DEFAULT_LIMIT } = options;
+    return this.#stream.all(stream, from, limit).map(recorded);
   }
 
   all(options: ReadAllOptions): RecordedEvent[] {

@@ -1,6 +1,6 @@
-import { within } from '../within.ts';
-import type { KurrentDbClient } from './kurrentdb-client.ts';
-import { EventStoreUnavailable } from './port.ts';
+import { within } from '../../within.ts';
+import type { KurrentDbClient } from './client.ts';
+import { EventStoreUnavailable } from '../port.ts';
 
 /** Events at the end of the log that are looked at before the server is asked to search for ours. */
 const LOOKS = [1, 32];

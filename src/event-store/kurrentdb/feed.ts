@@ -1,5 +1,5 @@
-import type { DriverEvent } from './kurrentdb-event.ts';
-import type { RecordedEvent } from './port.ts';
+import type { DriverEvent } from './event.ts';
+import type { RecordedEvent } from '../port.ts';
 
 interface DriverSubscription {
   on(event: 'readable' | 'end' | 'close', listener: () => void): unknown;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { BatchHandler, RecordedEvent, Subscription } from './port.ts';
+import type { BatchHandler, RecordedEvent, Subscription } from '../port.ts';
 
 /** Events handed over at once. */
 const BATCH = 500;

@@ -1,6 +1,6 @@
 /** The driver's event → the port's. */
-import type { StreamNames } from './kurrentdb-names.ts';
-import type { RecordedEvent } from './port.ts';
+import type { StreamNames } from './names.ts';
+import type { RecordedEvent } from '../port.ts';
 
 /** What is used of an event as the driver gives it. */
 export interface DriverEvent {

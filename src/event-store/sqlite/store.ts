@@ -1,5 +1,6 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
-import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../embedded/database.ts';
+import type { StagedBlob } from '../../blob-store/port.ts';
+import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
   type AppendResult,
   type BatchHandler,
@@ -7,16 +8,15 @@ import {
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
-  type Prerequisite,
   type ReadAllOptions,
   type ReadStreamOptions,
   type RecordedEvent,
   type Subscription,
-} from './port.ts';
-import { EventWriter, PendingAppend } from './sqlite-append.ts';
-import { EventReader } from './sqlite-reader.ts';
-import { createEventTables } from './sqlite-schema.ts';
-import { SqliteSubscription } from './sqlite-subscription.ts';
+} from '../port.ts';
+import { EventWriter, PendingAppend } from './append.ts';
+import { EventReader } from './read.ts';
+import { createEventTables } from './schema.ts';
+import { SqliteSubscription } from './subscription.ts';
 
 /** How often other processes' appends are looked for; a look costs a few microseconds. */
 const POLL_MS = 20;
@@ -49,15 +49,16 @@ export class SqliteEventStore implements EventStore {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites: readonly Prerequisite[] = [],
+    blobs: readonly StagedBlob[] = [],
   ): Promise<AppendResult> {
-    const problem = unusable(events);
-    if (problem !== undefined) return Promise.reject(new TypeError(problem));
+    if (events.length === 0) {
+      return Promise.reject(new TypeError('An append needs at least one event.'));
+    }
     const inside: StoredInDatabase[] = [];
-    const outside: Prerequisite[] = [];
-    for (const prerequisite of prerequisites) {
-      if (isStoredIn(this.#database, prerequisite)) inside.push(prerequisite);
-      else outside.push(prerequisite);
+    const outside: StagedBlob[] = [];
+    for (const blob of blobs) {
+      if (isStoredIn(this.#database, blob)) inside.push(blob);
+      else outside.push(blob);
     }
     const pending = new PendingAppend(this.#writer, stream, events, expected, inside);
     if (outside.length === 0) this.#database.enqueue(pending);
@@ -97,8 +98,8 @@ export class SqliteEventStore implements EventStore {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
   }
 
-  #appendAfter(prerequisites: readonly Prerequisite[], pending: PendingAppend): void {
-    Promise.all(prerequisites.map((prerequisite) => prerequisite.store())).then(
+  #appendAfter(blobs: readonly StagedBlob[], pending: PendingAppend): void {
+    Promise.all(blobs.map((blob) => blob.store())).then(
       () => this.#database.enqueue(pending),
       (error: unknown) => pending.failed(error),
     );
@@ -133,14 +134,6 @@ export class SqliteEventStore implements EventStore {
     clearInterval(this.#poll);
     this.#poll = undefined;
   }
-}
-
-function unusable(events: readonly NewEvent[]): string | undefined {
-  if (events.length === 0) return 'An append needs at least one event.';
-  if (events.length > 1 && new Set(events.map((event) => event.id)).size < events.length) {
-    return 'The events of an append need different ids.';
-  }
-  return undefined;
 }
 
 function reading<T>(read: () => T): T {

@@ -3,14 +3,14 @@
  * to single streams, so that any from 23.10 serves.
  */
 import type { Logger } from 'pino';
-import { parseEventStoreUrl } from './kurrentdb-address.ts';
-import { Appender } from './kurrentdb-append.ts';
-import { KurrentDbClient } from './kurrentdb-client.ts';
-import { LogHead } from './kurrentdb-head.ts';
-import { KnownIds } from './kurrentdb-known-ids.ts';
-import { StreamNames } from './kurrentdb-names.ts';
-import { KurrentDbSubscription } from './kurrentdb-subscription.ts';
-import { whyUnusable } from './kurrentdb-unusable.ts';
+import type { StagedBlob } from '../../blob-store/port.ts';
+import { parseEventStoreUrl } from './connection-string.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { KurrentDbClient, WrongRevision } from './client.ts';
+import { LogHead } from './head.ts';
+import { StreamNames } from './names.ts';
+import { KurrentDbSubscription } from './subscription.ts';
+import { whyUnusable } from './unusable.ts';
 import {
   type AppendResult,
   type BatchHandler,
@@ -18,14 +18,16 @@ import {
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
-  type Prerequisite,
   type ReadAllOptions,
   type ReadStreamOptions,
   type RecordedEvent,
   type Subscription,
-} from './port.ts';
+  VersionConflict,
+} from '../port.ts';
 
 const DEFAULT_LIMIT = 1_000;
+/** Pause before an append without an answer is sent once more: a lost connection is made anew in it. */
+const RESEND_AFTER_MS = 100;
 
 /**
  * Connects to the server of a connection string and sees that it answers and lets its log be read.
@@ -50,16 +52,12 @@ export async function openKurrentDb(
 class KurrentDbEventStore implements EventStore {
   readonly #client: KurrentDbClient;
   readonly #logger: Logger;
-  readonly #known: KnownIds;
-  readonly #appender: Appender;
   readonly #head: LogHead;
   readonly #subscriptions = new Set<Subscription>();
 
   constructor(client: KurrentDbClient, logger: Logger) {
     this.#client = client;
     this.#logger = logger;
-    this.#known = new KnownIds(client);
-    this.#appender = new Appender(client, this.#known);
     this.#head = new LogHead(client);
   }
 
@@ -67,25 +65,29 @@ class KurrentDbEventStore implements EventStore {
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites: readonly Prerequisite[] = [],
+    blobs: readonly StagedBlob[] = [],
   ): Promise<AppendResult> {
     const written = events.map(serialised);
     if (written.length === 0) throw new TypeError('An append needs at least one event.');
-    if (new Set(written.map(({ id }) => id)).size < written.length) {
-      throw new TypeError('The events of an append need different ids.');
+    if (blobs.length > 0) await storeAll(blobs);
+    const send = (): Promise<AppendResult> => this.#send(stream, written, expected);
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable)) throw error;
+      // Stored or not, it is safe: where the server has these events after the expected revision, it
+      // answers as it answered the first time.
+      await delay(RESEND_AFTER_MS);
+      return send();
     }
-    if (prerequisites.length > 0) await storeAll(prerequisites);
-    return this.#appender.append(stream, written, expected);
   }
 
   async readStream(
     stream: string,
     options: ReadStreamOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    const { from, limit = DEFAULT_LIMIT, backwards = false } = options;
-    const events = await this.#client.readStream(stream, { from, limit, backwards });
-    this.#known.saw(stream, events);
-    return events;
+    const { from = 0, limit = DEFAULT_LIMIT } = options;
+    return this.#client.readStream(stream, from, limit);
   }
 
   async readAll({
@@ -111,6 +113,19 @@ class KurrentDbEventStore implements EventStore {
     return this.#head.read();
   }
 
+  async #send(
+    stream: string,
+    events: readonly NewEvent[],
+    expected: ExpectedRevision,
+  ): Promise<AppendResult> {
+    try {
+      return await this.#client.append(stream, events, expected === 'no-stream' ? -1 : expected);
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      throw new VersionConflict(stream, expected, error.actual);
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
     await this.#client.close();
@@ -124,9 +139,9 @@ function serialised({ id, type, data, metadata }: NewEvent): NewEvent {
 
 const copy = (value: object): object => JSON.parse(JSON.stringify(value)) as object;
 
-async function storeAll(prerequisites: readonly Prerequisite[]): Promise<void> {
+async function storeAll(blobs: readonly StagedBlob[]): Promise<void> {
   try {
-    await Promise.all(prerequisites.map((prerequisite) => prerequisite.store()));
+    await Promise.all(blobs.map((blob) => blob.store()));
   } catch (error) {
     throw new EventStoreUnavailable('What the events refer to could not be stored.', {
       cause: error,

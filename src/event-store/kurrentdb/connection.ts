@@ -1,9 +1,9 @@
 import { CancelledError, UnavailableError } from '@eventstore/db-client';
 import type { Logger } from 'pino';
-import { Slots } from '../slots.ts';
-import { within } from '../within.ts';
-import type { EventStoreAddress } from './kurrentdb-address.ts';
-import { Driver } from './kurrentdb-driver.ts';
+import { Slots } from '../../slots.ts';
+import { within } from '../../within.ts';
+import type { EventStoreAddress } from './connection-string.ts';
+import { Driver } from './driver.ts';
 
 /** Longest that a call may take; the driver itself sets no limit to reads. */
 export const CALL_MS = 4_000;

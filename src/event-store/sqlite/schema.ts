@@ -1,4 +1,4 @@
-import type { EmbeddedDatabase } from '../embedded/database.ts';
+import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 
 /** Positions and revisions are given by the writer inside its transaction, so neither has gaps. */
 const DDL = `
@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS events (
   position INTEGER PRIMARY KEY,
   stream TEXT NOT NULL,
   revision INTEGER NOT NULL,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   type TEXT NOT NULL,
   data TEXT NOT NULL,
   metadata TEXT NOT NULL,

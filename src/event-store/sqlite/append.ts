@@ -1,32 +1,25 @@
 /** One append's share of a group commit. */
-import Sqlite, { type Database } from 'better-sqlite3';
-import type { StoredInDatabase } from '../embedded/database.ts';
-import type { Batch, Work } from '../embedded/group-commit.ts';
+import type { Database } from 'better-sqlite3';
+import type { StoredInDatabase } from '../../sqlite/database.ts';
+import type { Batch, Work } from '../../sqlite/group-commit.ts';
 import {
   type AppendResult,
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
   VersionConflict,
-} from './port.ts';
-import type { EventReader } from './sqlite-reader.ts';
-import { INSERT_EVENT } from './sqlite-schema.ts';
+} from '../port.ts';
+import type { EventReader } from './read.ts';
+import { INSERT_EVENT } from './schema.ts';
 
 /** Streams whose last revision is remembered: more than are written to at a time. */
 const REMEMBERED_STREAMS = 10_000;
-
-interface Place {
-  readonly position: number;
-  readonly stream: string;
-  readonly revision: number;
-}
 
 /** Writes events and remembers where the log and its streams end, for as long as that is true. */
 export class EventWriter {
   readonly #reader: EventReader;
   readonly #insert;
   readonly #lastRevision;
-  readonly #place;
   readonly #revisions = new Map<string, number>();
   #head = 0;
   #batch: Batch = { committed: false };
@@ -41,9 +34,6 @@ export class EventWriter {
         'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
       )
       .pluck();
-    this.#place = db.prepare<[string], Place>(
-      'SELECT position, stream, revision FROM events WHERE id = ?',
-    );
   }
 
   /**
@@ -66,7 +56,6 @@ export class EventWriter {
     return this.#revisions.get(stream) ?? this.#lastRevision.get(stream) ?? -1;
   }
 
-  /** @throws {SqliteError} SQLITE_CONSTRAINT_UNIQUE: the event's id is known */
   insert(stream: string, revision: number, event: NewEvent, data: string, metadata: string): void {
     const position = this.#head + 1;
     this.#insert.run(position, stream, revision, event.id, event.type, data, metadata);
@@ -78,18 +67,6 @@ export class EventWriter {
     this.#revisions.set(stream, revision);
     return { revision, position: BigInt(this.#head) };
   }
-
-  /** The first result, where the events lie in the stream one after another. */
-  repeated(stream: string, events: readonly NewEvent[]): AppendResult | undefined {
-    let previous: Place | undefined;
-    for (const { id } of events) {
-      const place = this.#place.get(id);
-      if (place?.stream !== stream) return undefined;
-      if (previous !== undefined && place.revision !== previous.revision + 1) return undefined;
-      previous = place;
-    }
-    return previous && { revision: previous.revision, position: BigInt(previous.position) };
-  }
 }
 
 export class PendingAppend implements Work {
@@ -99,18 +76,17 @@ export class PendingAppend implements Work {
   readonly #events: readonly NewEvent[];
   readonly #texts: readonly string[];
   readonly #expected: ExpectedRevision;
-  readonly #prerequisites: readonly StoredInDatabase[];
+  readonly #blobs: readonly StoredInDatabase[];
   #resolve: (result: AppendResult) => void = () => {};
   #reject: (error: Error) => void = () => {};
   #outcome: AppendResult | VersionConflict | undefined;
-  #actual = -1;
 
   constructor(
     writer: EventWriter,
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-    prerequisites: readonly StoredInDatabase[],
+    blobs: readonly StoredInDatabase[],
   ) {
     this.#writer = writer;
     this.#stream = stream;
@@ -121,7 +97,7 @@ export class PendingAppend implements Work {
       JSON.stringify(event.metadata),
     ]);
     this.#expected = expected;
-    this.#prerequisites = prerequisites;
+    this.#blobs = blobs;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -130,8 +106,12 @@ export class PendingAppend implements Work {
 
   run(batch: Batch): void {
     this.#writer.enter(batch);
-    this.#actual = this.#writer.lastRevision(this.#stream);
-    this.#outcome = this.#asExpected() ? this.#write() : this.#repeatOrConflict();
+    const actual = this.#writer.lastRevision(this.#stream);
+    const expected = this.#expected === 'no-stream' ? -1 : this.#expected;
+    this.#outcome =
+      actual === expected
+        ? this.#write(actual)
+        : new VersionConflict(this.#stream, this.#expected, actual);
   }
 
   done(): void {
@@ -140,55 +120,18 @@ export class PendingAppend implements Work {
   }
 
   failed(error: unknown): void {
-    // The first id was new and a later one was not: a part of these events is stored elsewhere.
-    if (isKnownId(error)) this.#reject(this.#conflict());
-    else this.#reject(new EventStoreUnavailable('The append failed.', { cause: error }));
+    this.#reject(new EventStoreUnavailable('The append failed.', { cause: error }));
   }
 
-  #asExpected(): boolean {
-    switch (this.#expected) {
-      case 'any':
-        return true;
-      case 'exists':
-        return this.#actual >= 0;
-      case 'no-stream':
-        return this.#actual === -1;
-      default:
-        return this.#actual === this.#expected;
-    }
-  }
-
-  #write(): AppendResult | VersionConflict {
-    let revision = this.#actual;
+  #write(last: number): AppendResult {
+    let revision = last;
     for (const [index, event] of this.#events.entries()) {
       revision += 1;
       const data = this.#texts[2 * index] ?? '';
       const metadata = this.#texts[2 * index + 1] ?? '';
-      try {
-        this.#writer.insert(this.#stream, revision, event, data, metadata);
-      } catch (error) {
-        // Nothing is written yet, so this can be answered without undoing the batch.
-        if (index === 0 && isKnownId(error)) return this.#repeatOrConflict();
-        throw error;
-      }
+      this.#writer.insert(this.#stream, revision, event, data, metadata);
     }
-    for (const prerequisite of this.#prerequisites) prerequisite.storeIn();
+    for (const blob of this.#blobs) blob.storeIn();
     return this.#writer.appended(this.#stream, revision);
   }
-
-  #repeatOrConflict(): AppendResult | VersionConflict {
-    return this.#writer.repeated(this.#stream, this.#events) ?? this.#conflict();
-  }
-
-  #conflict(): VersionConflict {
-    return new VersionConflict(this.#stream, this.#expected, this.#actual);
-  }
-}
-
-function isKnownId(error: unknown): boolean {
-  return (
-    error instanceof Sqlite.SqliteError &&
-    error.code === 'SQLITE_CONSTRAINT_UNIQUE' &&
-    error.message.endsWith('events.id')
-  );
 }

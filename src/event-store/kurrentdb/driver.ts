@@ -3,9 +3,9 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import readStream from '@eventstore/db-client/dist/streams/utils/ReadStream.js';
 import utils from '@eventstore/db-client/dist/utils/index.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { EventStoreAddress } from './kurrentdb-address.ts';
-import type { DriverEvent } from './kurrentdb-event.ts';
-import { filteredRead, type LogRange } from './kurrentdb-filtered-read.ts';
+import type { EventStoreAddress } from './connection-string.ts';
+import type { DriverEvent } from './event.ts';
+import { filteredRead, type LogRange } from './filtered-read.ts';
 
 /** Events that a read or a subscription holds for a handler that is busy. */
 export const READ_AHEAD = 512;

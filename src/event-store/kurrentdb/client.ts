@@ -9,26 +9,25 @@ import {
   jsonEvent,
   MaxAppendSizeExceededError,
   NO_STREAM,
-  type ReadRevision,
   START,
   StreamNotFoundError,
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Logger } from 'pino';
-import type { EventStoreAddress } from './kurrentdb-address.ts';
-import { CALL_MS, type Call, Connection } from './kurrentdb-connection.ts';
-import { type Driver, type DriverRead, READ_AHEAD } from './kurrentdb-driver.ts';
-import { EventFeed } from './kurrentdb-feed.ts';
-import { type DriverEvent, placeOf, recordedEvent } from './kurrentdb-event.ts';
-import type { LogRange } from './kurrentdb-filtered-read.ts';
-import type { StreamNames } from './kurrentdb-names.ts';
+import type { EventStoreAddress } from './connection-string.ts';
+import { CALL_MS, type Call, Connection } from './connection.ts';
+import { type Driver, type DriverRead, READ_AHEAD } from './driver.ts';
+import { EventFeed } from './feed.ts';
+import { type DriverEvent, placeOf, recordedEvent } from './event.ts';
+import type { LogRange } from './filtered-read.ts';
+import type { StreamNames } from './names.ts';
 import {
   type AppendResult,
   EventStoreUnavailable,
   type NewEvent,
   type RecordedEvent,
-} from './port.ts';
+} from '../port.ts';
 
 /** The stream is not at the revision that an append expected, or a part of the append is known. */
 export class WrongRevision extends Error {
@@ -40,13 +39,6 @@ export class WrongRevision extends Error {
     super(`The stream is at revision ${actual}.`);
     this.actual = actual;
   }
-}
-
-export interface StreamRange {
-  /** Default: the first, or the last one when reading backwards. */
-  readonly from: number | undefined;
-  readonly limit: number;
-  readonly backwards: boolean;
 }
 
 export interface Placed {
@@ -105,19 +97,17 @@ export class KurrentDbClient {
   }
 
   /** Empty where there is no such stream. @throws {EventStoreUnavailable} */
-  async readStream(stream: string, range: StreamRange): Promise<RecordedEvent[]> {
-    if (range.limit < 1) return [];
-    const fromRevision: ReadRevision =
-      range.from === undefined ? (range.backwards ? END : START) : BigInt(range.from);
+  async readStream(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
+    if (limit < 1) return [];
     const onServer = this.#names.onServer(stream);
     try {
       const events = await this.#collect((driver) =>
         driver.readStream(
           onServer,
           {
-            fromRevision,
-            maxCount: range.limit,
-            direction: range.backwards ? BACKWARDS : FORWARDS,
+            fromRevision: BigInt(from),
+            maxCount: limit,
+            direction: FORWARDS,
             requiresLeader: true,
           },
           { highWaterMark: READ_AHEAD },

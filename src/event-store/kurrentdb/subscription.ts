@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventFeed } from './kurrentdb-feed.ts';
-import type { BatchHandler, Subscription } from './port.ts';
+import type { EventFeed } from './feed.ts';
+import type { BatchHandler, Subscription } from '../port.ts';
 
 /** Events handed over at once. */
 const BATCH = 500;
