@@ -27,6 +27,9 @@ import type {
 const MAX_MESSAGE_LENGTH = 1_000;
 
 const settings = workerData as WorkerSettings;
+const USED_TOO_MUCH =
+  'The page used more memory than the ' +
+  `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
 const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
 let proxy: Promise<EgressProxy> | undefined;
@@ -132,20 +135,21 @@ async function failureOf(
 ): Promise<unknown> {
   if (inHand === undefined) return error;
   const { tab, browser } = inHand;
-  if (browser.memory.exceeded) return pageMemoryFailure();
+  if (browser.memory.exceeded) return pageMemoryFailure(USED_TOO_MUCH);
   const template = tab.crashed
     ? await templateFault(browser.chrome.connection, request, options, deadline)
     : undefined;
   if (template !== undefined) return template;
-  return error instanceof ChromeGone && browser.memory.wasShort ? pageMemoryFailure() : error;
+  return error instanceof ChromeGone && browser.memory.wasShort
+    ? pageMemoryFailure('The browser ran out of memory while it rendered the page.')
+    : error;
 }
 
-function pageMemoryFailure(): PageFailure {
-  const limit = Math.round(settings.maxPageMemoryBytes / 2 ** 20);
+function pageMemoryFailure(what: string): PageFailure {
   return new PageFailure(
     'page_memory',
-    `The page used more memory than the ${limit} MiB that a page may use. Very large images or ` +
-      'canvases, very many elements or a script that never stops collecting can be the reason.',
+    `${what} Very large images or canvases, very many elements or a script that never stops ` +
+      'collecting can be the reason.',
   );
 }
 

@@ -37,22 +37,27 @@ const BOMBS: Readonly<Record<string, string>> = {
     const context = canvas.getContext('2d'); context.fillRect(0, 0, 5000, 5000);
     context.getImageData(0, 0, 1, 1); document.body.append(canvas); setTimeout(more) }; more()`),
 };
-/** A small file that is a very large picture in memory, by the width and height in pixels. */
+function pngChunk(type: string, data: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from(type), data]);
+  const numbers = Buffer.alloc(8);
+  numbers.writeUInt32BE(data.length);
+  numbers.writeUInt32BE(crc32(content), 4);
+  return Buffer.concat([numbers.subarray(0, 4), content, numbers.subarray(4)]);
+}
+
+/** A small file that is a very large picture in memory. @param side in pixels */
 function blackPng(side: number): string {
-  const chunk = (type: string, data: Buffer): Buffer => {
-    const content = Buffer.concat([Buffer.from(type), data]);
-    const numbers = Buffer.alloc(8);
-    numbers.writeUInt32BE(data.length);
-    numbers.writeUInt32BE(crc32(content), 4);
-    return Buffer.concat([numbers.subarray(0, 4), content, numbers.subarray(4)]);
-  };
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side);
   header.writeUInt32BE(side, 4);
   header.set([1, 0], 8);
   const pixels = deflateSync(Buffer.alloc((side / 8 + 1) * side));
   const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-  const chunks = [chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))];
+  const chunks = [
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', pixels),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ];
   return `data:image/png;base64,${Buffer.concat([signature, ...chunks]).toString('base64')}`;
 }
 

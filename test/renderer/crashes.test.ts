@@ -60,6 +60,29 @@ void test('a header or footer that crashes its tab costs one try, a page that cr
   t.match(await ended(id), { kind: 'failed', code: 'page_crashed', attempt: 3 });
 });
 
+void test('a tab that dies while it holds much memory ran out of it, and is not tried again', async (t) => {
+  const maxPageMemoryBytes = 128 * 2 ** 20;
+  const { offer, ended, chromes } = await startNode(t, {
+    allowPrivateNetwork: true,
+    maxPageMemoryBytes,
+  });
+  const server = createServer(() => void chromes().then(([chrome]) => endTabs(chrome?.pid)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  // Less than the bound, which is 640 MiB, and for longer than Chrome goes unwatched.
+  const html = `<script>const held = new Uint8Array(400 * 2 ** 20).fill(1);
+    const end = performance.now() + 1000; while (performance.now() < end);
+    const request = new XMLHttpRequest(); request.open('GET', 'http://127.0.0.1:${port}/', false);
+    request.send(held.at(1))</script>`;
+  t.match(await ended(await offer({ html })), {
+    kind: 'failed',
+    code: 'page_memory',
+    message: /ran out of memory/,
+    attempt: 1,
+  });
+});
+
 /** Ends the processes of a Chrome that hold tabs. */
 function endTabs(chrome: number | undefined): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

@@ -4,7 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { FONT_PACKAGES } from '../../setup/apt.mjs';
+import { BUDGETS } from '../../src/budgets.ts';
 import { readConfig } from '../../src/config.ts';
+import { MAX_WARM_BYTES } from '../../src/renderer/chrome/memory.ts';
 import {
   type ComposeService,
   ROOT,
@@ -126,7 +128,9 @@ void test('renderers can be as many as wanted, and have time to end', (t) => {
   t.strictSame(renderer.volumes ?? [], []);
   const { renderTimeoutMs, renderConcurrency } = settingsOf(environmentOf('renderer'));
   t.equal(Number.parseInt(renderer.stop_grace_period, 10) * 1000, renderTimeoutMs + 15_000);
-  t.equal(Number.parseInt(renderer.mem_limit, 10), renderConcurrency + 1, '1 GiB each, and 1 GiB');
+  const page = (BUDGETS.maxPageMemoryBytes.default + MAX_WARM_BYTES) / 2 ** 30;
+  const needed = renderConcurrency * page + 1;
+  t.equal(Number.parseInt(renderer.mem_limit, 10), needed, 'what each Chrome may use, and 1 GiB');
   t.end();
 });
 

@@ -12,7 +12,7 @@ export const MAX_WARM_BYTES = 512 * MiB;
  * What is left lets the samples find a page first: they tell whose memory it was.
  */
 const UNTOUCHED_BYTES = 1024 * MiB;
-/** A page fills 4 GB in a second. A sample takes less than a millisecond. */
+/** A page fills 4 GB in a second. A sample costs 0.6 ms of processor time. */
 const SAMPLE_MS = 100;
 
 /** The kernel's limit on the data of each process (RLIMIT_DATA): it holds between two samples, too. */
