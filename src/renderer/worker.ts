@@ -12,6 +12,7 @@ import { templateFault } from './chrome/template-fault.ts';
 import type { ExplainNetwork } from './chrome/watch.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import { pageManifest } from './page-manifest.ts';
+import { Peers } from './peers.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -25,6 +26,8 @@ import type {
 const settings = workerData as WorkerSettings;
 const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
+/** What may use the proxy: the Chromes of this worker. */
+const peers = new Peers();
 let proxy: Promise<EgressProxy> | undefined;
 /** What the last document left is being removed: until then no other one begins. */
 let cleaning = Promise.resolve();
@@ -33,6 +36,7 @@ function startedProxy(): Promise<EgressProxy> {
   proxy ??= startEgressProxy({
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
+    mayConnect: (client) => peers.include(client),
   });
   return proxy;
 }
@@ -44,6 +48,7 @@ async function launch(): Promise<LaunchedChrome> {
     directory: settings.directory,
     proxyPort: port,
   });
+  peers.add(launched.pid);
   tell({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
   return launched;
 }
@@ -51,7 +56,10 @@ async function launch(): Promise<LaunchedChrome> {
 const browsers = new Browsers({
   launch,
   onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
-  onEnded: ({ pid }) => tell({ kind: 'chromeEnded', threadId, pid }),
+  onEnded: ({ pid }) => {
+    peers.delete(pid);
+    tell({ kind: 'chromeEnded', threadId, pid });
+  },
 });
 
 interface InHand {
