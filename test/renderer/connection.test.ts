@@ -5,6 +5,8 @@ import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/lau
 import { installedChrome } from '../support/renderer.ts';
 
 const COMMAND_MS = 60_000;
+/** Large messages take their time where many tests run at once. */
+const PATIENT = { timeout: 120_000 };
 
 async function chromeFor(t: Test): Promise<LaunchedChrome> {
   const path = await installedChrome();
@@ -31,7 +33,7 @@ async function tabOf(connection: Connection) {
   return { targetId, sessionId, evaluate };
 }
 
-void test('a message of any size passes whole, in both directions', async (t) => {
+void test('a message of any size passes whole, in both directions', PATIENT, async (t) => {
   const { connection } = await chromeFor(t);
   const { targetId, sessionId, evaluate } = await tabOf(connection);
   // One to four bytes a character, and 11 each time: chunks end within characters.
@@ -87,3 +89,14 @@ void test('a command that fails says how', async (t) => {
   t.notOk(connection.isOpen);
   await t.rejects(evaluate('1'), { name: 'ChromeGone' }, 'at once');
 });
+
+void test(
+  'a message that no command of ours asks for ends the connection, not the service',
+  PATIENT,
+  async (t) => {
+    const { connection } = await chromeFor(t);
+    const { evaluate } = await tabOf(connection);
+    await t.rejects(evaluate('"x".repeat(65 * 1024 * 1024)'), { name: 'ChromeGone' });
+    t.notOk(connection.isOpen);
+  },
+);

@@ -38,6 +38,9 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
+/** Ours are of 11 MiB at most. A page can make Chrome send longer ones: it may log what it likes. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
 const DISCONNECT = Symbol('disconnect');
 
 export class Connection {
@@ -47,6 +50,7 @@ export class Connection {
   readonly #events = new EventEmitter();
   /** The pieces of a message whose end has not come yet. */
   #begun: Buffer[] = [];
+  #begunBytes = 0;
   #lastId = 0;
   #open = true;
 
@@ -141,11 +145,15 @@ export class Connection {
       else {
         const whole = Buffer.concat([...this.#begun, chunk.subarray(from, end)]);
         this.#begun = [];
+        this.#begunBytes = 0;
         this.#dispatch(whole.toString('utf8'));
       }
       from = end + 1;
     }
-    if (from < chunk.length) this.#begun.push(chunk.subarray(from));
+    if (from === chunk.length) return;
+    this.#begun.push(chunk.subarray(from));
+    this.#begunBytes += chunk.length - from;
+    if (this.#begunBytes > MAX_MESSAGE_BYTES) this.close();
   }
 
   #dispatch(text: string): void {
