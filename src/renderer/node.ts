@@ -7,6 +7,7 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import { findChrome } from './chrome/find.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { runJob } from './job.ts';
+import { canTellPeers } from './peers.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
 import { Slots } from '../slots.ts';
 
@@ -87,6 +88,12 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   );
   if (allowPrivateNetwork) {
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
+  }
+
+  if (!canTellPeers) {
+    logger.warn(
+      'this system does not tell whose a connection is: while a page renders, every local program can use its network',
+    );
   }
 
   const stop = new AbortController();

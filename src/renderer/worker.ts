@@ -14,6 +14,7 @@ import { templateFault } from './chrome/template-fault.ts';
 import type { ExplainNetwork } from './chrome/watch.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import { pageManifest } from './page-manifest.ts';
+import { Peers } from './peers.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -32,6 +33,8 @@ const USED_TOO_MUCH =
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
 const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
+/** What may use the proxy: the Chromes of this worker. */
+const peers = new Peers();
 let proxy: Promise<EgressProxy> | undefined;
 /** What the last document left is being removed: until then no other one begins. */
 let cleaning = Promise.resolve();
@@ -40,6 +43,7 @@ function startedProxy(): Promise<EgressProxy> {
   proxy ??= startEgressProxy({
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
+    mayConnect: (client) => peers.include(client),
   });
   return proxy;
 }
@@ -52,6 +56,7 @@ async function launch(): Promise<LaunchedChrome> {
     proxyPort: port,
     maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
   });
+  peers.add(launched.pid);
   tell({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
   return launched;
 }
@@ -60,7 +65,10 @@ const browsers = new Browsers({
   launch,
   maxPageBytes: settings.maxPageMemoryBytes,
   onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
-  onEnded: ({ pid }) => tell({ kind: 'chromeEnded', threadId, pid }),
+  onEnded: ({ pid }) => {
+    peers.delete(pid);
+    tell({ kind: 'chromeEnded', threadId, pid });
+  },
 });
 
 interface InHand {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createServer, type ServerResponse } from 'node:http';
-import { createInterface } from 'node:readline';
+import { Readable, Writable } from 'node:stream';
 import { type Test, test } from 'tap';
 import { Connection } from '../../src/renderer/chrome/connection.ts';
 import { findChrome } from '../../src/renderer/chrome/find.ts';
@@ -43,27 +43,19 @@ async function startChrome(t: Test, flags: readonly string[]): Promise<Connectio
     chromePath: process.env['CHROME_PATH'],
     searchPath: process.env['PATH'],
   });
-  const chrome = spawn(
-    path,
-    [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`],
-    {
-      detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const chrome = spawn(path, [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+  });
   t.teardown(async () => {
     if (chrome.pid !== undefined) killGroup(chrome.pid);
     await removeProfile(profile);
   });
-  for await (const line of createInterface({ input: chrome.stderr })) {
-    const url = /^DevTools listening on (ws:.*)$/.exec(line)?.[1];
-    if (url === undefined) continue;
-    chrome.stderr.resume();
-    const connection = await Connection.open(url);
-    t.teardown(() => connection.close());
-    return connection;
-  }
-  throw new Error('Chrome ended before it listened.');
+  const [, , , commands, messages] = chrome.stdio;
+  if (!(commands instanceof Writable && messages instanceof Readable)) throw new Error('no pipes');
+  const connection = new Connection(commands, messages);
+  t.teardown(() => connection.close());
+  return connection;
 }
 
 /** Loads the hostile page until it has tried everything, and prints it. */
@@ -83,6 +75,8 @@ async function visit(
     allowPrivateNetwork: options.allowPrivateNetwork,
     extraPorts: [listener.port],
     resolve: async () => ['127.0.0.1'],
+    // The front proxy stands between.
+    mayConnect: () => Promise.resolve(true),
   });
   t.teardown(() => proxy.close());
   const to: TargetOf = (way, scheme = 'http') =>

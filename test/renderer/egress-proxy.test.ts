@@ -17,11 +17,17 @@ import {
   startEgressProxy,
 } from '../../src/renderer/egress/proxy.ts';
 import { resolveByDns } from '../../src/renderer/egress/resolve.ts';
+import { eventually } from '../support/deadline.ts';
 import { countingListener } from '../support/listener.ts';
 
 /** A proxy that the test closes. */
 async function proxyFor(t: Test, options: Partial<EgressOptions> = {}): Promise<EgressProxy> {
-  const proxy = await startEgressProxy({ allowPrivateNetwork: false, extraPorts: [], ...options });
+  const proxy = await startEgressProxy({
+    allowPrivateNetwork: false,
+    extraPorts: [],
+    mayConnect: () => Promise.resolve(true),
+    ...options,
+  });
   t.teardown(() => proxy.close());
   return proxy;
 }
@@ -74,6 +80,7 @@ async function tunnelTo(proxy: EgressProxy, authority: string) {
   return { socket, answer: String(chunk) };
 }
 
+const NOTHING = { requests: 0, bytes: 0, refused: [], failed: [] };
 const failing = (code: string) => Object.assign(new Error(code), { code });
 
 const closed = async (socket: Socket): Promise<void> => {
@@ -148,6 +155,48 @@ void test('without an open job nothing passes', async (t) => {
   t.throws(() => proxy.beginJob(), /open job/);
   job.end();
   t.equal((await get(proxy, `http://127.0.0.1:${target.port}/`)).status, 403);
+  t.equal(target.tcp, 0);
+});
+
+void test('a connection that may not be used is closed, and no job knows of it', async (t) => {
+  const target = await countingListener();
+  t.teardown(() => target.close());
+  let resolved = 0;
+  const checks: ((mayConnect: boolean) => void)[] = [];
+  const proxy = await proxyFor(t, {
+    allowPrivateNetwork: true,
+    resolve: async () => {
+      resolved += 1;
+      return ['127.0.0.1'];
+    },
+    mayConnect: () => new Promise((resolve) => void checks.push(resolve)),
+  });
+  const send = async (bytes: string) => {
+    const known = checks.length;
+    const socket = connect(proxy.port, '127.0.0.1');
+    const answer = text(socket).catch(() => '');
+    socket.write(bytes);
+    const check = await eventually('the connection', () => checks[known]);
+    return { socket, answer, check };
+  };
+  const requests = [
+    `GET http://some.example:${target.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
+    `CONNECT some.example:${target.port} HTTP/1.1\r\nHost: a\r\n\r\n`,
+  ];
+  for (const bytes of requests) {
+    const job = proxy.beginJob();
+    const refused = await send(bytes);
+    refused.check(false);
+    t.equal(await refused.answer, '');
+    const late = await send(bytes);
+    job.end();
+    const next = proxy.beginJob();
+    late.check(true);
+    t.equal(await late.answer, '', 'a connection of an ended job does not pass to the next');
+    t.match([job, next], [NOTHING, NOTHING]);
+    next.end();
+  }
+  t.equal(resolved, 0);
   t.equal(target.tcp, 0);
 });
 

@@ -1,15 +1,16 @@
 /** What a killed node or a stuck thread leaves behind. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS } from '../../src/budgets.ts';
 import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processes.ts';
 import { startRenderPool } from '../../src/renderer/pool.ts';
+import { eventually } from '../support/deadline.ts';
 import { silent } from '../support/renderer.ts';
-import { isAlive } from '../support/renderer-node.ts';
+import { isAlive, startNode } from '../support/renderer-node.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 
 void test('Chromes of a killed node are ended by the next start, and no other process', async (t) => {
@@ -70,4 +71,46 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
     t.match(await pool.render({ ...task, conversionId }), { kind: 'failed', code: 'timeout' });
     t.ok(performance.now() - begun < 2_200, 'within two seconds of the limit');
   }
+});
+
+/** What this process has open, by kind: two sockets may change places, and it is still as many. */
+async function openDescriptors(): Promise<readonly string[]> {
+  const fds = await readdir('/proc/self/fd');
+  const links = await Promise.all(fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links
+    .map((link) => link.replace(/\[\d+\]|chrome-\w+/, ''))
+    .filter((link) => link !== '' && !link.startsWith('/proc/'))
+    .toSorted();
+}
+
+void test('a Chrome that was replaced leaves nothing open', async (t) => {
+  const { offer, ended, chromes } = await startNode(t);
+  const render = async () =>
+    t.match(await ended(await offer({ html: '<p>x</p>' })), { kind: 'completed' });
+  const killed = new Set<number>();
+  const replace = async (): Promise<void> => {
+    const chrome = await eventually('a fresh Chrome', async () =>
+      (await chromes()).find(({ pid }) => !killed.has(pid)),
+    );
+    killed.add(chrome.pid);
+    process.kill(-chrome.pid, 'SIGKILL');
+    await render();
+  };
+  // The first opens what stays open, whatever is rendered later.
+  await replace();
+  const before = await openDescriptors();
+  for (let times = 0; times < 3; times += 1) await replace();
+  t.equal(killed.size, 4);
+  let more: readonly string[] = [];
+  const asBefore = async () => {
+    const left = [...before];
+    more = (await openDescriptors()).filter((link) => {
+      const at = left.indexOf(link);
+      if (at >= 0) left.splice(at, 1);
+      return at < 0;
+    });
+    return more.length === 0 || undefined;
+  };
+  await eventually('no more than was open before', asBefore, 10_000).catch(() => {});
+  t.same(more, []);
 });

@@ -4,7 +4,7 @@ import { unlessLate } from './deadline.ts';
 import type { LoggedResource } from './resource-log.ts';
 import type { Tab } from './tab.ts';
 
-/** Decoded bytes of one body, and of all. Every body crosses the DevTools socket as text once more. */
+/** Decoded bytes of one body, and of all. Every body crosses the DevTools pipe as text once more. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 32 * 1024 * 1024;
 const CAP_MS = 1_500;

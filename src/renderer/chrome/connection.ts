@@ -1,6 +1,9 @@
-/** The DevTools websocket of one browser, with what chrome-remote-interface leaves out: time limits. */
-import type { EventEmitter } from 'node:events';
-import CDP from 'chrome-remote-interface';
+/**
+ * The DevTools protocol of one browser over the two pipes of `--remote-debugging-pipe`: no port that
+ * anybody else could connect to. A message is a JSON text that ends with a NUL byte.
+ */
+import { EventEmitter } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import { ChromeGone } from './failure.ts';
 
@@ -19,27 +22,51 @@ export class CommandRefused extends Error {
   override readonly name = 'CommandRefused';
 }
 
-/** The client as it is: its own types are of an older protocol and leave out that it is an emitter. */
-interface Client extends EventEmitter {
-  send<M extends Command>(method: M, params: Params<M>, sessionId?: string): Promise<Result<M>>;
-  close(): Promise<void>;
+/** An answer, which has an id, or an event, which has a method. */
+interface Message {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string; readonly data?: string };
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly sessionId?: string;
 }
 
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Ours are of 11 MiB at most. A page can make Chrome send longer ones: it may log what it likes. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+const DISCONNECT = Symbol('disconnect');
+
 export class Connection {
-  readonly #client: Client;
+  readonly #commands: Writable;
+  readonly #messages: Readable;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #events = new EventEmitter();
+  /** The pieces of a message whose end has not come yet. */
+  #begun: Buffer[] = [];
+  #begunBytes = 0;
+  #lastId = 0;
   #open = true;
 
-  private constructor(client: Client) {
-    this.#client = client;
-    client.on('disconnect', () => {
-      this.#open = false;
-    });
-  }
-
-  /** Attaches to the browser itself: only there can browser contexts be made. */
-  static async open(webSocketUrl: string): Promise<Connection> {
-    const client: unknown = await CDP({ target: webSocketUrl, local: true });
-    return new Connection(client as Client);
+  /**
+   * Attaches to the browser itself: only there can browser contexts be made.
+   * @param commands Chrome's descriptor 3
+   * @param messages Chrome's descriptor 4
+   */
+  constructor(commands: Writable, messages: Readable) {
+    this.#commands = commands;
+    this.#messages = messages;
+    messages.on('data', (chunk: Buffer) => this.#receive(chunk));
+    for (const pipe of [commands, messages]) {
+      // What breaks a pipe also closes it.
+      pipe.on('error', () => {}).on('close', () => this.close());
+    }
   }
 
   get isOpen(): boolean {
@@ -48,17 +75,14 @@ export class Connection {
 
   /** The function returned takes the handler off again. */
   onDisconnect(handler: () => void): () => void {
-    this.#client.on('disconnect', handler);
-    return () => {
-      this.#client.off('disconnect', handler);
-    };
+    return this.#listen(DISCONNECT, handler);
   }
 
   /**
    * Sends one command, to the browser or to the session of one tab.
    * @throws {CommandTimeout} after `timeoutMs`
    * @throws {CommandRefused} when Chrome answers with an error
-   * @throws {ChromeGone} when the websocket closes
+   * @throws {ChromeGone} when a pipe closes
    */
   async send<M extends Command>(
     method: M,
@@ -66,24 +90,17 @@ export class Connection {
     timeoutMs: number,
     sessionId?: string,
   ): Promise<Result<M>> {
-    let timer: NodeJS.Timeout | undefined;
-    const elapsed = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new CommandTimeout(`${method} got no answer in ${Math.round(timeoutMs)} ms`));
-      }, timeoutMs);
-    });
-    try {
-      return await Promise.race([this.#client.send<M>(method, params, sessionId), elapsed]);
-    } catch (cause) {
-      if (cause instanceof CommandTimeout) throw cause;
-      if (cause instanceof CDP.ProtocolError) {
-        const { message, data } = cause.response;
-        throw new CommandRefused(data === undefined ? message : `${message} (${data})`, { cause });
-      }
-      throw new ChromeGone('Chrome ended unexpectedly.', { cause });
-    } finally {
-      clearTimeout(timer);
-    }
+    if (!this.#open) throw new ChromeGone('Chrome ended unexpectedly.');
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const timer = setTimeout(() => {
+      this.#waiting.delete(id);
+      reject(new CommandTimeout(`${method} got no answer in ${Math.round(timeoutMs)} ms`));
+    }, timeoutMs);
+    this.#waiting.set(id, { resolve, reject, timer });
+    this.#commands.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    return (await promise) as Result<M>;
   }
 
   /**
@@ -95,15 +112,66 @@ export class Connection {
     handler: (params: EventParams<E>, from?: string) => void,
     sessionId?: string,
   ): () => void {
-    const name = sessionId === undefined ? event : `${event}.${sessionId}`;
-    this.#client.on(name, handler);
+    return this.#listen(sessionId === undefined ? event : `${event}.${sessionId}`, handler);
+  }
+
+  /** Closes both pipes, at which Chrome ends by itself unless it stands still. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#commands.destroy();
+    this.#messages.destroy();
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new ChromeGone('Chrome ended unexpectedly.'));
+    }
+    this.#waiting.clear();
+    this.#events.emit(DISCONNECT);
+  }
+
+  #listen(name: string | symbol, handler: (...params: never[]) => void): () => void {
+    const listener = handler as (...params: unknown[]) => void;
+    this.#events.on(name, listener);
     return () => {
-      this.#client.off(name, handler);
+      this.#events.off(name, listener);
     };
   }
 
-  async close(): Promise<void> {
-    this.#open = false;
-    await this.#client.close();
+  /** Decodes whole messages only: a chunk may end anywhere, also within a character. */
+  #receive(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, from)) {
+      if (this.#begun.length === 0) this.#dispatch(chunk.toString('utf8', from, end));
+      else {
+        const whole = Buffer.concat([...this.#begun, chunk.subarray(from, end)]);
+        this.#begun = [];
+        this.#begunBytes = 0;
+        this.#dispatch(whole.toString('utf8'));
+      }
+      from = end + 1;
+    }
+    if (from === chunk.length) return;
+    this.#begun.push(chunk.subarray(from));
+    this.#begunBytes += chunk.length - from;
+    if (this.#begunBytes > MAX_MESSAGE_BYTES) this.close();
+  }
+
+  #dispatch(text: string): void {
+    const { id, result, error, method, params, sessionId } = JSON.parse(text) as Message;
+    if (method !== undefined) {
+      this.#events.emit(method, params, sessionId);
+      if (sessionId !== undefined) this.#events.emit(`${method}.${sessionId}`, params, sessionId);
+      return;
+    }
+    const waiting = id === undefined ? undefined : this.#waiting.get(id);
+    // The time of its command was over.
+    if (id === undefined || waiting === undefined) return;
+    this.#waiting.delete(id);
+    clearTimeout(waiting.timer);
+    if (error === undefined) waiting.resolve(result);
+    else {
+      const { message, data } = error;
+      waiting.reject(new CommandRefused(data === undefined ? message : `${message} (${data})`));
+    }
   }
 }

@@ -1,19 +1,19 @@
 /** Starts one Chrome with a profile of its own, in a process group of its own. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { Launcher } from 'chrome-launcher';
-import CDP from 'chrome-remote-interface';
-import { Connection } from './connection.ts';
+import { Readable, Writable } from 'node:stream';
+import { Connection, type Result } from './connection.ts';
 import { unlessLate } from './deadline.ts';
-import { ChromeStartError } from './failure.ts';
+import { ChromeGone, ChromeStartError } from './failure.ts';
 import { chromeFlags } from './flags.ts';
 import { killGroup, recordProcess, removeProfile } from './processes.ts';
 
 const START_TIMEOUT_MS = 20_000;
-const POLL_MS = 15;
-const STDERR_LINES = 8;
+const END_TIMEOUT_MS = 2_000;
+const OUTPUT_FILE = 'chrome-output.log';
+const OUTPUT_LINES = 8;
 
 export interface LaunchOptions {
   readonly path: string;
@@ -32,7 +32,7 @@ export interface LaunchedChrome {
   readonly product: string;
   /** Of Chrome's sources. */
   readonly revision: string;
-  /** Our own, without those the launcher adds for itself. */
+  /** Without those that name the profile and the pipe. */
   readonly flags: readonly string[];
   readonly sandboxed: boolean;
   /** Why there is no sandbox. */
@@ -74,90 +74,92 @@ function isUsable(command: string, args: readonly string[]): boolean {
   return runs;
 }
 
-/** The library's launcher, which by itself goes on polling for a Chrome that has long exited. */
-class WatchingLauncher extends Launcher {
-  override async waitUntilReady(): Promise<void> {
-    const end = performance.now() + START_TIMEOUT_MS;
-    while (performance.now() < end) {
-      const child: ChildProcess | undefined = this.chromeProcess;
-      if (child?.pid === undefined) throw new Error('it cannot be run');
-      if (child.exitCode !== null || child.signalCode !== null) {
-        throw new Error(`it ended with ${child.signalCode ?? `status ${child.exitCode}`}`);
-      }
-      if (await accepts(this.port ?? 0)) return;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+/** Chrome's own words, without time stamps and without the complaints that mean nothing. */
+async function chromeComplaint(profile: string): Promise<string> {
+  const text = await readFile(join(profile, OUTPUT_FILE), 'utf8').catch(() => '');
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/vaapi|dbus/.test(line));
+  return lines.slice(0, OUTPUT_LINES).join(' | ');
+}
+
+interface Started {
+  readonly pid: number;
+  readonly connection: Connection;
+  /** Tells how it ended. */
+  readonly ended: Promise<string>;
+}
+
+/** Starts the process: its output goes to a file in the profile, descriptors 3 and 4 are pipes to us. */
+function spawnChrome(
+  { path, maxProcessBytes }: LaunchOptions,
+  flags: readonly string[],
+  profile: string,
+): Started {
+  const own = ['--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
+  const [command = path, ...args] = [...wrappers(maxProcessBytes), path, ...flags, ...own];
+  const output = openSync(join(profile, OUTPUT_FILE), 'a', 0o600);
+  try {
+    const child = spawn(command, args, {
+      detached: true,
+      stdio: ['ignore', output, output, 'pipe', 'pipe'],
+      env: chromeEnvironment(),
+    });
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? `status ${code}`}`));
+    });
+    const { pid } = child;
+    if (pid === undefined) throw new Error('it cannot be run');
+    const [, , , commands, messages] = child.stdio;
+    if (!(commands instanceof Writable && messages instanceof Readable)) {
+      throw new TypeError('it has no pipes');
     }
-    throw new Error(`it did not answer within ${START_TIMEOUT_MS / 1000} seconds`);
+    child.unref();
+    return { pid, connection: new Connection(commands, messages), ended };
+  } finally {
+    // Chrome has a descriptor of its own. Ours would stay open as long as the service runs.
+    closeSync(output);
   }
 }
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    const answer = (accepted: boolean) => () => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once('connect', answer(true)).once('error', answer(false));
-  });
-}
-
-/** Chrome's own words, without time stamps and without the complaints that mean nothing. */
-async function chromeComplaint(profile: string): Promise<string> {
-  const text = await readFile(join(profile, 'chrome-err.log'), 'utf8').catch(() => '');
-  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/vaapi|dbus/.test(line));
-  return lines.slice(0, STDERR_LINES).join(' | ');
+/** The first command waits until Chrome is ready. */
+async function askVersion({ connection, ended }: Started): Promise<Result<'Browser.getVersion'>> {
+  try {
+    return await connection.send('Browser.getVersion', undefined, START_TIMEOUT_MS);
+  } catch (error) {
+    if (!(error instanceof ChromeGone)) throw error;
+    throw new Error((await unlessLate(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
+  }
 }
 
 async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
   const flags = chromeFlags({ proxyPort: options.proxyPort, sandbox });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
-  const launcher = new WatchingLauncher(
-    {
-      chromePath: options.path,
-      chromeFlags: flags,
-      ignoreDefaultFlags: true,
-      userDataDir: profile,
-      handleSIGINT: false,
-      logLevel: 'silent',
-      envVars: chromeEnvironment(),
-    },
-    { spawn: spawnInto(profile, options.maxProcessBytes) as typeof spawn },
-  );
+  let started: Started | undefined;
   const end = async (): Promise<void> => {
-    const child = launcher.chromeProcess;
-    if (child?.pid !== undefined) {
-      const exited = new Promise((resolve) => child.once('exit', resolve));
-      killGroup(child.pid);
-      if (child.exitCode === null && child.signalCode === null) await unlessLate(exited, 2_000);
+    if (started !== undefined) {
+      killGroup(started.pid);
+      await unlessLate(started.ended, END_TIMEOUT_MS);
+      started.connection.close();
     }
-    launcher.destroyTmp();
     await removeProfile(profile);
   };
   let ending: Promise<void> | undefined;
   try {
-    await launcher.launch();
-    const pid = launcher.pid ?? 0;
-    const version = await CDP.Version({ host: '127.0.0.1', port: launcher.port });
-    const connection = await Connection.open(version.webSocketDebuggerUrl);
-    const { revision } = await connection.send('Browser.getVersion', undefined, 5_000);
-    // The port was free a moment ago and is not ours by right: make sure who answers there.
-    const { processInfo } = await connection.send('SystemInfo.getProcessInfo', undefined, 5_000);
-    if (!processInfo.some((each) => each.type === 'browser' && each.id === pid)) {
-      throw new Error('another program answers on its debugging port');
-    }
+    started = spawnChrome(options, flags, profile);
+    const { pid, connection } = started;
+    recordProcess(pid, profile);
+    const { product, revision } = await askVersion(started);
     return {
       pid,
       profile,
-      product: version.Browser,
+      product,
       revision,
       flags,
       sandboxed: sandbox,
       sandboxNote: undefined,
       connection,
       end: () => {
-        // Chrome first: one that stands still would not take part in closing the socket.
-        ending ??= end().finally(() => void connection.close().catch(() => {}));
+        ending ??= end();
         return ending;
       },
     };
@@ -173,20 +175,6 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       { cause },
     );
   }
-}
-
-type SpawnOptions = Parameters<typeof spawn>[2];
-
-function spawnInto(profile: string, maxBytes: number | undefined) {
-  return (path: string, flags: readonly string[], options: SpawnOptions): ChildProcess => {
-    const [command = path, ...args] = [...wrappers(maxBytes), path, ...flags];
-    const child = spawn(command, args, options);
-    // A program that cannot be run is noticed by the launcher's wait.
-    child.on('error', () => {});
-    if (child.pid !== undefined) recordProcess(child.pid, profile);
-    child.unref();
-    return child;
-  };
 }
 
 /**

@@ -9,7 +9,7 @@ import { LinkCleaner } from './pdf-links.ts';
 import { PdfReader, pageCount } from './pdf-reader.ts';
 import type { Tab } from './tab.ts';
 
-/** Few round trips: base64 of this still fits one websocket message with ease. */
+/** Few round trips: base64 of this is a message of some megabytes. */
 const READ_BYTES = 4 * 1024 * 1024;
 /** Beyond these nobody reads a document; a page that grows without end is stopped. */
 const MAX_PDF_BYTES = 128 * 1024 * 1024;

@@ -38,6 +38,18 @@ export function killGroup(pid: number): void {
   }
 }
 
+/** The processes of a group; none where there is no /proc. */
+export async function pidsOfGroup(groupId: number): Promise<number[]> {
+  const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const groups = await Promise.all(
+    names.map(async (pid) => {
+      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
+    }),
+  );
+  return names.map(Number).filter((_, index) => groups[index] === groupId);
+}
+
 /** At once, not soon: between Chrome's start and its record nothing may come. */
 export function recordProcess(pid: number, profile: string): void {
   const record: ProcessRecord = { pid, startTime: startTime(pid) ?? '', profile };

@@ -24,6 +24,11 @@ export interface EgressOptions extends EgressPolicy {
   readonly limits?: Partial<EgressLimits>;
   /** Every address of a name; default: the hosts file and DNS. */
   readonly resolve?: Resolve;
+  /**
+   * Whether a connection is Chrome's. Every other one is closed without an answer, and no job knows
+   * of it. Must not reject.
+   */
+  readonly mayConnect: (client: Socket) => Promise<boolean>;
 }
 
 /** What a job fetched through the proxy, and was not given. */
@@ -57,8 +62,13 @@ const KEEP_ALIVE_MS = 60_000;
 export async function startEgressProxy(options: EgressOptions): Promise<EgressProxy> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const resolve = options.resolve ?? (options.allowPrivateNetwork ? resolveBySystem : resolveByDns);
-  const clients = new Set<Socket>();
+  /** Every connection, and whether it may be used. */
+  const clients = new Map<Socket, Promise<boolean>>();
   let job: Job | undefined;
+
+  /** False also of a connection that ended with its job meanwhile: the next job has no part in it. */
+  const isAdmitted = async (client: Socket): Promise<boolean> =>
+    (await clients.get(client)) === true && !client.destroyed;
 
   /** Everything before bytes flow: budget, URL, addresses, and the start of the connection. */
   const open = async (current: Job, url: URL, client: Duplex | ServerResponse) => {
@@ -70,6 +80,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   };
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (!(await isAdmitted(request.socket))) return;
     const current = job;
     const text = request.url ?? '';
     try {
@@ -89,6 +100,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   };
 
   const onConnect = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    if (!(await isAdmitted(request.socket))) return;
     const current = job;
     const asked = `https://${request.url ?? ''}/`;
     // The form that Chrome, too, knows the site by: without a default port.
@@ -110,7 +122,9 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   server.on('connection', (client) => {
-    clients.add(client);
+    const mayConnect = options.mayConnect(client);
+    clients.set(client, mayConnect);
+    void mayConnect.then((may) => may || client.destroy());
     client.once('close', () => clients.delete(client));
     // Node takes its own listener off at CONNECT; a reset while a name is resolved is no error.
     client.on('error', () => client.destroy());
@@ -126,7 +140,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     ended.end();
     if (job !== ended) return;
     job = undefined;
-    for (const client of clients) client.destroy();
+    for (const client of clients.keys()) client.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
@@ -134,7 +148,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
       if (job !== undefined) throw new Error('The egress proxy has an open job already.');
       const begun = new Job(limits);
       job = begun;
-      for (const client of clients) begun.track(client);
+      for (const client of clients.keys()) begun.track(client);
       return {
         refused: begun.refused,
         failed: begun.failed,
@@ -151,7 +165,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     },
     close: async () => {
       if (job !== undefined) endJob(job);
-      for (const client of clients) client.destroy();
+      for (const client of clients.keys()) client.destroy();
       await new Promise((closed) => server.close(closed));
     },
   };

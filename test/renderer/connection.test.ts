@@ -1,0 +1,102 @@
+/** The pipes to a real Chrome: what passes through them, and what is told when they close. */
+import { type Test, test } from 'tap';
+import type { Connection } from '../../src/renderer/chrome/connection.ts';
+import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
+import { installedChrome } from '../support/renderer.ts';
+
+const COMMAND_MS = 60_000;
+/** Large messages take their time where many tests run at once. */
+const PATIENT = { timeout: 120_000 };
+
+async function chromeFor(t: Test): Promise<LaunchedChrome> {
+  const path = await installedChrome();
+  const chrome = await launchChrome({ path, directory: t.testdir(), proxyPort: 9 });
+  t.teardown(() => chrome.end());
+  return chrome;
+}
+
+/** A tab, and what an expression in it gives. */
+async function tabOf(connection: Connection) {
+  const { targetId } = await connection.send(
+    'Target.createTarget',
+    { url: 'about:blank' },
+    COMMAND_MS,
+  );
+  const attach = { targetId, flatten: true };
+  const { sessionId } = await connection.send('Target.attachToTarget', attach, COMMAND_MS);
+  const evaluate = async (expression: string, timeoutMs = COMMAND_MS): Promise<unknown> => {
+    const params = { expression, returnByValue: true, awaitPromise: true };
+    const answer = await connection.send('Runtime.evaluate', params, timeoutMs, sessionId);
+    const value: unknown = answer.result.value;
+    return value;
+  };
+  return { targetId, sessionId, evaluate };
+}
+
+void test('a message of any size passes whole, in both directions', PATIENT, async (t) => {
+  const { connection } = await chromeFor(t);
+  const { targetId, sessionId, evaluate } = await tabOf(connection);
+  // One to four bytes a character, and 11 each time: chunks end within characters.
+  const part = 'aā€😀\0';
+  const left = part.replace('\0', '-').repeat(600_000);
+  // A comment, because laying out so long a text takes minutes.
+  const document = { frameId: targetId, html: `<!--${left}-->` };
+  await connection.send('Page.setDocumentContent', document, COMMAND_MS, sessionId);
+  t.ok((await evaluate('document.firstChild.data')) === left, 'a document of 6 MB');
+  const times = 1_000_000;
+  const answer = await evaluate(`${JSON.stringify(part)}.repeat(${times})`);
+  t.ok(answer === part.repeat(times), 'an answer of 11 MB and more');
+});
+
+void test('many commands at once get each its own answer, beside events', async (t) => {
+  const { connection } = await chromeFor(t);
+  const { sessionId, evaluate } = await tabOf(connection);
+  const logged: unknown[] = [];
+  const off = connection.on(
+    'Runtime.consoleAPICalled',
+    ({ args }) => logged.push(args[0]?.value),
+    sessionId,
+  );
+  await connection.send('Runtime.enable', undefined, COMMAND_MS, sessionId);
+  const numbers = Array.from({ length: 500 }, (_, number) => number);
+  const answers = await Promise.all(
+    numbers.map((number) => evaluate(`console.log(${number}), ${number}`)),
+  );
+  t.same(answers, numbers);
+  t.same(logged, numbers, 'each event before the answer that follows it');
+  off();
+  await evaluate('console.log("unheard")');
+  t.equal(logged.length, numbers.length);
+});
+
+void test('a command that fails says how', async (t) => {
+  const chrome = await chromeFor(t);
+  const { connection } = chrome;
+  const { evaluate } = await tabOf(connection);
+  const close = connection.send('Target.closeTarget', { targetId: 'none' }, COMMAND_MS);
+  await t.rejects(close, { name: 'CommandRefused', message: /target/i });
+
+  const late = evaluate('new Promise(() => {})', 50);
+  await t.rejects(late, { name: 'CommandTimeout', message: /Runtime\.evaluate.* 50 ms/ });
+  t.equal(await evaluate('1 + 1'), 2, 'the next one has an answer');
+
+  const told = Promise.withResolvers<void>();
+  connection.onDisconnect(told.resolve);
+  const waiting = t.rejects(evaluate('new Promise(() => {})'), { name: 'ChromeGone' });
+  process.kill(chrome.pid, 'SIGKILL');
+  await waiting;
+  await told.promise;
+  t.notOk(connection.isOpen);
+  await t.rejects(evaluate('1'), { name: 'ChromeGone' }, 'at once');
+});
+
+void test(
+  'a message that no command of ours asks for ends the connection, not the service',
+  PATIENT,
+  async (t) => {
+    const { connection } = await chromeFor(t);
+    const { evaluate } = await tabOf(connection);
+    await t.rejects(evaluate('"x".repeat(65 * 1024 * 1024)'), { name: 'ChromeGone' });
+    t.notOk(connection.isOpen);
+  },
+);
