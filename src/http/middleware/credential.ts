@@ -9,6 +9,7 @@ import type { Vault } from '../../keyring/vault.ts';
 import { ConnectionMemo } from '../connection-memo.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
+import { demandAddressAllowed, type RateLimitDependencies } from './rate-limit.ts';
 
 export interface CredentialDependencies {
   readonly store: Pick<EventStore, 'head'>;
@@ -40,6 +41,17 @@ function presented(key: string): PresentedKey | undefined {
 
 const presentedKeys = new ConnectionMemo<PresentedKey | undefined>();
 
+/** The ids of keys that were found good lately. Some 100 bytes each. */
+const goodKeys = new Set<string>();
+const MOST_GOOD_KEYS = 10_000;
+
+function rememberGood(id: string): void {
+  if (goodKeys.has(id)) return;
+  goodKeys.add(id);
+  const [oldest] = goodKeys;
+  if (goodKeys.size > MOST_GOOD_KEYS && oldest !== undefined) goodKeys.delete(oldest);
+}
+
 /** Uses being recorded: a burst of requests with one key asks for one event, not for many. */
 const recording = new Set<string>();
 
@@ -58,30 +70,42 @@ function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Holde
     .finally(() => recording.delete(id));
 }
 
+/** Notes the log's head before a credential is looked up. */
+async function notedHead(ctx: HttpContext, deps: CredentialDependencies): Promise<bigint> {
+  const asOf = await deps.store.head();
+  ctx.state.asOf = asOf;
+  return asOf;
+}
+
 async function holderOfKey(
   ctx: HttpContext,
-  deps: CredentialDependencies,
+  deps: CredentialDependencies & RateLimitDependencies,
   key: string,
-  asOf: bigint,
 ): Promise<Holder | undefined> {
   const known = presentedKeys.of(ctx.req.socket, key, presented);
   if (known === undefined) return undefined;
   const { id, digest } = known;
-  const { state } = await deps.actors.read(apiKeyActor, id, asOf);
-  if (state.status !== 'active' || !isHash(state.keyHash, digest)) return undefined;
+  // Guesses are not looked up for an address that has used up its own; who shares it can go on.
+  if (!goodKeys.has(id)) await demandAddressAllowed(deps, ctx);
+  const { state } = await deps.actors.read(apiKeyActor, id, await notedHead(ctx, deps));
+  if (state.status !== 'active' || !isHash(state.keyHash, digest)) {
+    goodKeys.delete(id);
+    return undefined;
+  }
+  rememberGood(id);
   const holder: Holder = { accountId: state.accountId, actor: { kind: 'key', id } };
   if (useIsDue(state, deps.clock.now())) recordUse(ctx, deps, holder);
   return holder;
 }
 
 async function holderOfToken(
+  ctx: HttpContext,
   deps: CredentialDependencies,
-  authorization: string,
-  asOf: bigint,
 ): Promise<Holder | undefined> {
+  const authorization = ctx.get('Authorization');
   const token = /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1];
   const claims = token === undefined ? undefined : await deps.tokens.verify('access', token);
-  return claims && (await isOpen(deps, claims, asOf))
+  return claims && (await isOpen(deps, claims, await notedHead(ctx, deps)))
     ? { accountId: claims.accountId, actor: { kind: 'session', id: claims.sessionId } }
     : undefined;
 }
@@ -100,19 +124,17 @@ export async function isOpen(
 export const presentsCredential = (ctx: HttpContext): boolean =>
   ctx.get('X-API-Key') !== '' || ctx.get('Authorization') !== '';
 
-/** Who sends the request, read from the credential's own stream, so that a revocation holds at once. */
+/**
+ * Finds who sends the request, read from the credential's own stream, so that a revocation holds at once.
+ * @throws {ServiceError} `rate_limit_exceeded` for an unknown key from an address that has none left
+ */
 export async function findCaller(
   ctx: HttpContext,
-  deps: CredentialDependencies,
+  deps: CredentialDependencies & RateLimitDependencies,
 ): Promise<Caller | undefined> {
-  const asOf = await deps.store.head();
-  ctx.state.asOf = asOf;
   const key = ctx.get('X-API-Key');
-  const holder =
-    key === ''
-      ? await holderOfToken(deps, ctx.get('Authorization'), asOf)
-      : await holderOfKey(ctx, deps, key, asOf);
+  const holder = key === '' ? await holderOfToken(ctx, deps) : await holderOfKey(ctx, deps, key);
   if (holder === undefined) return undefined;
-  const { state } = await deps.actors.read(accountActor, holder.accountId, asOf);
+  const { state } = await deps.actors.read(accountActor, holder.accountId, ctx.state.asOf);
   return state.status === 'open' ? { ...holder, plan: state.plan } : undefined;
 }
