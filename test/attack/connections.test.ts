@@ -39,6 +39,28 @@ void test('idle connections give way to new ones', async (t) => {
   t.ok(count(api).refused >= 200 - MOST, 'each is counted');
 });
 
+void test('connections whose clients do not read their answers give way', async (t) => {
+  const api = await startApi(t, { env });
+  const { id, key } = await api.newAccount();
+  const asked = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const conversionId = String(asked.body['id']);
+  // More than the buffers of both ends hold.
+  await api.complete(id, conversionId, Buffer.alloc(32 * 2 ** 20, 'x'));
+  const path = `/files/${conversionId}.pdf?token=${api.fileTokens.mint(conversionId, 60)}`;
+  const get = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  await Promise.all(
+    Array.from({ length: MOST }, async () => await once(await opened(t, api, get), 'readable')),
+  );
+  const sending = api.budgets.get('maxDownloads');
+  t.equal(sending.count().used, MOST);
+  // Until the buffers are full, the files are on their way.
+  await eventually('another is answered', async () => {
+    const { status } = partsOf(await rawHttp(portOf(api), HEALTH));
+    return status === 200 || undefined;
+  });
+  await eventually('one was ended', () => sending.count().used === MOST - 1 || undefined);
+});
+
 void test('where all connections are at work, a new one is told to come again', async (t) => {
   const api = await startApi(t, { env });
   const { key } = await api.newAccount();
