@@ -2,22 +2,31 @@
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
 import { BlobNotFound, type BlobRange, type BlobStore } from '../blob-store/port.ts';
+import { BudgetExceeded, type Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { type HttpContext, type HttpMiddleware, pathParameter } from './context.ts';
 import type { FileTokens } from './file-tokens.ts';
 import { freshQuery, type ReadDependencies } from '../application/fresh-query.ts';
-import { countRequest, type RateLimitDependencies, showStanding } from './middleware/rate-limit.ts';
+import {
+  addressKey,
+  countLinkRequest,
+  countRequest,
+  type RateLimitDependencies,
+  showStanding,
+} from './middleware/rate-limit.ts';
 import { byteRange } from './range.ts';
 
 export interface FileDependencies extends ReadDependencies, RateLimitDependencies {
   readonly fileTokens: FileTokens;
   readonly blobs: Pick<BlobStore, 'open' | 'exists'>;
   readonly clock: Clock;
+  readonly budgets: Budgets;
   readonly config: RateLimitDependencies['config'] & { readonly retentionSeconds: number };
 }
 
+const RETRY_SECONDS = 2;
 const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-Range'] as const;
 
 async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> {
@@ -37,6 +46,29 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
   for (const name of FILE_HEADERS) ctx.remove(name);
   const message = 'The file is no longer kept. Convert again for a new one.';
   return new ServiceError('gone', message, { cause });
+}
+
+/**
+ * Counts the answer until its connection has taken all of it, or is closed.
+ * @throws {BudgetExceeded}
+ */
+function countDownload(ctx: HttpContext, { budgets }: FileDependencies): void {
+  const ofAddress = budgets.get('maxAddressDownloads').take(1, addressKey(ctx.state.clientAddress));
+  if (ofAddress === undefined) {
+    const message = 'Too many files are being sent to this address. Wait until some have arrived.';
+    throw new BudgetExceeded('client', message, RETRY_SECONDS);
+  }
+  const ofAll = budgets.get('maxDownloads').take();
+  if (ofAll === undefined) {
+    ofAddress();
+    throw new BudgetExceeded('service', 'Too many files are being sent.', RETRY_SECONDS);
+  }
+  const release = (): void => {
+    ofAddress();
+    ofAll();
+  };
+  if (ctx.res.destroyed) release();
+  else ctx.res.once('close', release);
 }
 
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
@@ -83,11 +115,13 @@ export function getFile(deps: FileDependencies): HttpMiddleware {
   return async (ctx) => {
     const id = pathParameter(ctx, 'id');
     const { token } = ctx.query;
+    await showStanding(deps, ctx);
+    await countLinkRequest(deps, ctx);
     if (typeof token !== 'string' || !(await deps.fileTokens.verify(token, id))) {
       await countRequest(deps, ctx);
       throw new ServiceError('forbidden');
     }
-    await showStanding(deps, ctx);
+    countDownload(ctx, deps);
     const document = await documentOf(deps, id);
     const etag = `"${document.sha256}"`;
     ctx.set('ETag', etag);

@@ -65,14 +65,16 @@ function always(
   message: string = ERRORS[code].message,
   headers: Readonly<Record<string, string>> = {},
 ): Answering {
+  const body = JSON.stringify({ error: code, message });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.writeHead(ERRORS[code].status, {
       ...ANSWER_HEADERS,
       'X-Request-Id': requestIdOf(request.headers['x-request-id']),
       ...headers,
       ...(await standing(request.socket).catch(() => ({}))),
+      'Content-Length': Buffer.byteLength(body),
     });
-    response.end(JSON.stringify({ error: code, message }));
+    response.end(body);
   };
   return (request, response) => void answer(request, response);
 }

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import type { ActorSystem } from '../../src/actors/system.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { revokeApiKey } from '../../src/application/api-keys.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
@@ -83,8 +84,9 @@ void test('routes', async (t) => {
 });
 
 void test('a credential tried where there is nothing to ask for counts like any other', async (t) => {
-  const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '2' } });
+  const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '2', RATE_LIMIT_PRO: '3' } });
   const { key } = await api.newAccount();
+  t.equal((await api.call('GET', LIST, { key })).status, 200);
   const nowhere = async (headers: Record<string, string>) =>
     (await api.call('GET', `${BASE}/nothing/`, { headers })).status;
   t.equal(await nowhere({}), 404);
@@ -92,7 +94,10 @@ void test('a credential tried where there is nothing to ask for counts like any 
   t.equal(await nowhere({ Authorization: 'Bearer x.y.z' }), 404);
   t.equal(await nowhere({ 'X-API-Key': `pk_live_${'y'.repeat(24)}` }), 429);
   t.equal(await nowhere({}), 404, 'nothing is tried');
-  t.equal(await nowhere({ 'X-API-Key': key }), 404, 'a good one is not counted');
+  t.equal(await nowhere({ 'X-API-Key': key }), 404);
+  t.equal((await api.call('PUT', LIST, { key })).status, 405);
+  t.equal(await nowhere({ 'X-API-Key': key }), 429, 'a good one counts for its account');
+  t.equal((await api.call('PUT', LIST, { key })).status, 429);
 });
 
 void test('what anybody may ask says how the rate limit stands, and takes nothing of it', async (t) => {
@@ -153,6 +158,70 @@ void test('behind a trusted proxy the last forwarder’s word counts', async (t)
   t.equal(await from('203.0.113.10'), 401);
   t.equal(await from('2001:db8::1'), 401);
   t.equal(await from('2001:db8::2'), 429, 'one network of 64 bits');
+});
+
+void test('an entry of a forwarder is one address, however it is written', async (t) => {
+  const api = await startApi(t, { env: { TRUST_PROXY: 'true', RATE_LIMIT_ANONYMOUS: '1' } });
+  const from = async (entry: string) =>
+    (await api.call('GET', LIST, { headers: { 'X-Forwarded-For': entry } })).status;
+  const same: string[][] = [
+    ['203.0.113.9', '203.0.113.9:1234', '::ffff:203.0.113.9', '[::ffff:cb00:7109]:80'],
+    ['0:0:0:0:0:FFFF:203.0.113.10', '203.0.113.10'],
+    ['7.7.7.7:1234', '7.7.7.7:9'],
+    [
+      '2001:DB8::1',
+      '2001:0db8:0:0::ffff',
+      '[2001:db8::1]:443',
+      '[2001:db8::2]',
+      '2001:db8::3%eth0',
+    ],
+    ['1:2:3::', '1:2:3:0:1::', '1:2:3:0:0:0:0:1'],
+    ['', 'unknown', '_hidden', '7.7.7.7:x', '[7.7.7', '1.2.3.4.5', '::1::', '2130706433', '0x7f.1'],
+  ];
+  for (const [first = '', ...others] of same) {
+    t.equal(await from(first), 401, first);
+    for (const other of others) t.equal(await from(other), 429, `${first} is ${other}`);
+  }
+});
+
+void test('guesses of an address that has used up its own are not looked up', async (t) => {
+  let lookups = 0;
+  const api = await startApi(t, {
+    env: { RATE_LIMIT_ANONYMOUS: '2' },
+    replace: ({ actors, store }) => ({
+      actors: Object.assign(Object.create(actors) as ActorSystem, {
+        read: (...which: Parameters<ActorSystem['read']>) => {
+          lookups += 1;
+          return actors.read(...which);
+        },
+      }),
+      store: {
+        head: () => {
+          lookups += 1;
+          return store.head();
+        },
+      },
+    }),
+  });
+  api.clock.time = Math.ceil(api.clock.time / 60_000) * 60_000 + 20_000;
+  const [known, unknown] = [await api.newAccount(), await api.newAccount()];
+  const ask = async (key: string) => await api.call('GET', LIST, { key });
+  t.equal((await ask(known.key)).status, 200);
+  for (const guess of ['a', 'b']) t.equal((await ask(`pk_live_${guess.repeat(24)}`)).status, 401);
+  lookups = 0;
+  const refused = await ask(`pk_live_${'c'.repeat(24)}`);
+  t.strictSame(refusal(refused), { status: 429, error: 'rate_limit_exceeded' });
+  t.equal(refused.headers.get('retry-after'), '40');
+  t.strictSame(shown(refused).slice(0, 2), ['2', '0']);
+  const forged = { Authorization: 'Bearer eyJhbGciOiJFZERTQSJ9.e30.AAAA' };
+  t.equal((await api.call('GET', LIST, { headers: forged })).status, 429);
+  t.equal((await ask(unknown.key)).status, 429, 'a key never seen may be a guess');
+  t.equal(lookups, 0);
+  t.equal((await ask(known.key)).status, 200, 'who is known goes on');
+  await revokeApiKey(api, known.keyId, undefined, api.context());
+  t.equal((await ask(known.key)).status, 429, 'until the key is revoked');
+  api.clock.time += 40_000;
+  t.equal((await ask(unknown.key)).status, 200, 'in the next minute');
 });
 
 void test('health', async (t) => {

@@ -179,17 +179,15 @@ export class RequestBodies {
   async #inTurn<Result>(ctx: HttpContext, work: () => Result): Promise<Result> {
     const gone = disconnection(ctx);
     const free = await this.#validationSlots.acquire(gone);
-    const counted = this.#validations.take();
+    const counted = free && this.#validations.take();
     try {
       // Others' requests go between two long checks.
       await turn();
-      if (gone.aborted) {
-        throw new ServiceError('validation_error', 'The client hung up before its answer.');
-      }
-      return work();
+      if (!gone.aborted) return work();
     } finally {
       counted?.();
       free?.();
     }
+    throw new ServiceError('validation_error', 'The client hung up before its answer.');
   }
 }

@@ -10,6 +10,7 @@ import type { Vault } from '../../keyring/vault.ts';
 import { ConnectionMemo } from '../connection-memo.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
+import { demandAddressAllowed, type RateLimitDependencies } from './rate-limit.ts';
 
 export interface CredentialDependencies {
   readonly store: Pick<EventStore, 'head'>;
@@ -39,6 +40,17 @@ function presented(key: string): PresentedKey | undefined {
 
 const presentedKeys = new ConnectionMemo<PresentedKey | undefined>();
 
+/** The ids of keys that were found good lately. Some 100 bytes each. */
+const goodKeys = new Set<string>();
+const MOST_GOOD_KEYS = 10_000;
+
+function rememberGood(id: string): void {
+  if (goodKeys.has(id)) return;
+  goodKeys.add(id);
+  const [oldest] = goodKeys;
+  if (goodKeys.size > MOST_GOOD_KEYS && oldest !== undefined) goodKeys.delete(oldest);
+}
+
 /** Uses being recorded: a burst of requests with one key asks for one event, not for many. */
 const recording = new Set<string>();
 
@@ -57,17 +69,30 @@ function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Calle
     .finally(() => recording.delete(id));
 }
 
+/** Notes the log's head before a credential is looked up. */
+async function notedHead(ctx: HttpContext, deps: CredentialDependencies): Promise<bigint> {
+  const asOf = await deps.store.head();
+  ctx.state.asOf = asOf;
+  return asOf;
+}
+
 async function callerByKey(
   ctx: HttpContext,
-  deps: CredentialDependencies,
+  deps: CredentialDependencies & RateLimitDependencies,
   key: string,
-  asOf: bigint,
 ): Promise<Caller | undefined> {
   const known = presentedKeys.of(ctx.req.socket, key, presented);
   if (known === undefined) return undefined;
   const { id, digest } = known;
+  // Guesses are not looked up for an address that has used up its own; who shares it can go on.
+  if (!goodKeys.has(id)) await demandAddressAllowed(deps, ctx);
+  const asOf = await notedHead(ctx, deps);
   const { state } = await deps.actors.read(apiKeyActor, id, asOf);
-  if (state.status !== 'active' || !isHash(state.keyHash, digest)) return undefined;
+  if (state.status !== 'active' || !isHash(state.keyHash, digest)) {
+    goodKeys.delete(id);
+    return undefined;
+  }
+  rememberGood(id);
   const { accountId } = state;
   const { state: account } = await deps.actors.read(accountActor, accountId, asOf);
   if (account.status !== 'open') return undefined;
@@ -77,14 +102,14 @@ async function callerByKey(
 }
 
 async function callerByToken(
+  ctx: HttpContext,
   deps: CredentialDependencies,
-  authorization: string,
-  asOf: bigint,
 ): Promise<Caller | undefined> {
-  const token = /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1];
+  const token = /^Bearer +([\w.-]+)$/i.exec(ctx.get('Authorization'))?.[1];
   const claims = token === undefined ? undefined : await deps.tokens.verify('access', token);
-  const account = claims && (await accountOfSession(deps, claims, asOf));
-  if (claims === undefined || account === undefined) return undefined;
+  if (claims === undefined) return undefined;
+  const account = await accountOfSession(deps, claims, await notedHead(ctx, deps));
+  if (account === undefined) return undefined;
   const { accountId, sessionId } = claims;
   return { accountId, plan: account.plan, actor: { kind: 'session', id: sessionId } };
 }
@@ -107,15 +132,14 @@ export async function accountOfSession(
 export const presentsCredential = (ctx: HttpContext): boolean =>
   ctx.get('X-API-Key') !== '' || ctx.get('Authorization') !== '';
 
-/** Who sends the request, read from the credential's own stream, so that a revocation holds at once. */
+/**
+ * Finds who sends the request, read from the credential's own stream, so that a revocation holds at once.
+ * @throws {ServiceError} `rate_limit_exceeded` for an unknown key from an address that has none left
+ */
 export async function findCaller(
   ctx: HttpContext,
-  deps: CredentialDependencies,
+  deps: CredentialDependencies & RateLimitDependencies,
 ): Promise<Caller | undefined> {
-  const asOf = await deps.store.head();
-  ctx.state.asOf = asOf;
   const key = ctx.get('X-API-Key');
-  return key === ''
-    ? await callerByToken(deps, ctx.get('Authorization'), asOf)
-    : await callerByKey(ctx, deps, key, asOf);
+  return key === '' ? await callerByToken(ctx, deps) : await callerByKey(ctx, deps, key);
 }

@@ -8,7 +8,7 @@ interface Routes {
   match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
 }
 
-/** Behind the router: what comes here has no route, or none for its method. Counts bad credentials only. */
+/** Behind the router: what comes here has no route, or none for its method. Counts every credential, good or bad. */
 export function notFound(
   deps: CredentialDependencies & RateLimitDependencies,
   routes: Routes,
@@ -18,8 +18,8 @@ export function notFound(
       ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
     ];
     await identify(ctx, deps);
-    // Where there is nothing to ask for, a credential can still be tried: a bad one counts as elsewhere.
-    if (ctx.state.caller === undefined && presentsCredential(ctx)) await countRequest(deps, ctx);
+    // Where there is nothing to ask for, a credential can still be tried, and its lookup costs as much.
+    if (presentsCredential(ctx)) await countRequest(deps, ctx);
     else await showStanding(deps, ctx);
     const allowed = methodsAt(ctx.path);
     if (allowed.length > 0) {

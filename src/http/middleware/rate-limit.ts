@@ -1,4 +1,5 @@
 import { isIPv6, type Socket } from 'node:net';
+import type { Budgets } from '../../budgets.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -11,7 +12,7 @@ export interface RateLimitDependencies {
   readonly clock: Clock;
   readonly config: Pick<
     Config,
-    'rateLimitFree' | 'rateLimitStarter' | 'rateLimitPro' | 'rateLimitAnonymous'
+    'rateLimitFree' | 'rateLimitStarter' | 'rateLimitPro' | 'rateLimitAnonymous' | 'maxLinkRequests'
   >;
 }
 
@@ -82,6 +83,35 @@ export const standingOf =
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
   const standing = await deps.rateLimiter.take(...windowOf(deps, ctx.state));
   show(ctx, standing);
+  demandAllowed(standing, deps.clock);
+}
+
+/**
+ * Counts nothing.
+ * @throws {ServiceError} `rate_limit_exceeded` where the client's address has no request left
+ */
+export async function demandAddressAllowed(
+  deps: RateLimitDependencies,
+  ctx: HttpContext,
+): Promise<void> {
+  const { clientAddress } = ctx.state;
+  const window = windowOf(deps, { caller: undefined, clientAddress });
+  demandAllowed(await deps.rateLimiter.peek(...window), deps.clock);
+}
+
+/**
+ * Counts a request by a file link in a window that only such requests have.
+ * @throws {ServiceError} `rate_limit_exceeded`
+ */
+export async function countLinkRequest(
+  deps: RateLimitDependencies & { readonly budgets: Budgets },
+  ctx: HttpContext,
+): Promise<void> {
+  const standing = await deps.rateLimiter.take(`link:${addressKey(ctx.state.clientAddress)}`, {
+    limit: deps.config.maxLinkRequests,
+    windowMs: WINDOW_MS,
+  });
+  if (!standing.allowed) deps.budgets.get('maxLinkRequests').refuse();
   demandAllowed(standing, deps.clock);
 }
 

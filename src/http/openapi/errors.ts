@@ -21,7 +21,9 @@ const INSIDE: Errors = {
 };
 
 const COUNTED: Errors = {
-  rate_limit_exceeded: { when: 'More requests than a minute allows.' },
+  rate_limit_exceeded: {
+    when: 'More requests than a minute allows, or more at a time than one client’s share.',
+  },
   ...INSIDE,
 };
 

@@ -7,7 +7,7 @@ interface DocumentDependencies {
 }
 
 export function getOpenApi({ document }: DocumentDependencies): HttpMiddleware {
-  const text = JSON.stringify(document);
+  const text = Buffer.from(JSON.stringify(document));
   return (ctx) => {
     ctx.type = 'application/json';
     ctx.body = text;
@@ -15,7 +15,7 @@ export function getOpenApi({ document }: DocumentDependencies): HttpMiddleware {
 }
 
 export function getReferencePage({ document }: DocumentDependencies): HttpMiddleware {
-  const page = renderPage(document);
+  const page = Buffer.from(renderPage(document));
   return (ctx) => {
     ctx.set('Content-Security-Policy', PAGE_POLICY);
     ctx.type = 'text/html';

@@ -123,7 +123,7 @@ export const getFileDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'Download the PDF',
   description:
-    'Its address is the `file_url` of the completed record, and the token in it is the credential. A wrong link counts against the client’s address; a good one counts nothing.',
+    'Its address is the `file_url` of the completed record, and the token in it is the credential. A wrong link counts against the client’s address. A good one counts in a window of its own, for downloads from that address, which the rate limit headers do not show.',
   parameters: [
     { ...conversionId, description: 'The conversion’s id.' },
     {
@@ -175,6 +175,8 @@ export const getFileDoc: OperationDoc = {
       when: 'The file does not have this range of bytes.',
       headers: ['Content-Range'],
     },
-    rate_limit_exceeded: { when: 'Too many wrong links from this address.' },
+    rate_limit_exceeded: {
+      when: 'Too many wrong links from this address, or more downloads than its share, in a minute or at a time.',
+    },
   },
 };
