@@ -15,13 +15,13 @@ export interface PullerOptions {
   readonly link: NatsLink;
   readonly stream: string;
   readonly consumer: string;
-  /** The most in hand at a time. */
+  /** The most in hand at a time, besides as many that have left their place. */
   readonly places: number;
   /** The consumer's `ack_wait`: after so long without a sign of life, others get the message. */
   readonly ackWaitMs: number;
   readonly logger: Logger;
-  /** Must not reject. */
-  readonly handle: (taken: Taken) => Promise<void>;
+  /** Must not reject. After `leavePlace` the next message may come. */
+  readonly handle: (taken: Taken, leavePlace: () => void) => Promise<void>;
 }
 
 const ANSWER_MS = 2000;
@@ -42,6 +42,8 @@ export class Puller {
   readonly #options: PullerOptions;
   readonly #acknowledger: Acknowledger;
   readonly #inHand = new Set<Taken>();
+  /** Of those in hand: messages that have left their place. */
+  readonly #withoutPlace = new Set<Taken>();
   readonly #forget: () => void;
   readonly #beat: NodeJS.Timeout;
   readonly #pauses = new Pauses();
@@ -137,10 +139,10 @@ export class Puller {
   }
 
   #fill(): void {
-    const { link, places, stream, consumer } = this.#options;
+    const { link, stream, consumer } = this.#options;
     const { inbox, pulls, generation } = this.#session;
     if (this.#stopped || generation === undefined || !link.isUp()) return;
-    const batch = places - this.#inHand.size - pulls.asked;
+    const batch = this.#freePlaces() - pulls.asked;
     if (batch <= 0) return;
     const request = JSON.stringify({ batch, expires: PULL_MS * 1_000_000 });
     link.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, {
@@ -154,7 +156,7 @@ export class Puller {
     session.pulls.came();
     const { reply } = message;
     if (reply === undefined) return;
-    if (this.#stopped || this.#inHand.size >= this.#options.places) {
+    if (this.#stopped || this.#freePlaces() <= 0) {
       this.#acknowledger.refuse(reply);
       return;
     }
@@ -164,13 +166,26 @@ export class Puller {
   }
 
   async #hand(taken: Taken): Promise<void> {
+    const leavePlace = (): void => {
+      this.#withoutPlace.add(taken);
+      this.#fill();
+    };
     try {
-      await this.#options.handle(taken);
+      await this.#options.handle(taken, leavePlace);
     } finally {
       this.#inHand.delete(taken);
+      this.#withoutPlace.delete(taken);
       this.#fill();
       this.#endIfIdle();
     }
+  }
+
+  #freePlaces(): number {
+    const { places } = this.#options;
+    return Math.min(
+      places - this.#inHand.size + this.#withoutPlace.size,
+      2 * places - this.#inHand.size,
+    );
   }
 
   /** A request has ended, with fewer messages than it asked for. */

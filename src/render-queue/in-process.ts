@@ -1,9 +1,9 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
 import { setImmediate } from 'node:timers/promises';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
+import { FairTurns, type FreeSlots } from './fair-turns.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
-import { Turns } from './turns.ts';
 
 /** Between two tries to hand over a report that could not be recorded. */
 const REPORT_RETRY_MS = 1000;
@@ -14,17 +14,28 @@ interface Pump {
   readonly slots: number;
   readonly handle: (delivery: Delivery) => Promise<void>;
   inHand: number;
+  /** Of those in hand: jobs that hold a slot. */
+  holding: number;
 }
+
+/** As many jobs again as there are slots may be in hand without one. */
+const freeSlots = ({ slots, holding, inHand }: Pump): number =>
+  Math.min(slots - holding, 2 * slots - inHand);
 
 export class InProcessRenderQueue implements RenderQueue {
   readonly countsTries: boolean = false;
-  readonly #waiting = new Turns();
+  readonly #waiting: FairTurns;
   /** Every conversion that waits or is in a renderer's hands. */
   readonly #known = new Set<string>();
   readonly #pumps = new Set<Pump>();
   #onReport: ReportHandler | undefined;
   readonly #reportsWaiting = new Set<() => void>();
   #closed = false;
+
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(now?: () => number) {
+    this.#waiting = new FairTurns(now);
+  }
 
   offer(job: RenderJob): Promise<void> {
     if (!this.#known.has(job.conversionId)) {
@@ -35,7 +46,7 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
-    const pump: Pump = { slots, handle, inHand: 0 };
+    const pump: Pump = { slots, handle, inHand: 0, holding: 0 };
     this.#pumps.add(pump);
     this.#pump();
     return {
@@ -47,6 +58,7 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   async report(report: RenderReport): Promise<void> {
+    this.#waiting.learn(report);
     while (!this.#closed) {
       const handle = this.#onReport;
       if (!handle) {
@@ -110,20 +122,37 @@ export class InProcessRenderQueue implements RenderQueue {
 
   #pump(): void {
     for (const pump of this.#pumps) {
-      while (pump.inHand < pump.slots) {
-        const job = this.#waiting.take();
+      while (freeSlots(pump) > 0) {
+        const job = this.#waiting.take(this.#slots());
         if (!job) return;
+        this.#waiting.begin(job.conversionId);
         pump.inHand += 1;
+        pump.holding += 1;
         void this.#deliver(pump, job);
       }
     }
   }
 
+  #slots(): FreeSlots {
+    let [free, total] = [0, 0];
+    for (const pump of this.#pumps) {
+      free += freeSlots(pump);
+      total += pump.slots;
+    }
+    return { free, total };
+  }
+
   async #deliver(pump: Pump, job: RenderJob): Promise<void> {
     let ended = false;
+    let holds = true;
+    const leaveSlot = (): void => {
+      if (holds) pump.holding -= 1;
+      holds = false;
+    };
     const end = (next: () => void): Promise<void> => {
       if (!ended) {
         ended = true;
+        this.#waiting.release(job.conversionId);
         next();
       }
       return Promise.resolve();
@@ -133,6 +162,12 @@ export class InProcessRenderQueue implements RenderQueue {
     try {
       await pump.handle({
         job,
+        releaseSlot: () => {
+          if (ended) return;
+          leaveSlot();
+          this.#waiting.release(job.conversionId);
+          this.#pump();
+        },
         done: () => end(() => this.#known.delete(job.conversionId)),
         giveBack,
         putBack: () => end(() => this.#enqueue(job)),
@@ -144,6 +179,7 @@ export class InProcessRenderQueue implements RenderQueue {
     } finally {
       // A handler that neither finished nor gave back has failed: nothing may stay in its hands.
       await giveBack();
+      leaveSlot();
       pump.inHand -= 1;
       this.#pump();
     }

@@ -19,6 +19,8 @@ const MAX_SAID_BYTES = 128 * 1024;
 interface Hands {
   readonly slots: number;
   readonly jobs: ReadonlySet<string>;
+  /** Of these: jobs that have released their slots. */
+  readonly storing: ReadonlySet<string>;
   /** Taken, not tried and out of the stream again: the attempt that is still to be made, by conversion. */
   readonly putBack: ReadonlyMap<string, number>;
   readonly heardAt: number;
@@ -27,12 +29,17 @@ interface Hands {
 /** What changed elsewhere; told with what was put back, for those who offered it. */
 type OnChange = (putBack: ReadonlyMap<string, number>) => void;
 
+/** As many jobs again as there are slots may be in hand without one. */
+const freeSlots = (slots: number, inHand: number, storing: number): number =>
+  Math.min(slots - inHand + storing, 2 * slots - inHand);
+
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
 export class NatsHands {
   readonly #link: NatsLink;
   readonly #node = createInbox('n').slice(2);
   readonly #own = new Map<string, number>();
+  readonly #storing = new Set<string>();
   readonly #others = new Map<string, Hands>();
   /** Put back here and not said yet: it is said once, or it would be offered more than once. */
   readonly #putBack = new Map<string, number>();
@@ -67,10 +74,16 @@ export class NatsHands {
     this.#changed();
   }
 
+  releaseSlot(conversionId: string): void {
+    this.#storing.add(conversionId);
+    this.#changed();
+  }
+
   drop(conversionId: string): void {
     const left = (this.#own.get(conversionId) ?? 0) - 1;
     if (left > 0) this.#own.set(conversionId, left);
     else this.#own.delete(conversionId);
+    this.#storing.delete(conversionId);
     this.#onChange?.(NOTHING);
     this.#announceSoon ??= setTimeout(() => this.#announce(), GATHER_MS);
   }
@@ -115,11 +128,21 @@ export class NatsHands {
     return false;
   }
 
+  holdsSlot(conversionId: string): boolean {
+    if (this.#own.has(conversionId)) return !this.#storing.has(conversionId);
+    for (const { jobs, storing } of this.#living()) {
+      if (jobs.has(conversionId)) return !storing.has(conversionId);
+    }
+    return false;
+  }
+
   /** How many more jobs all renderers together would take now. */
   free(): number {
-    let taken = this.#own.size;
-    for (const { jobs } of this.#living()) taken += jobs.size;
-    return this.slots() - taken;
+    let sum = freeSlots(this.#ownSlots, this.#own.size, this.#storing.size);
+    for (const { slots, jobs, storing } of this.#living()) {
+      sum += freeSlots(slots, jobs.size, storing.size);
+    }
+    return sum;
   }
 
   /** How many jobs all renderers together take at a time. */
@@ -138,6 +161,7 @@ export class NatsHands {
     if (!this.#link.connection.isClosed()) this.#subscription?.unsubscribe();
     if (this.#announcements === undefined) return;
     this.#own.clear();
+    this.#storing.clear();
     this.#ownSlots = 0;
     this.#announce();
   }
@@ -162,8 +186,12 @@ export class NatsHands {
     this.#announceSoon = undefined;
     // What is said while the server is away would arrive when it no longer holds.
     if (!this.#link.isUp()) return;
-    const jobs = [...this.#own.keys()];
-    const said = JSON.stringify({ slots: this.#ownSlots, jobs, putBack: [...this.#putBack] });
+    const said = JSON.stringify({
+      slots: this.#ownSlots,
+      jobs: [...this.#own.keys()],
+      storing: [...this.#storing],
+      putBack: [...this.#putBack],
+    });
     this.#putBack.clear();
     this.#link.connection.publish(handsSubject(this.#node), said);
   }
@@ -171,19 +199,24 @@ export class NatsHands {
 
 function parse(said: string): Hands | undefined {
   try {
-    const { slots, jobs, putBack } = JSON.parse(said) as Partial<Record<string, unknown>>;
+    const { slots, jobs, storing, putBack } = JSON.parse(said) as Partial<Record<string, unknown>>;
     if (typeof slots !== 'number' || !Array.isArray(jobs)) return undefined;
-    const ids = jobs.filter((id) => typeof id === 'string').slice(0, MAX_SLOTS);
     const heardAt = performance.now();
     return {
       slots: Math.min(Math.max(slots, 0), MAX_SLOTS),
-      jobs: new Set(ids),
+      jobs: idsOf(jobs),
+      storing: idsOf(storing),
       putBack: new Map(Array.isArray(putBack) ? putBack.slice(0, MAX_SLOTS).filter(isPutBack) : []),
       heardAt,
     };
   } catch {
     return undefined;
   }
+}
+
+function idsOf(said: unknown): ReadonlySet<string> {
+  const ids: unknown[] = Array.isArray(said) ? said : [];
+  return new Set(ids.slice(0, 2 * MAX_SLOTS).filter((id) => typeof id === 'string'));
 }
 
 function isPutBack(said: unknown): said is [string, number] {

@@ -1,6 +1,7 @@
 /**
  * The offering side: jobs wait here, in turns, and only as many are in the stream as the renderers will
- * take next. So a newcomer's job waits behind those few, however many another account has.
+ * take next. So a newcomer's job waits behind those few, however many another account has. Of an account
+ * that is held back only those are there for which a slot is free.
  */
 import {
   JetStreamApiCodes,
@@ -12,11 +13,11 @@ import type { Logger } from 'pino';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import type { RenderJob } from './messages.ts';
+import { FairTurns } from './fair-turns.ts';
+import type { RenderJob, RenderReport } from './messages.ts';
 import type { NatsHands } from './nats-hands.ts';
 import { conversionOfJob, ensureJobs, JOBS, jobSubject, SUBJECT_IS_TAKEN } from './nats-streams.ts';
 import { Strays } from './strays.ts';
-import { Turns } from './turns.ts';
 import { TwoBells } from './two-bells.ts';
 import { Unattended } from './unattended.ts';
 
@@ -42,22 +43,30 @@ export interface NatsOffersOptions {
   readonly carry: (request: BlobRef) => Buffer | undefined;
 }
 
+interface Published {
+  readonly job: RenderJob;
+  /** Its place in the stream; undefined where another node has published it. */
+  readonly sequence: number | undefined;
+}
+
 export class NatsOffers {
   readonly #options: NatsOffersOptions;
-  readonly #backlog = new Turns();
+  readonly #backlog = new FairTurns();
   readonly #inBacklog = new Set<string>();
   /** Offered, and as far as was known in the stream or in hand: the next look decides. */
   readonly #doubted = new Map<string, RenderJob>();
   /** What is in the stream, waiting or in hand: as of the last look, and what was published since. */
   #inStream = new Set<string>();
   /** What this node published and a look has not missed yet: it may be put back. */
-  readonly #published = new Map<string, RenderJob>();
+  readonly #published = new Map<string, Published>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
   /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
   readonly #seenInHand = new Set<string>();
   readonly #unattended: Unattended;
   readonly #strays = new Strays();
+  /** What left the stream since the last look began. */
+  readonly #left = new Set<string>();
   #looked = false;
   /** Of `performance.now()`. */
   #lookedAt = 0;
@@ -92,6 +101,14 @@ export class NatsOffers {
     this.#bells.ring('at once');
   }
 
+  /** Resolves when nothing in the stream is before others because the report was not known. */
+  async learn(report: RenderReport): Promise<void> {
+    this.#backlog.learn(report);
+    await this.#withdraw().catch((error: unknown) =>
+      this.#options.logger.warn({ err: error }, 'jobs cannot be withdrawn now'),
+    );
+  }
+
   waiting(): number {
     let untaken = this.#backlog.size + this.#doubted.size;
     for (const id of this.#inStream) {
@@ -109,7 +126,7 @@ export class NatsOffers {
 
   /** A renderer took it out of the stream untried. */
   #takeBack(conversionId: string, attempt: number): void {
-    const job = this.#published.get(conversionId);
+    const job = this.#published.get(conversionId)?.job;
     if (!job || attempt < job.attempt) return;
     this.#published.delete(conversionId);
     this.#seenInHand.delete(conversionId);
@@ -130,6 +147,7 @@ export class NatsOffers {
       try {
         if (this.#options.link.isUp()) {
           if (this.#lookIsDue()) await this.#options.link.whileUp(this.#look());
+          await this.#withdraw();
           await this.#publishAhead();
           this.#failed = false;
         }
@@ -161,20 +179,30 @@ export class NatsOffers {
   #followHands(): void {
     const { hands } = this.#options;
     for (const id of this.#inStream) {
-      if (hands.has(id)) this.#seenInHand.add(id);
-      else if (this.#seenInHand.delete(id)) this.#inStream.delete(id);
+      if (hands.has(id)) {
+        this.#seenInHand.add(id);
+      } else if (this.#seenInHand.delete(id)) {
+        this.#inStream.delete(id);
+        this.#left.add(id);
+      }
     }
+    this.#backlog.follow(hands);
   }
 
   async #look(): Promise<void> {
     const { manager, hands, ackWaitMs } = this.#options;
+    this.#left.clear();
     const jobs = await this.#info();
     if (!jobs?.consumers) await ensureJobs(manager, ackWaitMs);
-    this.#inStream = new Set(jobs?.subjects.map(conversionOfJob));
+    const inStream = new Set(jobs?.subjects.map(conversionOfJob));
+    for (const id of this.#left) inStream.delete(id);
+    this.#inStream = inStream;
     this.#seenInHand.clear();
     this.#followHands();
     for (const id of this.#published.keys()) {
-      if (!this.#inStream.has(id) && !hands.has(id)) this.#published.delete(id);
+      if (this.#inStream.has(id) || hands.has(id)) continue;
+      this.#published.delete(id);
+      this.#backlog.release(id);
     }
     await this.#removeStrays();
     this.#looked = true;
@@ -191,8 +219,7 @@ export class NatsOffers {
   /** What is removed is offered again by the log's next sweep. */
   async #removeStrays(): Promise<void> {
     const { manager, hands, logger } = this.#options;
-    const untaken = new Set([...this.#inStream].filter((id) => !hands.has(id)));
-    for (const id of this.#strays.look(untaken, hands.free(), performance.now())) {
+    for (const id of this.#strays.look(new Set(this.#untaken()), hands.free(), performance.now())) {
       logger.warn(
         { conversionId: id },
         'nobody takes a job though places are free: it is replaced',
@@ -200,6 +227,7 @@ export class NatsOffers {
       await manager.streams.purge(JOBS, { filter: jobSubject(id) });
       this.#inStream.delete(id);
       this.#published.delete(id);
+      this.#backlog.release(id);
     }
   }
 
@@ -216,14 +244,39 @@ export class NatsOffers {
     }
   }
 
+  /** Takes out of the stream what is held back by now and has no slot: there it would be before others. */
+  async #withdraw(): Promise<void> {
+    const { link, manager, hands } = this.#options;
+    const untaken = this.#untaken();
+    if (untaken.length <= hands.free()) return;
+    // Ids begin with a time: of one account, the oldest is put back last and so is next.
+    for (const id of untaken.toSorted().toReversed()) {
+      const { job, sequence } = this.#published.get(id) ?? {};
+      if (!job || sequence === undefined || !this.#backlog.isHeldBack(job.accountId)) continue;
+      // A purge by subject would make a 2.9 server hand over again what is in hand.
+      const deleted = manager.streams.deleteMessage(JOBS, sequence, false);
+      const wasThere = await link.whileUp(deleted).catch((error: unknown) => {
+        if (error instanceof JetStreamApiError) return false;
+        throw error;
+      });
+      if (!this.#published.delete(id) || !wasThere) continue;
+      this.#inStream.delete(id);
+      this.#inBacklog.add(id);
+      this.#backlog.untake(job);
+    }
+  }
+
+  #untaken(): string[] {
+    return [...this.#inStream].filter((id) => !this.#options.hands.has(id));
+  }
+
   async #publishAhead(): Promise<void> {
     const { hands } = this.#options;
-    const ahead = Math.min(Math.max(hands.slots(), MIN_AHEAD), MAX_AHEAD);
-    let room = ahead;
-    for (const id of this.#inStream) if (!hands.has(id)) room -= 1;
+    const total = hands.slots();
+    const ahead = Math.min(Math.max(total, MIN_AHEAD), MAX_AHEAD);
     const jobs: RenderJob[] = [];
-    for (; room > 0; room -= 1) {
-      const job = this.#backlog.take();
+    for (let untaken = this.#untaken().length; untaken < ahead; untaken += 1) {
+      const job = this.#backlog.take({ free: hands.free() - untaken, total });
       if (!job) break;
       jobs.push(job);
     }
@@ -233,21 +286,25 @@ export class NatsOffers {
 
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
+    let sequence: number | undefined;
     try {
       const payload = JSON.stringify({ ...job, requestText: this.#carried(job) });
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
-      await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
-      this.#published.set(conversionId, job);
+      const published = client.publish(jobSubject(conversionId), payload, options);
+      sequence = (await link.whileUp(published)).seq;
     } catch (error) {
       const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
       if (!there) {
-        this.#backlog.add(job);
+        this.#backlog.untake(job);
         throw error;
       }
     }
+    this.#published.set(conversionId, { job, sequence });
     this.#inBacklog.delete(conversionId);
     this.#inStream.add(conversionId);
+    // A renderer may have it before its acceptance is answered.
+    this.#followHands();
   }
 
   #carried({ conversionId, request }: RenderJob): string | undefined {

@@ -91,7 +91,7 @@ export class NatsRenderQueue implements RenderQueue {
       consumer: RENDERERS,
       places: slots,
       ackWaitMs,
-      handle: (taken) => this.#deliver(taken, handle),
+      handle: (taken, leavePlace) => this.#deliver(taken, leavePlace, handle),
     });
     this.#takers.add(puller);
     hands.addSlots(slots);
@@ -112,8 +112,12 @@ export class NatsRenderQueue implements RenderQueue {
   }
 
   reports(handle: (report: RenderReport) => Promise<void>): Consumer {
-    this.#offers();
-    const follower = followReports(this.#options.link, this.#options.logger, handle);
+    const offers = this.#offers();
+    const follower = followReports(this.#options.link, this.#options.logger, async (report) => {
+      // Before it is answered: the renderer keeps the slot until then.
+      await offers.learn(report);
+      await handle(report);
+    });
     this.#takers.add(follower);
     return { stop: () => follower.stop() };
   }
@@ -135,7 +139,11 @@ export class NatsRenderQueue implements RenderQueue {
     return offers;
   }
 
-  async #deliver(taken: Taken, handle: (delivery: Delivery) => Promise<void>): Promise<void> {
+  async #deliver(
+    taken: Taken,
+    leavePlace: () => void,
+    handle: (delivery: Delivery) => Promise<void>,
+  ): Promise<void> {
     const { link, logger } = this.#options;
     const { hands } = this.#parts;
     const offered = parseJob(taken.data);
@@ -165,6 +173,11 @@ export class NatsRenderQueue implements RenderQueue {
     try {
       await handle({
         job,
+        releaseSlot: () => {
+          if (ended) return;
+          hands.releaseSlot(job.conversionId);
+          leavePlace();
+        },
         done: () => (ended ??= done()),
         giveBack: () => (ended ??= giveBack()),
         putBack: () => (ended ??= putBack()),

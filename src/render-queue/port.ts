@@ -1,8 +1,13 @@
 import type { RenderJob, RenderReport } from './messages.ts';
 
-/** A job in a renderer's hands. Exactly one of `done`, `giveBack` and `putBack` ends it. */
+/** A job in a renderer's hands, and a slot for it. Exactly one of `done`, `giveBack` and `putBack` ends it. */
 export interface Delivery {
   readonly job: RenderJob;
+  /**
+   * Lets the next job have the slot before this one ends. A job that failed keeps its slot until its report
+   * is recorded: by then the queue knows whether its account is to wait.
+   */
+  releaseSlot(): void;
   /** The outcome is reported: the queue forgets the job. */
   done(): Promise<void>;
   /** Not rendered here: another renderer, or this one later, takes it as the next attempt, if there is one. */
@@ -28,7 +33,10 @@ export interface RenderQueue {
   readonly countsTries: boolean;
   /** Offers a job; one that is already queued or in a renderer's hands is not offered twice. */
   offer(job: RenderJob): Promise<void>;
-  /** Takes jobs, at most `slots` in hand at a time; accounts with waiting jobs take turns. */
+  /**
+   * Takes jobs in the turns of `FairTurns`: at most `slots` that hold a slot at a time, and as many again
+   * that have released theirs.
+   */
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer;
   /** Resolves when the report has been recorded by whoever follows `reports`. */
   report(report: RenderReport): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * One delivery of a job: read the request, wait for a slot, render, store, report; then `done`,
- * `giveBack` for another try, or `putBack` when the node stops before it has begun.
+ * One delivery of a job: read the request, render, store, report; then `done`, `giveBack` for another try,
+ * or `putBack` when the node stops before it has begun, or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -13,7 +13,6 @@ import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
-import type { Slots } from '../slots.ts';
 import { readRequest } from './job-request.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
@@ -26,8 +25,7 @@ export interface JobContext {
   readonly queue: RenderQueue;
   readonly blobs: BlobStore;
   readonly pool: Pick<RenderPool, 'render'>;
-  readonly slots: Slots;
-  /** For rendering: it begins when the request has been read and a slot is free. */
+  /** For rendering: it begins when the request has been read. */
   readonly timeoutMs: number;
   /** Aborted when the node stops: what has not begun goes back. */
   readonly stopping: AbortSignal;
@@ -55,14 +53,12 @@ class JobRun {
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
   readonly #outputPath: string;
-  /** Of `performance.now()`, when a slot was free for it: waiting for one is waiting in the queue. */
+  /** When its request had been read, of `performance.now()`. */
   #begunAt = 0;
   /** The same by the clock; before that, when it was handed over. */
   #takenAt: number;
   /** The PDF is the blob store's: there is no file any more. */
   #adopted = false;
-  /** Gives the slot back; reading, storing and reporting need none. */
-  #free: () => void = () => {};
 
   constructor(context: JobContext, delivery: Delivery) {
     this.#context = context;
@@ -82,7 +78,7 @@ class JobRun {
     try {
       const request = await this.#begin();
       if (request === PUT_BACK) {
-        logger.info({ conversionId }, 'the renderer stops: the job goes back as it came');
+        logger.info({ conversionId }, 'the job goes back as it came');
         return await this.#delivery.putBack();
       }
       start = this.#start();
@@ -93,7 +89,6 @@ class JobRun {
       await this.#delivery.giveBack();
     } finally {
       start?.drop();
-      this.#free();
       if (!this.#adopted) await rm(this.#outputPath, { force: true });
     }
   }
@@ -132,15 +127,18 @@ class JobRun {
     await this.#delivery.done();
   }
 
-  /** Reads the request and waits for a slot: until then nothing is reported. */
+  /** Reads the request: until then nothing is reported. */
   async #begin(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
-    const { blobs, slots, stopping, clock, logger } = this.#context;
-    const patience = this.#patience(0, 'the request cannot be read now');
+    const { blobs, clock, logger } = this.#context;
+    let hasWaited = false;
+    const patience = this.#patience(0, 'the request cannot be read now', () => {
+      // Others may be able to read theirs. This one gets a slot again when its turn comes.
+      hasWaited = true;
+      this.#delivery.releaseSlot();
+    });
     const request = await readRequest(this.#job, { blobs, logger, patience });
     if (request === PUT_BACK || 'code' in request) return request;
-    const free = await slots.acquire(stopping);
-    if (!free) return PUT_BACK;
-    this.#free = free;
+    if (hasWaited) return PUT_BACK;
     this.#begunAt = performance.now();
     this.#takenAt = clock.now();
     return request;
@@ -171,7 +169,6 @@ class JobRun {
       deadlineMs: timeoutMs,
       outputPath: this.#outputPath,
     });
-    this.#free();
     if (result.kind === 'failed') {
       return { retry: false, code: result.code, message: result.message };
     }
@@ -183,14 +180,18 @@ class JobRun {
           : 'The renderer could not do its work, on every try.';
       return { retry: true, code: result.code, message };
     }
+    // Storing needs no slot. A failure keeps its slot until it is reported.
+    this.#delivery.releaseSlot();
     return await this.#store(result, start);
   }
 
-  #patience(graceMs: number, what: string) {
+  #patience(graceMs: number, what: string, release = (): void => {}) {
     const { stopping, logger } = this.#context;
     const { conversionId } = this.#job;
-    const onAway = (error: BlobStoreUnavailable): void =>
+    const onAway = (error: BlobStoreUnavailable): void => {
       logger.warn({ err: error, conversionId }, `${what}: it is tried again`);
+      release();
+    };
     return { stopping, graceMs, onAway };
   }
 

@@ -9,7 +9,6 @@ import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts
 import { runJob } from './job.ts';
 import { canTellPeers } from './peers.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
-import { Slots } from '../slots.ts';
 
 export interface RendererSettings {
   readonly concurrency: number;
@@ -99,11 +98,9 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const stop = new AbortController();
   const stopping = stop.signal;
   const underWay = new Set<Promise<void>>();
-  const slots = new Slots(concurrency);
   const { timeoutMs } = settings;
-  // One more in hand for each slot: while a PDF is stored, the next document is rendered.
-  const consumer = queue.consume(2 * concurrency, async (delivery) => {
-    const work = runJob({ ...options, timeoutMs, stopping, pool, slots, directory }, delivery);
+  const consumer = queue.consume(concurrency, async (delivery) => {
+    const work = runJob({ ...options, timeoutMs, stopping, pool, directory }, delivery);
     underWay.add(work);
     await work.finally(() => underWay.delete(work));
   });

@@ -219,6 +219,67 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     }
   });
 
+  contract('takes the next job when a slot is released, and no third one', async (t, queue) => {
+    await offer(queue, 1, 4);
+    const renderer = hold(queue, 1);
+    const first = await renderer.delivery(0);
+    first.releaseSlot();
+    first.releaseSlot();
+    const second = await renderer.delivery(1);
+    await soon('two to wait', () => queue.waiting() === 2);
+    second.releaseSlot();
+    await first.done();
+    await renderer.delivery(2);
+    await second.done();
+    t.equal(renderer.most, 2);
+    t.strictSame(idsOf(renderer.jobs), [1, 2, 3].map(conversionId));
+  });
+
+  contract('leaves a slot to others, once a page ran into the time limit', async (t, queue) => {
+    queue.reports(async () => {});
+    await offer(queue, 1, 9, 1);
+    const renderer = hold(queue, 2);
+    const endless = [await renderer.delivery(0), await renderer.delivery(1)];
+    await offer(queue, 10, 10, 2);
+    await soon('all others to wait', () => queue.waiting() === 8);
+    for (const [n, delivery] of endless.entries()) {
+      const failed = { ...startedReport(n + 1), kind: 'failed', code: 'timeout' } as const;
+      await queue.report({ ...failed, message: 'Too long.' });
+      await delivery.done();
+    }
+    const letter = await renderer.delivery(2);
+    t.equal(letter.job.conversionId, conversionId(10), 'the other account is next');
+    const third = await renderer.delivery(3);
+    await letter.done();
+    for (let n = 11; n < 20; n += 1) {
+      await offer(queue, n, n, 2);
+      await (await renderer.delivery(n - 7)).done();
+    }
+    t.strictSame(
+      idsOf(renderer.jobs),
+      [1, 2, 10, 3, 11, 12, 13, 14, 15, 16, 17, 18, 19].map(conversionId),
+      'beside one endless page',
+    );
+    await third.done();
+    await (await renderer.delivery(13)).done();
+  });
+
+  contract(
+    'gives an account that is held back the only slot when nobody waits',
+    async (t, queue) => {
+      queue.reports(async () => {});
+      await offer(queue, 1, 3, 1);
+      const renderer = hold(queue, 1);
+      const endless = await renderer.delivery(0);
+      const failed = { ...startedReport(1), kind: 'failed', code: 'timeout' } as const;
+      await queue.report({ ...failed, message: 'Too long.' });
+      await offer(queue, 4, 6, 2);
+      await endless.done();
+      for (let n = 1; n < 6; n += 1) await (await renderer.delivery(n)).done();
+      t.strictSame(idsOf(renderer.jobs), [1, 4, 5, 6, 2, 3].map(conversionId));
+    },
+  );
+
   contract('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
     await offer(queue, 1, 3);
     const stopped = hold(queue, 1);

@@ -6,8 +6,8 @@ import { runRenderQueueContract } from './render-queue-contract.ts';
 
 runRenderQueueContract({ name: 'in process', open: async () => new InProcessRenderQueue() });
 
-void test('accounts take exact turns', async (t) => {
-  const queue = new InProcessRenderQueue();
+void test('accounts with equal slot time take exact turns', async (t) => {
+  const queue = new InProcessRenderQueue(() => 0);
   for (const n of [1, 2, 3, 4]) await queue.offer(renderJob(n, 1));
   for (const n of [5, 6]) await queue.offer(renderJob(n, 2));
   await queue.offer(renderJob(7, 3));

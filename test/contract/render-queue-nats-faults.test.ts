@@ -179,7 +179,8 @@ void test('a job whose acceptance was not answered counts once', async (t) => {
   await api.queue.offer(renderJob(1));
   await soon('the first look', () => observer.queue.waiting() === 1);
   const letGo = holdUp();
-  for (const n of numbers(2, 12)) await api.queue.offer(renderJob(n));
+  // Together: what comes after the first look at them waits for its answer.
+  await Promise.all(numbers(2, 12).map((n) => api.queue.offer(renderJob(n))));
   await soon('all that may be ahead', () => observer.queue.waiting() === 8);
   // Longer than answers are waited for.
   await pass(4000);

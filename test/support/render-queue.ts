@@ -59,6 +59,7 @@ export function hold(queue: RenderQueue, slots: number): Holder {
       };
       deliveries.push({
         job,
+        releaseSlot: () => delivery.releaseSlot(),
         done: ended(() => delivery.done()),
         giveBack: ended(() => delivery.giveBack()),
         putBack: ended(() => delivery.putBack()),

@@ -1,0 +1,252 @@
+/**
+ * Waiting jobs, in turns by slot time: next is the account that has used the least of it. Accounts whose
+ * pages hold slots for long leave one slot to the others (docs/decisions/0021-fair-slots.md).
+ */
+import type { RenderJob, RenderReport } from './messages.ts';
+
+/** Slot time counts half after this time. */
+const HALF_LIFE_MS = 120_000;
+/** A page that ran into the time limit holds its account back for this long. Idle accounts are forgotten. */
+const MEMORY_MS = 300_000;
+/** Nobody needs protection from pages that are shorter. */
+const LONG_MS = 2000;
+/** Failures cost their client nothing: one that took longer counts as one by the time limit. */
+const LONG_FAILURE_MS = 10_000;
+/** The most slot time by which an account may be behind the others: what it starts ahead of them with. */
+const HEAD_START_MS = 5000;
+/** Counted at least for a job in flight, so that accounts share slots that become free together. */
+const MIN_IN_FLIGHT_MS = 1000;
+
+export interface FreeSlots {
+  /** Slots that could take a job now; not above 0 where a job would have to wait for one. */
+  readonly free: number;
+  /** Slots of all renderers. */
+  readonly total: number;
+}
+
+/** The jobs that renderers have in hand, by conversion. */
+export interface Hands {
+  has(conversionId: string): boolean;
+  holdsSlot(conversionId: string): boolean;
+}
+
+interface InFlight {
+  readonly account: Account;
+  /** Undefined until a renderer has it. */
+  begunAt: number | undefined;
+}
+
+interface Account {
+  readonly waiting: RenderJob[];
+  readonly inFlight: Set<InFlight>;
+  /** Slot time used, in the same count as `#fairTurn`. */
+  turn: number;
+  /** Tells accounts with equal slot time apart: the one served longest ago is next. */
+  served: number;
+  /** Sums over past slot times, and over their squares, as they count at `seenAt`. */
+  used: number;
+  squares: number;
+  seenAt: number;
+  heldBackUntil: number;
+}
+
+export class FairTurns {
+  readonly #now: () => number;
+  readonly #accounts = new Map<string, Account>();
+  /** Accounts with waiting jobs. */
+  readonly #waiting = new Set<Account>();
+  readonly #inFlight = new Map<string, InFlight>();
+  /** The slot time that an account has used which always had its fair share. */
+  #fairTurn = 0;
+  #served = 0;
+  #size = 0;
+  #sweptAt: number;
+
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#sweptAt = now();
+  }
+
+  /** Waiting jobs. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(job: RenderJob): void {
+    this.#enqueue(job).push(job);
+  }
+
+  /** Puts a job that was taken and has not begun before the account's other jobs. */
+  untake(job: RenderJob): void {
+    this.#enqueue(job).unshift(job);
+  }
+
+  /**
+   * The next job, which is in flight until `release`. Accounts that are held back have all slots but one
+   * together; where there is one slot, they have it when nobody else waits. Their jobs wait for no slot
+   * outside, where they would be before others.
+   *
+   * @returns undefined where no job waits that may have a slot now
+   */
+  take({ free, total }: FreeSlots): RenderJob | undefined {
+    const now = this.#now();
+    this.#sweep(now);
+    const heldBackMayTake = free > 0 && this.#heldBackInFlight(now) < Math.max(1, total - 1);
+    let next: Account | undefined;
+    let nextIsLast = false;
+    for (const account of this.#waiting) {
+      const heldBack = this.#isHeldBack(account, now);
+      if (heldBack && !heldBackMayTake) continue;
+      const isLast = heldBack && total <= 1;
+      if (!next || (isLast === nextIsLast ? this.#isBefore(account, next, now) : nextIsLast)) {
+        next = account;
+        nextIsLast = isLast;
+      }
+    }
+    const job = next?.waiting.shift();
+    if (!next || !job) return undefined;
+    if (next.waiting.length === 0) this.#waiting.delete(next);
+    this.#size -= 1;
+    this.#served += 1;
+    next.served = this.#served;
+    const inFlight = { account: next, begunAt: undefined };
+    next.inFlight.add(inFlight);
+    this.#inFlight.set(job.conversionId, inFlight);
+    return job;
+  }
+
+  /** A renderer has the job: its slot time counts from now. */
+  begin(conversionId: string): void {
+    const inFlight = this.#inFlight.get(conversionId);
+    if (inFlight) inFlight.begunAt ??= this.#now();
+  }
+
+  /** The job holds no slot any more. A second call, or one for a job that was not taken, does nothing. */
+  release(conversionId: string): void {
+    const inFlight = this.#inFlight.get(conversionId);
+    if (!inFlight) return;
+    const now = this.#now();
+    const { account } = inFlight;
+    const slotTime = inFlight.begunAt === undefined ? 0 : now - inFlight.begunAt;
+    account.turn = this.#turn(account) + slotTime;
+    let active = 0;
+    for (const each of this.#accounts.values()) if (isActive(each)) active += 1;
+    this.#fairTurn += slotTime / active;
+    this.#inFlight.delete(conversionId);
+    account.inFlight.delete(inFlight);
+    const kept = decay(now - account.seenAt);
+    account.used = account.used * kept + slotTime;
+    account.squares = account.squares * kept + slotTime ** 2;
+    account.seenAt = now;
+  }
+
+  /** Begins and releases jobs in flight as renderers say what they have in hand. */
+  follow(hands: Hands): void {
+    for (const [id, inFlight] of this.#inFlight) {
+      if (hands.has(id)) this.begin(id);
+      if (inFlight.begunAt !== undefined && !hands.holdsSlot(id)) this.release(id);
+    }
+  }
+
+  /** Takes note of a job in flight that failed after long. Its slot must not be released before. */
+  learn(report: RenderReport): void {
+    const inFlight = this.#inFlight.get(report.conversionId);
+    if (report.kind !== 'failed' || !inFlight) return;
+    const now = this.#now();
+    const { account, begunAt = now } = inFlight;
+    if (report.code !== 'timeout' && now - begunAt < LONG_FAILURE_MS) return;
+    account.heldBackUntil = now + MEMORY_MS;
+  }
+
+  isHeldBack(accountId: string): boolean {
+    const account = this.#accounts.get(accountId);
+    return account !== undefined && this.#isHeldBack(account, this.#now());
+  }
+
+  #enqueue({ accountId, conversionId }: RenderJob): RenderJob[] {
+    // What waits holds no slot.
+    this.release(conversionId);
+    const now = this.#now();
+    let account = this.#accounts.get(accountId);
+    account ??= {
+      waiting: [],
+      inFlight: new Set(),
+      turn: Number.NEGATIVE_INFINITY,
+      served: 0,
+      used: 0,
+      squares: 0,
+      seenAt: now,
+      heldBackUntil: now,
+    };
+    this.#accounts.set(accountId, account);
+    this.#waiting.add(account);
+    this.#size += 1;
+    return account.waiting;
+  }
+
+  #turn({ turn }: Account): number {
+    return Math.max(turn, this.#fairTurn - HEAD_START_MS);
+  }
+
+  #isBefore(one: Account, other: Account, now: number): boolean {
+    const difference = this.#turnNow(one, now) - this.#turnNow(other, now);
+    return difference < 0 || (difference === 0 && one.served < other.served);
+  }
+
+  #turnNow(account: Account, now: number): number {
+    let turn = this.#turn(account);
+    for (const { begunAt = now } of account.inFlight) {
+      turn += Math.max(now - begunAt, MIN_IN_FLIGHT_MS);
+    }
+    return turn;
+  }
+
+  #heldBackInFlight(now: number): number {
+    const heldBack = new Map<Account, boolean>();
+    let count = 0;
+    for (const { account } of this.#inFlight.values()) {
+      const known = heldBack.get(account) ?? this.#isHeldBack(account, now);
+      heldBack.set(account, known);
+      if (known) count += 1;
+    }
+    return count;
+  }
+
+  /** True where its pages lately ran into the time limit, or are long and had more than their share. */
+  #isHeldBack(account: Account, now: number): boolean {
+    if (now < account.heldBackUntil) return true;
+    const { used, squares } = recentUse(account, now);
+    // Whoever comes while it holds a slot finds a page of this length there, on average.
+    const length = used === 0 ? 0 : squares / used;
+    if (length < LONG_MS || this.#accounts.size === 1) return false;
+    let all = 0;
+    for (const each of this.#accounts.values()) all += recentUse(each, now).used;
+    return used > all / this.#accounts.size;
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < MEMORY_MS / 10) return;
+    this.#sweptAt = now;
+    for (const [id, account] of this.#accounts) {
+      if (!isActive(account) && now - account.seenAt >= MEMORY_MS) this.#accounts.delete(id);
+    }
+  }
+}
+
+const isActive = ({ waiting, inFlight }: Account): boolean => waiting.length + inFlight.size > 0;
+
+const decay = (ms: number): number => 2 ** (-ms / HALF_LIFE_MS);
+
+function recentUse(
+  { used, squares, seenAt, inFlight }: Account,
+  now: number,
+): { used: number; squares: number } {
+  const kept = decay(now - seenAt);
+  const use = { used: used * kept, squares: squares * kept };
+  for (const { begunAt = now } of inFlight) {
+    use.used += now - begunAt;
+    use.squares += (now - begunAt) ** 2;
+  }
+  return use;
+}
