@@ -17,7 +17,7 @@ import {
 
 const PAGE = 500;
 
-/** What E stands for, in the help of every command that takes it. */
+/** What EMAIL stands for, in the help of every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 
 export function parsePlan(value: string): Plan {
@@ -36,14 +36,14 @@ export async function accountByEmail(core: Core, email: string) {
 export const accountCreate: Command = {
   name: 'account create',
   createsStore: true,
-  usage: '--email E [--plan P] [--credits N] [--password-stdin]',
+  usage: '--email EMAIL [--plan PLAN] [--credits COUNT] [--password-stdin]',
   summary: 'Open an account; a password is made and shown once where none is given.',
   positionals: {},
   options: {
-    email: { type: 'string', help: 'the sign-in address' },
-    plan: { type: 'string', help: `${PLANS.join(', ')} (default free)` },
-    credits: { type: 'string', help: 'credits to begin with (default FREE_CREDITS)' },
-    'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+    email: { value: 'email', help: 'the sign-in address' },
+    plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)` },
+    credits: { value: 'number', help: 'credits to begin with (default FREE_CREDITS)' },
+    'password-stdin': { help: 'read the password from standard input' },
   },
   run: async (invocation, { withCore, output }) => {
     const email = requiredOption(invocation, 'email');
@@ -77,11 +77,11 @@ export const accountCreate: Command = {
 
 export const accountPassword: Command = {
   name: 'account password',
-  usage: 'E [--password-stdin]',
+  usage: 'EMAIL [--password-stdin]',
   summary: 'Set another password; one is made and shown once where none is given.',
-  positionals: { E: ACCOUNT },
+  positionals: { EMAIL: ACCOUNT },
   options: {
-    'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+    'password-stdin': { help: 'read the password from standard input' },
   },
   run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
     const given = values['password-stdin'] === true ? await secretFromInput() : undefined;
@@ -130,9 +130,9 @@ export const accountList: Command = {
 
 export const accountShow: Command = {
   name: 'account show',
-  usage: 'E',
+  usage: 'EMAIL',
   summary: 'Show one account by its sign-in address.',
-  positionals: { E: ACCOUNT },
+  positionals: { EMAIL: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

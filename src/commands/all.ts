@@ -9,6 +9,7 @@ import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
+import { version } from './version.ts';
 
 export const allCommands: readonly Command[] = [
   start,
@@ -26,4 +27,5 @@ export const allCommands: readonly Command[] = [
   convert,
   manifest,
   projectionsRebuild,
+  version,
 ];

@@ -15,11 +15,11 @@ import {
   requiredOption,
   secretFromInput,
   textOption,
-  type Toolbox,
+  type CommandContext,
   UsageError,
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
-import type { Converted } from './convert-here.ts';
+import type { Converted } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 
 /** A file that is not there is told before anything is asked for. */
@@ -84,15 +84,15 @@ function checkServer(server: string): void {
   throw new UsageError('A server is an http or https address such as http://localhost:8080.');
 }
 
-async function convertThere(
+async function convertRemotely(
   remote: Remote,
   options: ConversionOptions,
-  toolbox: Toolbox,
+  context: CommandContext,
 ): Promise<Converted> {
   const client = new PressledgerClient(remote);
   // With a key of its own the request may be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
-  toolbox.output.progress(`${id} is accepted; waiting for the PDF`);
+  context.output.progress(`${id} is accepted; waiting for the PDF`);
   const record = await client.wait(id);
   return { record, open: async () => Readable.fromWeb(await client.download(record)) };
 }
@@ -113,7 +113,7 @@ async function accountFor(core: Core, email: string | undefined): Promise<string
 async function finish(
   { record, open }: Converted,
   target: PdfTarget,
-  { output }: Toolbox,
+  { output }: CommandContext,
 ): Promise<void> {
   if (record.status === 'failed') {
     output.json(record);
@@ -126,34 +126,34 @@ async function finish(
 
 export const convert: Command = {
   name: 'convert',
-  usage: 'FILE_OR_URL -o OUT.pdf [--account E | --server URL] [options]',
+  usage: 'FILE_OR_URL -o OUT.pdf [--account EMAIL | --server URL] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
   positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
   options: {
-    output: { type: 'string', short: 'o', help: 'the PDF to write; -: standard output' },
-    account: { type: 'string', help: 'whose credits to use (default: the first account)' },
-    server: { type: 'string', help: "a service's origin or base URL (default PRESSLEDGER_SERVER)" },
+    output: { value: 'file', short: 'o', help: 'the PDF to write; -: standard output' },
+    account: { value: 'email', help: 'whose credits to use (default: the first account)' },
+    server: { value: 'url', help: "a service's origin or base URL (default PRESSLEDGER_SERVER)" },
     'api-key': {
-      type: 'string',
+      value: 'key',
       help: 'a key there; ps shows it, so better set PRESSLEDGER_API_KEY',
     },
-    'api-key-stdin': { type: 'boolean', help: 'read the key from standard input' },
+    'api-key-stdin': { help: 'read the key from standard input' },
     ...CONVERT_FLAGS,
   },
-  run: async (invocation: Invocation, toolbox) => {
+  run: async (invocation: Invocation, context) => {
     const [fileOrUrl = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
-    const remote = await remoteOf(fileOrUrl, invocation, toolbox.client);
-    const target = await pdfTarget(path, toolbox);
+    const remote = await remoteOf(fileOrUrl, invocation, context.client);
+    const target = await pdfTarget(path, context);
     const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
     if (remote) {
-      await finish(await convertThere(remote, options, toolbox), target, toolbox);
+      await finish(await convertRemotely(remote, options, context), target, context);
       return;
     }
-    await toolbox.withCore(async (core) => {
+    await context.withCore(async (core) => {
       const accountId = await accountFor(core, textOption(invocation, 'account'));
-      const { convertHere } = await import('./convert-here.ts');
-      await finish(await convertHere(core, accountId, options, toolbox), target, toolbox);
+      const { convertLocally } = await import('./convert-locally.ts');
+      await finish(await convertLocally(core, accountId, options, context), target, context);
     });
   },
 };

@@ -7,12 +7,12 @@ import { type Command, wholeNumber } from './command.ts';
 
 export const creditsGrant: Command = {
   name: 'credits grant',
-  usage: 'E N',
+  usage: 'EMAIL COUNT',
   summary: 'Give an account more credits.',
-  positionals: { E: ACCOUNT, N: 'how many more' },
+  positionals: { EMAIL: ACCOUNT, COUNT: 'how many more' },
   options: {},
   run: async ({ positionals: [email = '', count = ''] }, { withCore, output }) => {
-    const amount = wholeNumber(count, 'N', 1, MAX_BALANCE);
+    const amount = wholeNumber(count, 'COUNT', 1, MAX_BALANCE);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
       const { state } = accepted(
