@@ -13,6 +13,7 @@ const usersUmask = process.umask(0o077);
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
+const SIGPIPE = 128 + 13;
 
 let running: Command | undefined;
 
@@ -65,6 +66,11 @@ process.stdout.on('error', (error) => {
   // A service goes on when nobody reads its lines any more.
   if (brokenOutput) return;
   brokenOutput = error;
+  // Whoever read the output has seen enough: the status is that of a program which the signal ends.
+  if ('code' in error && error.code === 'EPIPE') {
+    process.exitCode = SIGPIPE;
+    return;
+  }
   tellFailure(new Error('Standard output cannot be written', { cause: error }));
 });
 process.stderr.on('error', () => {});

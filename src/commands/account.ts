@@ -7,8 +7,10 @@ import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import {
+  choiceOf,
   type Command,
-  requiredOption,
+  counted,
+  type Invocation,
   secretFromInput,
   textOption,
   UsageError,
@@ -21,7 +23,7 @@ const PAGE = 500;
 export const ACCOUNT = "the account's sign-in address";
 
 export function parsePlan(value: string): Plan {
-  const plan = PLANS.find((each) => each === value);
+  const plan = choiceOf(value, PLANS);
   if (!plan) throw new UsageError(`A plan is one of ${PLANS.join(', ')}.`);
   return plan;
 }
@@ -33,20 +35,31 @@ export async function accountByEmail(core: Core, email: string) {
   return account;
 }
 
+/** @throws {UsageError} it is not there, or there twice, or no address */
+function emailOf(invocation: Invocation): string {
+  const given = [...invocation.positionals, textOption(invocation, 'email') ?? []].flat();
+  const [email] = given;
+  if (email === undefined) throw new UsageError('EMAIL (the sign-in address) is missing.');
+  if (given.length > 1) throw new UsageError('Give the address once: as EMAIL or with --email.');
+  return email;
+}
+
 export const accountCreate: Command = {
   name: 'account create',
   createsStore: true,
-  usage: '--email EMAIL [--plan PLAN] [--credits COUNT] [--password-stdin]',
+  usage: 'EMAIL [--plan PLAN] [--credits COUNT] [--password-stdin]',
   summary: 'Open an account; a password is made and shown once where none is given.',
-  positionals: {},
+  positionals: { EMAIL: 'the sign-in address' },
+  optionalPositionals: 1,
+  examples: ['account create ann@example.com --plan pro --credits 500'],
   options: {
-    email: { value: 'email', help: 'the sign-in address' },
-    plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)` },
+    email: { value: 'email', help: 'the sign-in address, in place of the argument' },
+    plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)`, choices: PLANS },
     credits: { value: 'number', help: 'credits to begin with (default FREE_CREDITS)' },
     'password-stdin': { help: 'read the password from standard input' },
   },
   run: async (invocation, { withCore, output }) => {
-    const email = requiredOption(invocation, 'email');
+    const email = emailOf(invocation);
     const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
     const credits = textOption(invocation, 'credits');
     const wanted =
@@ -66,7 +79,7 @@ export const accountCreate: Command = {
       );
       output.json(opened);
       output.line(
-        `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`,
+        `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${counted(opened.credits, 'credit')}.`,
       );
       if (opened.password !== undefined) {
         output.line(`Password (shown only now): ${opened.password}`);
@@ -117,7 +130,7 @@ export const accountList: Command = {
           };
           accounts.push(account);
           output.line(
-            [id, account.email, plan, `${credits} credits`, account.created_at].join('  '),
+            [id, account.email, plan, counted(credits, 'credit'), account.created_at].join('  '),
           );
         }
         if (rows.length < PAGE) break;

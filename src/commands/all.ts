@@ -1,6 +1,7 @@
 /** The registry: every command of the command line, in the order in which help lists them. */
 import { accountCreate, accountList, accountPassword, accountShow } from './account.ts';
 import type { Command } from './command.ts';
+import { completionCommands } from './completion.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
@@ -11,7 +12,7 @@ import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
 import { version } from './version.ts';
 
-export const allCommands: readonly Command[] = [
+const commands: readonly Command[] = [
   start,
   api,
   renderer,
@@ -29,3 +30,5 @@ export const allCommands: readonly Command[] = [
   projectionsRebuild,
   version,
 ];
+
+export const allCommands: readonly Command[] = [...commands, ...completionCommands(commands)];

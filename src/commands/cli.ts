@@ -10,7 +10,13 @@ import { PressledgerError } from '../client/errors.ts';
 import { type Config, ConfigError, type Role, SETTINGS } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
-import { type Command, type Invocation, type OptionSpec, UsageError } from './command.ts';
+import {
+  type Command,
+  COMMON_OPTIONS,
+  type Invocation,
+  type OptionSpec,
+  UsageError,
+} from './command.ts';
 
 export type ParsedArgs =
   | { readonly type: 'help'; readonly text: string }
@@ -129,9 +135,9 @@ function groupOf(program: Commander, name: string): Commander {
 function configure(command: Commander): Commander {
   return (
     command
-      .helpOption('-h, --help', 'show this help')
+      .helpOption('-h, --help', COMMON_OPTIONS.help.help)
       .helpCommand(false)
-      .option('--json', 'print one JSON document and nothing else')
+      .option('--json', COMMON_OPTIONS.json.help)
       .enablePositionalOptions()
       .showSuggestionAfterError(false)
       // The commands of the groups are listed, not the groups.

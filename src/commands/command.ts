@@ -62,6 +62,12 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
 }
 
+/** The options of every command. */
+export const COMMON_OPTIONS = {
+  json: { help: 'print one JSON document and nothing else' },
+  help: { short: 'h', help: 'show this help' },
+} as const satisfies Readonly<Record<string, OptionSpec>>;
+
 export interface Invocation {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly positionals: readonly string[];
@@ -89,6 +95,18 @@ export function requiredOption(invocation: Invocation, name: string): string {
 export async function secretFromInput(): Promise<string> {
   return (await textOf(process.stdin)).replace(/\r?\n$/, '');
 }
+
+/** The choice that a text names, in capitals or not; undefined where there is none. */
+export function choiceOf<const T extends string>(
+  text: string,
+  choices: readonly T[],
+): T | undefined {
+  return choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
+}
+
+/** `1 page`, `2 pages`. */
+export const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** @throws {UsageError} it is not a whole number in the bounds */
 export function wholeNumber(text: string, name: string, min: number, max: number): number {

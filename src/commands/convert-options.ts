@@ -1,6 +1,7 @@
 /** The conversion options as flags of `convert`. */
 import type { ConversionOptions } from '../client/types.ts';
-import { type Invocation, type OptionSpec, UsageError } from './command.ts';
+import { PAGE_SIZES } from '../domain/events.ts';
+import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 
 interface Flag extends OptionSpec {
   /** Puts the flag's value where the request wants it. */
@@ -20,6 +21,12 @@ const text = (name: keyof ConversionOptions, kind: string, help: string): Flag =
   help,
   apply: (value, options) => Object.assign(options, { [name]: value }),
 });
+const choice = (name: keyof ConversionOptions, kind: string, choices: readonly string[]): Flag => ({
+  value: kind,
+  help: `${choices.join(', ')} (default ${choices[0] ?? ''})`,
+  choices,
+  apply: (value, options) => Object.assign(options, { [name]: choiceOf(value, choices) ?? value }),
+});
 
 function numberOf(value: string, name: string): number {
   const number = Number(value);
@@ -38,7 +45,7 @@ function jsonOf(value: string, name: string): unknown {
 }
 
 const FLAGS: Readonly<Record<string, Flag>> = {
-  'page-size': text('page_size', 'size', 'A4 (default), Letter, Legal, A3 or A5'),
+  'page-size': choice('page_size', 'size', PAGE_SIZES),
   landscape: flag('landscape', 'landscape orientation'),
   'margin-top': text('margin_top', 'length', 'such as 1cm, 10mm, 0.5in or 40px'),
   'margin-right': text('margin_right', 'length', 'likewise'),
@@ -56,7 +63,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   'header-html': text('header_html', 'html', 'template printed at the top of each page'),
   'footer-html': text('footer_html', 'html', 'template printed at the bottom of each page'),
   'prefer-css-page-size': flag('prefer_css_page_size', "the document's own @page size wins"),
-  media: text('media', 'media', 'print (default) or screen'),
+  media: choice('media', 'media', ['print', 'screen']),
   'no-tagged': off('tagged', 'leave out the accessibility tags'),
   outline: flag('outline', 'make bookmarks of the headings'),
   'no-javascript': off('javascript', 'do not run scripts'),

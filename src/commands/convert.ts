@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
@@ -22,16 +22,32 @@ import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
 import type { Converted } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 
-/** A file that is not there is told before anything is asked for. */
+/**
+ * Reads the document before anything is asked for, so that no credit goes for one that is not there.
+ * @throws {UsageError} it is neither a file nor an address that can be converted
+ */
 async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
   if (fileOrUrl === '-') return { html: await text(process.stdin) };
   if (/^https?:\/\//i.test(fileOrUrl)) return { url: fileOrUrl };
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(fileOrUrl)) {
+    throw new UsageError(`${fileOrUrl} is neither an HTML file nor an http or https address.`);
+  }
+  const stats = await stat(fileOrUrl).catch(() => undefined);
+  if (stats?.isDirectory()) {
+    throw new UsageError(`${fileOrUrl} is a directory: name an HTML file in it.`);
+  }
   try {
     return { html: await readFile(fileOrUrl, 'utf8') };
   } catch (error) {
+    if (!stats && HOST.test(fileOrUrl)) {
+      throw new UsageError(`There is no file ${fileOrUrl}. Did you mean https://${fileOrUrl}?`);
+    }
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
   }
 }
+
+/** A host's name and a path, but no name of an HTML file. */
+const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$/i;
 
 /** A service elsewhere, and the credential there. */
 interface Remote {
@@ -67,20 +83,25 @@ async function remoteOf(
     if (key === undefined && !keyFromInput) return undefined;
     throw new UsageError('A key is for a service: give --server too, or set PRESSLEDGER_SERVER.');
   }
-  checkServer(chosen);
+  const address = addressOf(chosen);
   const apiKey = key ?? (keyFromInput ? await secretFromInput() : environment.apiKey);
   if (apiKey === undefined || apiKey === '') {
     throw new UsageError(
       'A service needs a key: set PRESSLEDGER_API_KEY, or pipe the key in with --api-key-stdin.',
     );
   }
-  return { server: chosen, apiKey };
+  return { server: address, apiKey };
 }
 
-/** @throws {UsageError} it is not the address of a service */
-function checkServer(server: string): void {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return;
+/**
+ * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
+ * @throws {UsageError} it is not one
+ */
+function addressOf(server: string): string {
+  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server) ? 'http' : 'https';
+  const address = server.includes('://') ? server : `${scheme}://${server}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return address;
   throw new UsageError('A server is an http or https address such as http://localhost:8080.');
 }
 
@@ -128,6 +149,11 @@ export const convert: Command = {
   name: 'convert',
   usage: 'FILE_OR_URL -o OUT.pdf [--account EMAIL | --server URL] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
+  examples: [
+    'convert invoice.html -o invoice.pdf --page-size A5',
+    'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
+    'convert - -o - < invoice.html > invoice.pdf',
+  ],
   positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
   options: {
     output: { value: 'file', short: 'o', help: 'the PDF to write; -: standard output' },

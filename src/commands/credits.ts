@@ -3,7 +3,7 @@ import { accountActor } from '../application/kinds.ts';
 import { operatorContext } from '../application/operator.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
-import { type Command, wholeNumber } from './command.ts';
+import { type Command, counted, wholeNumber } from './command.ts';
 
 export const creditsGrant: Command = {
   name: 'credits grant',
@@ -24,7 +24,7 @@ export const creditsGrant: Command = {
         ),
       );
       output.json({ email, credits: state.credits });
-      output.line(`${email} now has ${state.credits} credits.`);
+      output.line(`${email} now has ${counted(state.credits, 'credit')}.`);
     });
   },
 };

@@ -103,7 +103,7 @@ void test('a data directory is for its user alone, and a PDF is as that user has
 
 void test('for people: the same without --json', async (t) => {
   const place = createPlace(t);
-  const created = await runCli(place, ['account', 'create', '--email', ANN]);
+  const created = await runCli(place, ['account', 'create', ANN]);
   t.equal(created.code, 0);
   t.match(created.stdout, /^Opened acct_\w+ for ann@example\.com: plan free, 100 credits\.$/m);
   t.match(created.stdout, /^Password \(shown only now\): \w+$/m);
@@ -138,13 +138,18 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
     [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
     [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],
     [['convert', '/nonexistent.html', '-o', target], /nonexistent\.html cannot be read/],
+    // Without a scheme this machine is asked over http.
+    [
+      ['convert', 'https://a/', '-o', target, '--server', 'localhost:1', '--api-key', 'k'],
+      /No answer from localhost:1/,
+    ],
   ];
   const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /No command/],
     [['account'], /needs one of .* See 'pressledger account --help'/],
     [['account', 'show'], /EMAIL .* is missing\. See 'pressledger account show --help'/],
     [['account', 'list', '--jsn'], /Did you mean --json\?/],
-    [['convert', 'x.html', '-o', target, '--server', 'localhost:1', '--api-key', 'k'], /http or/],
+    [['convert', 'x.html', '-o', target, '--server', 'ftp://h', '--api-key', 'k'], /http or/],
     [['convert', 'x.html'], /--output is needed\. See 'pressledger convert --help'/],
     [['credits', 'grant', ANN, '0'], /whole number from 1/],
     [[...create, 'nonsense'], /--email: .*not an email address/],

@@ -56,14 +56,15 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['start now', /Too many arguments for 'start'\. .* now\. See 'pressledger start --help'/],
     ['start -v', /no option -v of 'start'/],
     ['--jsn account list', /no option --jsn before a command\. Did you mean --json\?/],
-    ['account create', /--email is needed/],
+    ['account create', /EMAIL \(the sign-in address\) is missing/],
     ['account create --email', /--email needs a value\. See 'pressledger account create --help'/],
     ['account create --email --plan pro', /--email needs a value\. See/],
     ['account create --email a@b --plan gold', /free, starter, pro/],
     ['account create --email a@b --credits -1', /--credits must be a whole number from 0/],
     ['account create --email a@b --credits 1.5', /--credits must be a whole number/],
     ['account create --email a@b --credits 1000000000001', /to 1000000000000/],
-    ['account create a@b --email a@b', /Too many arguments/],
+    ['account create a@b --email a@b', /Give the address once/],
+    ['account create a@b c@d', /Too many arguments/],
     [
       'account list --nonsense',
       /no option --nonsense of 'account list'\. See 'pressledger account/,
@@ -96,6 +97,15 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['convert http://x -o x.pdf --scale big', /--scale must be a number/],
     ['convert http://x -o x.pdf --scale=', /--scale must be a number/],
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],
+    [
+      'convert example.com -o x.pdf',
+      /no file example\.com\. Did you mean https:\/\/example\.com\?/,
+    ],
+    ['convert ftp://example.com/a.html -o x.pdf', /neither an HTML file nor an http or https/],
+    ['convert . -o x.pdf', /\. is a directory: name an HTML file/],
+    ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
+    ['account list --jso', /Did you mean --json\?/],
+    ['completion tcsh', /no command 'completion tcsh'/],
   ];
   for (const [line, told] of lines) {
     try {
@@ -112,6 +122,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
 void test('right usage gets as far as the store', async (t) => {
   for (const line of [
     'account create --email a@b',
+    'account create a@b --plan PRO',
     'account create --email a@b --plan pro --credits 0',
     'account list',
     'account password a@b',
@@ -126,9 +137,9 @@ void test('right usage gets as far as the store', async (t) => {
 
 void test('the flags of convert are the options of the interface', (t) => {
   const line =
-    'convert x.html -o x.pdf --page-size A5 --landscape --margin-top 1in --margin-right 2in ' +
+    'convert x.html -o x.pdf --page-size a5 --landscape --margin-top 1in --margin-right 2in ' +
     '--margin-bottom 3in --margin-left 4in --print-background --scale 0.5 --page-ranges 1-2 ' +
-    '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media screen --no-tagged ' +
+    '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media SCREEN --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}]';
@@ -185,7 +196,10 @@ void test('help of a group names its commands and no other', (t) => {
     allCommands.filter(({ name }) => name.includes(' ')),
     ({ name }) => name.split(' ')[0] ?? name,
   );
-  t.strictSame([...groups.keys()], ['account', 'credits', 'plan', 'key', 'projections']);
+  t.strictSame(
+    [...groups.keys()],
+    ['account', 'credits', 'plan', 'key', 'projections', 'completion'],
+  );
   for (const [group, own] of groups) {
     const help = helpOf(`${group} --help`);
     t.equal(helpOf(`help ${group}`), help);
