@@ -1,8 +1,19 @@
 /** Environment → one validated, frozen object. The only file that reads settings. */
 import { resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
-import { isEmailAddress } from './domain/email.ts';
 import { nearest } from './nearest.ts';
+import {
+  boolean,
+  emailAddress,
+  integer,
+  key32,
+  oneOf,
+  origin,
+  type Parse,
+  ports,
+  text,
+  UnusableValue,
+} from './setting-parsers.ts';
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -23,136 +34,169 @@ const CLIENT_KEYS = ['PRESSLEDGER_API_KEY', 'PRESSLEDGER_KEY'] as const;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-type Parse<T> = (value: string, name: string) => T;
+/** What a process can be, as the command line calls it. */
+export type Role = 'start' | 'api' | 'renderer';
 
-function refuse(name: string, value: string, wanted: string): never {
-  throw new ConfigError(`${name} must be ${wanted}; it is ${JSON.stringify(value)}.`);
+interface SettingOptions {
+  /** The default in words, where its value would not say it. */
+  readonly unset?: string;
+  /** Who reads it, where not everybody does. */
+  readonly roles?: readonly Role[];
+  /** An empty value means something, so it does not count as not set. */
+  readonly emptyCounts?: boolean;
 }
 
-function integer(min: number, max: number): Parse<number> {
-  return (value, name) => {
-    const number = Number(value);
-    if (!/^[0-9]+$/.test(value) || number < min || number > max) {
-      refuse(name, value, `a whole number from ${min} to ${max}`);
-    }
-    return number;
-  };
+interface Setting<T, D> extends SettingOptions {
+  readonly name: string;
+  readonly parse: Parse<T>;
+  readonly default: () => D;
+  /** One line for help. */
+  readonly about: string;
 }
 
-const boolean: Parse<boolean> = (value, name) => {
-  if (value === 'true' || value === '1') return true;
-  if (value === 'false' || value === '0') return false;
-  return refuse(name, value, 'true or false');
-};
-
-const text: Parse<string> = (value) => value;
-
-function oneOf<const T extends string>(values: readonly T[]): Parse<T> {
-  return (value, name) =>
-    values.find((each) => each === value) ?? refuse(name, value, `one of ${values.join(', ')}`);
+function setting<T, D>(
+  name: string,
+  parse: Parse<T>,
+  defaultTo: () => D,
+  about: string,
+  options: SettingOptions = {},
+): Setting<T, D> {
+  return { name, parse, default: defaultTo, about, ...options };
 }
 
-/** An http(s) origin, without a path, so that paths can be appended to it. */
-const origin: Parse<string> = (value, name) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const plain =
-    url !== undefined &&
-    (url.protocol === 'http:' || url.protocol === 'https:') &&
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.hash === '' &&
-    url.username === '' &&
-    url.password === '';
-  return plain
-    ? url.origin
-    : refuse(name, value, 'an http or https origin such as https://pdf.example.com');
-};
+const API: SettingOptions = { roles: ['start', 'api'] };
+const RENDERER: SettingOptions = { roles: ['start', 'renderer'] };
 
-const ports: Parse<readonly number[]> = (value, name) =>
-  value
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
-    .map((each) => integer(1, 65_535)(each, name));
-
-const key32: Parse<Buffer> = (value, name) => {
-  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
-  // Node skips what is not base64, so a pass phrase could pass for a key.
-  if (/^[\w+/-]{43}=?$/.test(value)) return Buffer.from(value, 'base64');
-  throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64.`);
-};
-
-const emailAddress: Parse<string> = (value, name) =>
-  value === '' || isEmailAddress(value)
-    ? value
-    : refuse(name, value, 'an email address, or empty for none');
-
+const none = (): undefined => undefined;
 const cores = (): number => navigator.hardwareConcurrency;
 
-interface NumberSetting {
-  readonly name: string;
-  readonly parse: Parse<number>;
-  readonly default: () => number;
-}
+const rateLimit = (name: string, perMinute: number, whose: string): Setting<number, number> =>
+  setting(name, integer(1, 1e9), () => perMinute, `requests a minute of an ${whose}`, API);
 
 const BUDGET_SETTINGS = Object.fromEntries(
-  Object.entries(BUDGETS).map(([key, { name, max, default: value }]) => [
+  Object.entries(BUDGETS).map(([key, { name, max, default: value, about, role }]) => [
     key,
-    { name, parse: integer(1, max), default: () => value },
+    setting(name, integer(1, max), () => value, about, role === 'api' ? API : RENDERER),
   ]),
-) as Readonly<Record<BudgetName, NumberSetting>>;
+) as Readonly<Record<BudgetName, Setting<number, number>>>;
 
 /**
- * Every setting, with a line of help in `setting-help.ts`: its name, how it is read, and its default. An absent default is `undefined`.
- * An empty value counts as not set, except where `emptyCounts` says that it means something.
+ * Every setting: its name, how it is read, its default (`undefined` where there is none), and what help
+ * says about it. An empty value counts as not set, but for `emptyCounts`.
  */
 export const SETTINGS = {
-  port: { name: 'PORT', parse: integer(0, 65_535), default: () => 8080 },
-  host: { name: 'HOST', parse: text, default: () => '127.0.0.1' },
-  publicUrl: { name: 'PUBLIC_URL', parse: origin, default: () => undefined },
-  dataDir: { name: 'DATA_DIR', parse: (v: string) => resolve(v), default: () => resolve('data') },
-  eventStoreUrl: { name: 'EVENT_STORE_URL', parse: text, default: () => undefined },
-  natsUrl: { name: 'NATS_URL', parse: text, default: () => undefined },
-  blobStoreUrl: { name: 'BLOB_STORE_URL', parse: text, default: () => undefined },
-  blobKey: { name: 'BLOB_KEY', parse: key32, default: () => undefined },
-  awsAccessKeyId: { name: 'AWS_ACCESS_KEY_ID', parse: text, default: () => undefined },
-  awsSecretAccessKey: { name: 'AWS_SECRET_ACCESS_KEY', parse: text, default: () => undefined },
-  awsSessionToken: { name: 'AWS_SESSION_TOKEN', parse: text, default: () => undefined },
-  renderConcurrency: { name: 'RENDER_CONCURRENCY', parse: integer(1, 256), default: cores },
-  renderTimeoutMs: {
-    name: 'RENDER_TIMEOUT_MS',
-    parse: integer(100, 3_600_000),
-    default: () => 30_000,
-  },
-  maxBodyBytes: { name: 'MAX_BODY_BYTES', parse: integer(1, 2 ** 30), default: () => 10_485_760 },
-  maxHtmlBytes: { name: 'MAX_HTML_BYTES', parse: integer(1, 2 ** 30), default: () => 5_242_880 },
-  rateLimitFree: { name: 'RATE_LIMIT_FREE', parse: integer(1, 1e9), default: () => 10 },
-  rateLimitStarter: { name: 'RATE_LIMIT_STARTER', parse: integer(1, 1e9), default: () => 30 },
-  rateLimitPro: { name: 'RATE_LIMIT_PRO', parse: integer(1, 1e9), default: () => 100 },
-  rateLimitAnonymous: { name: 'RATE_LIMIT_ANONYMOUS', parse: integer(1, 1e9), default: () => 30 },
-  trustProxy: { name: 'TRUST_PROXY', parse: boolean, default: () => false },
-  fileUrlTtlSeconds: {
-    name: 'FILE_URL_TTL_SECONDS',
-    parse: integer(1, 31_536_000),
-    default: () => 3600,
-  },
-  retentionSeconds: {
-    name: 'RETENTION_SECONDS',
-    parse: integer(1, 3_153_600_000),
-    default: () => 604_800,
-  },
-  chromePath: { name: 'CHROME_PATH', parse: text, default: () => undefined },
-  allowPrivateNetwork: { name: 'ALLOW_PRIVATE_NETWORK', parse: boolean, default: () => false },
-  egressPorts: { name: 'EGRESS_PORTS', parse: ports, default: () => [] },
-  freeCredits: { name: 'FREE_CREDITS', parse: integer(0, 1e12), default: () => 100 },
-  firstAccountEmail: {
-    name: 'FIRST_ACCOUNT_EMAIL',
-    parse: emailAddress,
-    default: () => 'admin@localhost',
-    emptyCounts: true,
-  },
-  masterKey: { name: 'MASTER_KEY', parse: key32, default: () => undefined },
-  logLevel: { name: 'LOG_LEVEL', parse: oneOf(LOG_LEVELS), default: () => 'info' as const },
+  port: setting('PORT', integer(0, 65_535), () => 8080, 'where it listens; 0: any free port'),
+  host: setting('HOST', text, () => '127.0.0.1', 'the address it listens on'),
+  publicUrl: setting('PUBLIC_URL', origin, none, 'the origin that clients see', {
+    ...API,
+    unset: 'http://localhost:PORT',
+  }),
+  dataDir: setting(
+    'DATA_DIR',
+    (value) => resolve(value),
+    () => resolve('data'),
+    'event log, files, keys, read models',
+    { unset: './data' },
+  ),
+  eventStoreUrl: setting('EVENT_STORE_URL', text, none, 'such as kurrentdb://host:2113?tls=true', {
+    ...API,
+    unset: 'SQLite in DATA_DIR',
+  }),
+  natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222', {
+    unset: 'none; api and renderer need it',
+  }),
+  blobStoreUrl: setting('BLOB_STORE_URL', text, none, 'nats: or s3://bucket?region=…&endpoint=…', {
+    unset: 'files in DATA_DIR',
+  }),
+  blobKey: setting('BLOB_KEY', key32, none, 'encrypts BLOB_STORE_URL: 32 bytes in hex or base64', {
+    unset: 'none',
+  }),
+  awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', text, none, 'for S3', { unset: 'none' }),
+  awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', text, none, 'for S3', { unset: 'none' }),
+  awsSessionToken: setting('AWS_SESSION_TOKEN', text, none, 'for S3', { unset: 'none' }),
+  renderConcurrency: setting('RENDER_CONCURRENCY', integer(1, 256), cores, 'conversions at once', {
+    ...RENDERER,
+    unset: 'cores',
+  }),
+  renderTimeoutMs: setting(
+    'RENDER_TIMEOUT_MS',
+    integer(100, 3_600_000),
+    () => 30_000,
+    'for rendering one document',
+    RENDERER,
+  ),
+  maxBodyBytes: setting(
+    'MAX_BODY_BYTES',
+    integer(1, 2 ** 30),
+    () => 10_485_760,
+    'largest request body of a conversion',
+    API,
+  ),
+  maxHtmlBytes: setting(
+    'MAX_HTML_BYTES',
+    integer(1, 2 ** 30),
+    () => 5_242_880,
+    'largest html',
+    API,
+  ),
+  rateLimitFree: rateLimit('RATE_LIMIT_FREE', 10, 'account on plan free'),
+  rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 30, 'account on plan starter'),
+  rateLimitPro: rateLimit('RATE_LIMIT_PRO', 100, 'account on plan pro'),
+  rateLimitAnonymous: rateLimit('RATE_LIMIT_ANONYMOUS', 30, 'address without a credential'),
+  trustProxy: setting('TRUST_PROXY', boolean, () => false, 'whether X-Forwarded-For counts', API),
+  fileUrlTtlSeconds: setting(
+    'FILE_URL_TTL_SECONDS',
+    integer(1, 31_536_000),
+    () => 3600,
+    "how long a file's link holds",
+    API,
+  ),
+  retentionSeconds: setting(
+    'RETENTION_SECONDS',
+    integer(1, 3_153_600_000),
+    () => 604_800,
+    'how long a PDF is kept',
+    API,
+  ),
+  chromePath: setting('CHROME_PATH', text, none, 'the Chrome to run', {
+    ...RENDERER,
+    unset: 'the one that is found',
+  }),
+  allowPrivateNetwork: setting(
+    'ALLOW_PRIVATE_NETWORK',
+    boolean,
+    () => false,
+    'for development: pages may reach every address',
+  ),
+  egressPorts: setting(
+    'EGRESS_PORTS',
+    ports,
+    () => [],
+    'more ports that pages may reach, separated by commas',
+    { unset: 'none' },
+  ),
+  freeCredits: setting(
+    'FREE_CREDITS',
+    integer(0, 1e12),
+    () => 100,
+    'credits of a new account',
+    API,
+  ),
+  firstAccountEmail: setting(
+    'FIRST_ACCOUNT_EMAIL',
+    emailAddress,
+    () => 'admin@localhost',
+    'the account of the first start; empty: none',
+    { ...API, emptyCounts: true },
+  ),
+  masterKey: setting(
+    'MASTER_KEY',
+    key32,
+    none,
+    "wraps the accounts' keys: 32 bytes in hex or base64",
+    { ...API, unset: 'made at the first start' },
+  ),
+  logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,
 } as const;
 
@@ -168,7 +212,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
 function unknownNames(env: Environment): readonly string[] {
   const known = [
-    ...Object.values(SETTINGS).map((setting) => PREFIX + setting.name),
+    ...Object.values(SETTINGS).map(({ name }) => PREFIX + name),
     CLIENT_SERVER,
     ...CLIENT_KEYS,
   ];
@@ -181,13 +225,22 @@ function unknownNames(env: Environment): readonly string[] {
     });
 }
 
-function valueOf(setting: Settings[keyof Settings], env: Environment): unknown {
-  for (const name of [PREFIX + setting.name, setting.name]) {
+/** @throws {ConfigError} */
+function valueOf(
+  { name: plainName, parse, default: defaultTo, emptyCounts = false }: Setting<unknown, unknown>,
+  env: Environment,
+): unknown {
+  for (const name of [PREFIX + plainName, plainName]) {
     const value = env[name];
-    const given = value !== undefined && (value !== '' || 'emptyCounts' in setting);
-    if (given) return setting.parse(value, name);
+    if (value === undefined || (value === '' && !emptyCounts)) continue;
+    try {
+      return parse(value);
+    } catch (error) {
+      if (error instanceof UnusableValue) throw new ConfigError(`${name} ${error.message}`);
+      throw error;
+    }
   }
-  return setting.default();
+  return defaultTo();
 }
 
 /**
@@ -198,9 +251,9 @@ function valueOf(setting: Settings[keyof Settings], env: Environment): unknown {
 export function readConfig(env: Environment): Config {
   const problems = [...unknownNames(env)];
   const values: Record<string, unknown> = {};
-  for (const [key, setting] of Object.entries(SETTINGS)) {
+  for (const [key, each] of Object.entries(SETTINGS)) {
     try {
-      values[key] = valueOf(setting, env);
+      values[key] = valueOf(each, env);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       problems.push(...error.problems);

@@ -1,11 +1,8 @@
-/** Picks the role or command that the command line names, and turns failures into exit statuses. */
+/** Runs the command that the command line names, and turns failures into exit statuses. */
 import { allCommands } from './commands/all.ts';
-import { UsageError } from './commands/command.ts';
-import { faultsOf } from './commands/faults.ts';
-import { seeHelp } from './commands/help.ts';
+import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
+import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
-import { type Asked, parseLine } from './commands/parse.ts';
-import { packageVersion } from './commands/version.ts';
 import { openCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig, readConfig } from './config.ts';
@@ -16,32 +13,37 @@ const usersUmask = process.umask(0o077);
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
+const SIGPIPE = 128 + 13;
 
-function tellVersion(wantsJson: boolean): void {
-  const version = packageVersion();
-  const output = createOutput(wantsJson);
-  output.json(version);
-  output.line(`${version.name} ${version.version}`);
-}
+let running: Command | undefined;
 
-async function run({ command, invocation, wantsJson }: Asked & { type: 'run' }): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  const parsed = parseLine(args, allCommands);
+  if (parsed.type === 'help') {
+    for (const line of parsed.text.split('\n')) createOutput(false).line(line);
+    return;
+  }
+  const { command, invocation, wantsJson } = parsed;
+  running = command;
   const output = createOutput(wantsJson);
-  const config = readConfig(process.env);
-  const logger = createLogger(command.role ? config.logLevel : 'warn');
+  const settings = () => {
+    const config = readConfig(process.env);
+    return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
+  };
   try {
     await command.run(invocation, {
       output,
       withCore: async (use) => {
-        const core = await openCore(config, logger, { create: command.createsStore === true });
+        const core = await openCore(...settings(), { create: command.createsStore === true });
         try {
           await use(core);
         } finally {
           await core.close();
         }
       },
-      startService: () => startService(config, logger),
-      startApiNode: () => startApiNode(config, logger),
-      startRenderer: () => startRenderer(config, logger),
+      startService: async () => await startService(...settings()),
+      startApiNode: async () => await startApiNode(...settings()),
+      startRenderer: async () => await startRenderer(...settings()),
       startRendering,
       client: readClientConfig(process.env),
       outputMode: 0o666 & ~usersUmask,
@@ -54,23 +56,9 @@ async function run({ command, invocation, wantsJson }: Asked & { type: 'run' }):
   }
 }
 
-async function main(args: readonly string[]): Promise<void> {
-  const asked = parseLine(args, allCommands);
-  switch (asked.type) {
-    case 'help':
-      for (const line of asked.text.split('\n')) createOutput(false).line(line);
-      return;
-    case 'version':
-      tellVersion(asked.wantsJson);
-      return;
-    case 'run':
-      await run(asked);
-  }
-}
-
 function tellFailure(error: unknown): void {
-  for (const line of faultsOf(error)) writeFailure(line);
-  process.exitCode = error instanceof UsageError ? WRONG_USAGE : REFUSED;
+  for (const line of errorLines(error, running)) writeFailure(line);
+  process.exitCode = isWrongUsage(error, running) ? WRONG_USAGE : REFUSED;
 }
 
 let brokenOutput: Error | undefined;
@@ -78,6 +66,11 @@ process.stdout.on('error', (error) => {
   // A service goes on when nobody reads its lines any more.
   if (brokenOutput) return;
   brokenOutput = error;
+  // Whoever read the output has seen enough: the status is that of a program which the signal ends.
+  if ('code' in error && error.code === 'EPIPE') {
+    process.exitCode = SIGPIPE;
+    return;
+  }
   tellFailure(new Error('Standard output cannot be written', { cause: error }));
 });
 process.stderr.on('error', () => {});

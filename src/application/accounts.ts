@@ -84,8 +84,8 @@ export async function openAccount(
     context,
   );
   if (!opened.accepted || opened.events.length === 0) {
-    const text = `There is an account for ${email} already.`;
-    throw new ServiceError('validation_error', text, { details: { email: [text] } });
+    // No details: the address is well formed, so this is no wrong usage of the command line.
+    throw new ServiceError('validation_error', `There is an account for ${email} already.`);
   }
   return {
     id,

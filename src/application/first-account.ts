@@ -7,7 +7,7 @@ import { operatorContext } from './operator.ts';
 
 const NO_KEY =
   'the first account has no API key: `pressledger account list` names it, ' +
-  '`pressledger key create E --name N` makes a key and `pressledger account password E` a password';
+  '`pressledger key create EMAIL --name NAME` makes a key and `pressledger account password EMAIL` a password';
 
 /**
  * Opens the account that a newcomer begins with, where there is none yet. Its secrets are returned

@@ -8,8 +8,10 @@ import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import {
+  choiceOf,
   type Command,
-  requiredOption,
+  counted,
+  type Invocation,
   secretFromInput,
   textOption,
   UsageError,
@@ -18,11 +20,11 @@ import {
 
 const PAGE = 500;
 
-/** What E stands for, in the help of every command that takes it. */
+/** What EMAIL stands for, in the help of every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 
 export function parsePlan(value: string): Plan {
-  const plan = PLANS.find((each) => each === value);
+  const plan = choiceOf(value, PLANS);
   if (!plan) throw new UsageError(`A plan is one of ${PLANS.join(', ')}.`);
   return plan;
 }
@@ -34,20 +36,31 @@ export async function accountByEmail(core: Core, email: string) {
   return account;
 }
 
+/** @throws {UsageError} it is not there, or there twice, or no address */
+function emailOf(invocation: Invocation): string {
+  const given = [...invocation.positionals, textOption(invocation, 'email') ?? []].flat();
+  const [email] = given;
+  if (email === undefined) throw new UsageError('EMAIL (the sign-in address) is missing.');
+  if (given.length > 1) throw new UsageError('Give the address once: as EMAIL or with --email.');
+  return email;
+}
+
 export const accountCreate: Command = {
   name: 'account create',
   createsStore: true,
-  usage: '--email E [--plan P] [--credits N] [--password-stdin]',
+  usage: 'EMAIL [--plan PLAN] [--credits COUNT] [--password-stdin]',
   summary: 'Open an account; a password is made and shown once where none is given.',
-  positionals: {},
+  positionals: { EMAIL: 'the sign-in address' },
+  optionalPositionals: 1,
+  examples: ['account create ann@example.com --plan pro --credits 500'],
   options: {
-    email: { type: 'string', help: 'the sign-in address' },
-    plan: { type: 'string', help: `${PLANS.join(', ')} (default free)` },
-    credits: { type: 'string', help: 'credits to begin with (default FREE_CREDITS)' },
-    'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+    email: { value: 'email', help: 'the sign-in address, in place of the argument' },
+    plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)`, choices: PLANS },
+    credits: { value: 'number', help: 'credits to begin with (default FREE_CREDITS)' },
+    'password-stdin': { help: 'read the password from standard input' },
   },
   run: async (invocation, { withCore, output }) => {
-    const email = requiredOption(invocation, 'email');
+    const email = emailOf(invocation);
     const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
     const credits = textOption(invocation, 'credits');
     const wanted =
@@ -67,7 +80,7 @@ export const accountCreate: Command = {
       );
       output.json(opened);
       output.line(
-        `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${opened.credits} credits.`,
+        `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${counted(opened.credits, 'credit')}.`,
       );
       if (opened.password !== undefined) {
         output.line(`Password (shown only now): ${opened.password}`);
@@ -78,11 +91,11 @@ export const accountCreate: Command = {
 
 export const accountPassword: Command = {
   name: 'account password',
-  usage: 'E [--password-stdin]',
+  usage: 'EMAIL [--password-stdin]',
   summary: 'Set a new password and end all sessions; one is made if none is given.',
-  positionals: { E: ACCOUNT },
+  positionals: { EMAIL: ACCOUNT },
   options: {
-    'password-stdin': { type: 'boolean', help: 'read the password from standard input' },
+    'password-stdin': { help: 'read the password from standard input' },
   },
   run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
     const given = values['password-stdin'] === true ? await secretFromInput() : undefined;
@@ -98,9 +111,9 @@ export const accountPassword: Command = {
 
 export const accountSignOut: Command = {
   name: 'account sign-out',
-  usage: 'E',
+  usage: 'EMAIL',
   summary: 'End all sessions of an account; their tokens are refused from then on.',
-  positionals: { E: ACCOUNT },
+  positionals: { EMAIL: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {
@@ -134,7 +147,7 @@ export const accountList: Command = {
           };
           accounts.push(account);
           output.line(
-            [id, account.email, plan, `${credits} credits`, account.created_at].join('  '),
+            [id, account.email, plan, counted(credits, 'credit'), account.created_at].join('  '),
           );
         }
         if (rows.length < PAGE) break;
@@ -147,9 +160,9 @@ export const accountList: Command = {
 
 export const accountShow: Command = {
   name: 'account show',
-  usage: 'E',
+  usage: 'EMAIL',
   summary: 'Show one account by its sign-in address.',
-  positionals: { E: ACCOUNT },
+  positionals: { EMAIL: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

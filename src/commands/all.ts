@@ -7,6 +7,7 @@ import {
   accountSignOut,
 } from './account.ts';
 import type { Command } from './command.ts';
+import { completionCommands } from './completion.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
@@ -15,8 +16,9 @@ import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
+import { version } from './version.ts';
 
-export const allCommands: readonly Command[] = [
+const commands: readonly Command[] = [
   start,
   api,
   renderer,
@@ -33,4 +35,7 @@ export const allCommands: readonly Command[] = [
   convert,
   manifest,
   projectionsRebuild,
+  version,
 ];
+
+export const allCommands: readonly Command[] = [...commands, ...completionCommands(commands)];

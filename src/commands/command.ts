@@ -1,10 +1,10 @@
+/** A command: its row in help, and what it does with what the composition root lends it. */
 import { text as textOf } from 'node:stream/consumers';
-import type { ClientConfig } from '../config.ts';
+import type { ClientConfig, Role } from '../config.ts';
 import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
-import type { Role } from '../setting-help.ts';
 
-/** What the composition root lends to a command. */
-export interface Toolbox {
+/** What the composition root lends to a command. Settings are read when the first of it needs them. */
+export interface CommandContext {
   /** Opens the store of the settings, and closes it when `use` has ended. */
   readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
@@ -44,22 +44,29 @@ export interface Command {
   /** It opens an empty store where there is none; others would then find nothing in it. */
   readonly createsStore?: true;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** The positional arguments by name, all needed, in their order, with what each is. */
+  /** The positional arguments by name, in their order, with what each is. */
   readonly positionals: Readonly<Record<string, string>>;
-  run(invocation: Invocation, toolbox: Toolbox): Promise<void>;
+  /** How many positional arguments at the end may be left out; none unless given. */
+  readonly optionalPositionals?: number;
+  /** Lines that work as they are, but for names. */
+  readonly examples?: readonly string[];
+  run(invocation: Invocation, context: CommandContext): Promise<void>;
 }
 
 export interface OptionSpec {
-  readonly type: 'string' | 'boolean';
+  /** What help calls its value; an option without is on or off. */
+  readonly value?: string;
   readonly short?: string;
   readonly help: string;
+  /** The values that completion offers. */
+  readonly choices?: readonly string[];
 }
 
 /** The options of every command. */
-export const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  json: { type: 'boolean', help: 'print one JSON document and nothing else' },
-  help: { type: 'boolean', short: 'h', help: 'show this help' },
-};
+export const COMMON_OPTIONS = {
+  json: { help: 'print one JSON document and nothing else' },
+  help: { short: 'h', help: 'show this help' },
+} as const satisfies Readonly<Record<string, OptionSpec>>;
 
 export interface Invocation {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
@@ -88,6 +95,18 @@ export function requiredOption(invocation: Invocation, name: string): string {
 export async function secretFromInput(): Promise<string> {
   return (await textOf(process.stdin)).replace(/\r?\n$/, '');
 }
+
+/** The choice that a text names, in capitals or not; undefined where there is none. */
+export function choiceOf<const T extends string>(
+  text: string,
+  choices: readonly T[],
+): T | undefined {
+  return choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
+}
+
+/** `1 page`, `2 pages`. */
+export const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** @throws {UsageError} it is not a whole number in the bounds */
 export function wholeNumber(text: string, name: string, min: number, max: number): number {

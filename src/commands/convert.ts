@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
@@ -15,23 +15,39 @@ import {
   requiredOption,
   secretFromInput,
   textOption,
-  type Toolbox,
+  type CommandContext,
   UsageError,
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
-import type { Converted } from './convert-here.ts';
+import type { Converted } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 
-/** A file that is not there is told before anything is asked for. */
+/**
+ * Reads the document before anything is asked for, so that no credit goes for one that is not there.
+ * @throws {UsageError} it is neither a file nor an address that can be converted
+ */
 async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
   if (fileOrUrl === '-') return { html: await text(process.stdin) };
   if (/^https?:\/\//i.test(fileOrUrl)) return { url: fileOrUrl };
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(fileOrUrl)) {
+    throw new UsageError(`${fileOrUrl} is neither an HTML file nor an http or https address.`);
+  }
+  const stats = await stat(fileOrUrl).catch(() => undefined);
+  if (stats?.isDirectory()) {
+    throw new UsageError(`${fileOrUrl} is a directory: name an HTML file in it.`);
+  }
   try {
     return { html: await readFile(fileOrUrl, 'utf8') };
   } catch (error) {
+    if (!stats && HOST.test(fileOrUrl)) {
+      throw new UsageError(`There is no file ${fileOrUrl}. Did you mean https://${fileOrUrl}?`);
+    }
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
   }
 }
+
+/** A host's name and a path, but no name of an HTML file. */
+const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$/i;
 
 /** A service elsewhere, and the credential there. */
 interface Remote {
@@ -67,32 +83,37 @@ async function remoteOf(
     if (key === undefined && !keyFromInput) return undefined;
     throw new UsageError('A key is for a service: give --server too, or set PRESSLEDGER_SERVER.');
   }
-  checkServer(chosen);
+  const address = addressOf(chosen);
   const apiKey = key ?? (keyFromInput ? await secretFromInput() : environment.apiKey);
   if (apiKey === undefined || apiKey === '') {
     throw new UsageError(
       'A service needs a key: set PRESSLEDGER_API_KEY, or pipe the key in with --api-key-stdin.',
     );
   }
-  return { server: chosen, apiKey };
+  return { server: address, apiKey };
 }
 
-/** @throws {UsageError} it is not the address of a service */
-function checkServer(server: string): void {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return;
+/**
+ * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
+ * @throws {UsageError} it is not one
+ */
+function addressOf(server: string): string {
+  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server) ? 'http' : 'https';
+  const address = server.includes('://') ? server : `${scheme}://${server}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return address;
   throw new UsageError('A server is an http or https address such as http://localhost:8080.');
 }
 
-async function convertThere(
+async function convertRemotely(
   remote: Remote,
   options: ConversionOptions,
-  toolbox: Toolbox,
+  context: CommandContext,
 ): Promise<Converted> {
   const client = new PressledgerClient(remote);
   // With a key of its own the request may be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
-  toolbox.output.progress(`${id} is accepted; waiting for the PDF`);
+  context.output.progress(`${id} is accepted; waiting for the PDF`);
   const record = await client.wait(id);
   return { record, open: async () => Readable.fromWeb(await client.download(record)) };
 }
@@ -113,7 +134,7 @@ async function accountFor(core: Core, email: string | undefined): Promise<string
 async function finish(
   { record, open }: Converted,
   target: PdfTarget,
-  { output }: Toolbox,
+  { output }: CommandContext,
 ): Promise<void> {
   if (record.status === 'failed') {
     output.json(record);
@@ -126,34 +147,39 @@ async function finish(
 
 export const convert: Command = {
   name: 'convert',
-  usage: 'FILE_OR_URL -o OUT.pdf [--account E | --server URL] [options]',
+  usage: 'FILE_OR_URL -o OUT.pdf [--account EMAIL | --server URL] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
+  examples: [
+    'convert invoice.html -o invoice.pdf --page-size A5',
+    'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
+    'convert - -o - < invoice.html > invoice.pdf',
+  ],
   positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
   options: {
-    output: { type: 'string', short: 'o', help: 'the PDF to write; -: standard output' },
-    account: { type: 'string', help: 'whose credits to use (default: the first account)' },
-    server: { type: 'string', help: "a service's origin or base URL (default PRESSLEDGER_SERVER)" },
+    output: { value: 'file', short: 'o', help: 'the PDF to write; -: standard output' },
+    account: { value: 'email', help: 'whose credits to use (default: the first account)' },
+    server: { value: 'url', help: "a service's origin or base URL (default PRESSLEDGER_SERVER)" },
     'api-key': {
-      type: 'string',
+      value: 'key',
       help: 'a key there; ps shows it, so better set PRESSLEDGER_API_KEY',
     },
-    'api-key-stdin': { type: 'boolean', help: 'read the key from standard input' },
+    'api-key-stdin': { help: 'read the key from standard input' },
     ...CONVERT_FLAGS,
   },
-  run: async (invocation: Invocation, toolbox) => {
+  run: async (invocation: Invocation, context) => {
     const [fileOrUrl = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
-    const remote = await remoteOf(fileOrUrl, invocation, toolbox.client);
-    const target = await pdfTarget(path, toolbox);
+    const remote = await remoteOf(fileOrUrl, invocation, context.client);
+    const target = await pdfTarget(path, context);
     const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
     if (remote) {
-      await finish(await convertThere(remote, options, toolbox), target, toolbox);
+      await finish(await convertRemotely(remote, options, context), target, context);
       return;
     }
-    await toolbox.withCore(async (core) => {
+    await context.withCore(async (core) => {
       const accountId = await accountFor(core, textOption(invocation, 'account'));
-      const { convertHere } = await import('./convert-here.ts');
-      await finish(await convertHere(core, accountId, options, toolbox), target, toolbox);
+      const { convertLocally } = await import('./convert-locally.ts');
+      await finish(await convertLocally(core, accountId, options, context), target, context);
     });
   },
 };

@@ -3,16 +3,16 @@ import { accountActor } from '../application/kinds.ts';
 import { operatorContext } from '../application/operator.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
-import { type Command, wholeNumber } from './command.ts';
+import { type Command, counted, wholeNumber } from './command.ts';
 
 export const creditsGrant: Command = {
   name: 'credits grant',
-  usage: 'E N',
+  usage: 'EMAIL COUNT',
   summary: 'Give an account more credits.',
-  positionals: { E: ACCOUNT, N: 'how many more' },
+  positionals: { EMAIL: ACCOUNT, COUNT: 'how many more' },
   options: {},
   run: async ({ positionals: [email = '', count = ''] }, { withCore, output }) => {
-    const amount = wholeNumber(count, 'N', 1, MAX_BALANCE);
+    const amount = wholeNumber(count, 'COUNT', 1, MAX_BALANCE);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
       const { state } = accepted(
@@ -24,7 +24,7 @@ export const creditsGrant: Command = {
         ),
       );
       output.json({ email, credits: state.credits });
-      output.line(`${email} now has ${state.credits} credits.`);
+      output.line(`${email} now has ${counted(state.credits, 'credit')}.`);
     });
   },
 };

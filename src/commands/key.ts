@@ -9,10 +9,10 @@ const PAGE = 500;
 
 export const keyCreate: Command = {
   name: 'key create',
-  usage: 'E --name N',
+  usage: 'EMAIL --name NAME',
   summary: 'Make an API key; the full key is shown only now.',
-  positionals: { E: ACCOUNT },
-  options: { name: { type: 'string', help: 'a label to tell the key by' } },
+  positionals: { EMAIL: ACCOUNT },
+  options: { name: { value: 'name', help: 'a label to tell the key by' } },
   run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
     const name = requiredOption(invocation, 'name');
@@ -33,9 +33,9 @@ export const keyCreate: Command = {
 
 export const keyList: Command = {
   name: 'key list',
-  usage: 'E',
+  usage: 'EMAIL',
   summary: 'List the keys of an account that are not revoked, newest first.',
-  positionals: { E: ACCOUNT },
+  positionals: { EMAIL: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

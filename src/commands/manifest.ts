@@ -1,6 +1,6 @@
 import { readRenderManifest } from '../application/render-manifest.ts';
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
-import type { Command } from './command.ts';
+import { type Command, counted } from './command.ts';
 
 function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {
   const { kind = '', status, type = '', bytes, sha256, hashed, error } = resource;
@@ -21,19 +21,19 @@ function describe(manifest: RenderManifest): string[] {
     ({ for: what, ms, capped }) => `${what} ${Math.round(ms)}${capped ? ' (given up)' : ''}`,
   );
   return [
-    `  document  ${document.pages} pages, ${document.bytes} bytes, ${document.sha256}`,
+    `  document  ${counted(document.pages, 'page')}, ${document.bytes} bytes, ${document.sha256}`,
     `  request   ${manifest.request.bytes} bytes, ${manifest.request.sha256}`,
     `  renderer  ${manifest.renderer}, attempt ${manifest.attempt}`,
     `  chrome    ${chrome.product} (${chrome.revision}), sandbox ${chrome.sandboxed ? 'on' : 'off'}`,
     `  times     ${times.join(', ')} ms`,
     `  waits     ${waited.join(', ')} ms`,
     `  fonts     ${fonts.join(', ') || 'none'}`,
-    '  resources',
+    ...(resources.length === 0 ? [] : ['  resources']),
     ...resources.flatMap(resourceLines),
     ...more(manifest.resources_left_out),
     ...(tunnels.length === 0 ? [] : ['  encrypted connections']),
     ...tunnels.map(({ host, bytes }) => `    ${host} ${bytes} bytes`),
-    '  console errors',
+    ...(console_errors.length === 0 ? [] : ['  console errors']),
     ...console_errors.map(({ text, at }) => `    ${text}${at === undefined ? '' : ` (${at})`}`),
     ...more(manifest.console_errors_left_out),
   ];

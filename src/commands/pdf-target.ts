@@ -1,7 +1,7 @@
 /** Where a PDF goes: into a file, or with `-` to standard output. */
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { type Toolbox, UsageError } from './command.ts';
+import { type CommandContext, UsageError } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './output-file.ts';
 
 export interface PdfTarget {
@@ -14,7 +14,7 @@ const writeOut = promisify((chunk: Buffer, done: (error?: Error | null) => void)
   process.stdout.write(chunk, done);
 });
 
-function standardOutput({ output }: Toolbox): PdfTarget {
+function standardOutput({ output }: CommandContext): PdfTarget {
   if (output.wantsJson) throw new UsageError('--json and -o - both want standard output.');
   if (process.stdout.isTTY) {
     throw new UsageError(
@@ -36,13 +36,13 @@ function standardOutput({ output }: Toolbox): PdfTarget {
  * @throws {UsageError} there is no standard output for it
  * @throws {Error} one line: why the file cannot be written there
  */
-export async function pdfTarget(path: string, toolbox: Toolbox): Promise<PdfTarget> {
-  if (path === '-') return standardOutput(toolbox);
+export async function pdfTarget(path: string, context: CommandContext): Promise<PdfTarget> {
+  if (path === '-') return standardOutput(context);
   if (path === '')
     throw new UsageError('--output needs the name of a file, or - for standard output.');
   await checkOutputFile(path);
   return {
-    write: (open) => writeOutputFile(open, path, toolbox.outputMode),
-    tell: (id) => toolbox.output.line(`${id} is in ${path}.`),
+    write: (open) => writeOutputFile(open, path, context.outputMode),
+    tell: (id) => context.output.line(`${id} is in ${path}.`),
   };
 }

@@ -7,9 +7,9 @@ import type { Command } from './command.ts';
 
 export const planSet: Command = {
   name: 'plan set',
-  usage: 'E P',
+  usage: 'EMAIL PLAN',
   summary: 'Put an account on another plan.',
-  positionals: { E: ACCOUNT, P: PLANS.join(', ') },
+  positionals: { EMAIL: ACCOUNT, PLAN: PLANS.join(', ') },
   options: {},
   run: async ({ positionals: [email = '', name = ''] }, { withCore, output }) => {
     const plan = parsePlan(name);

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import { type Command, counted } from './command.ts';
 
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
@@ -8,14 +8,14 @@ export const projectionsRebuild: Command = {
   options: {},
   run: async (_, { withCore, output }) => {
     await withCore(async (core) => {
-      const result = await core.rebuildReadModel(({ done, total, perSecond }) => {
+      const { events, seconds } = await core.rebuildReadModel(({ done, total, perSecond }) => {
         const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
         output.progress(
-          `${done} of ${total} events (${percent} %), ${Math.round(perSecond)} a second`,
+          `${done} of ${counted(total, 'event')} (${percent} %), ${Math.round(perSecond)} a second`,
         );
       });
-      output.json(result);
-      output.line(`Rebuilt from ${result.events} events in ${result.seconds.toFixed(1)} s.`);
+      output.json({ events, seconds: Math.round(seconds * 1000) / 1000 });
+      output.line(`Rebuilt from ${counted(events, 'event')} in ${seconds.toFixed(1)} s.`);
     });
   },
 };

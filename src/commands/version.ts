@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
+import type { Command } from './command.ts';
 
-export interface Version {
-  readonly name: string;
-  readonly version: string;
-}
-
-/** What package.json says that this is. */
-export function packageVersion(): Version {
-  const file = new URL('../../package.json', import.meta.url);
-  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as Version;
-  return { name, version };
-}
+export const version: Command = {
+  name: 'version',
+  usage: '',
+  summary: 'Show the version.',
+  positionals: {},
+  options: {},
+  run: async (_, { output }) => {
+    const file = new URL('../../package.json', import.meta.url);
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
+    output.json({ name: manifest.name, version: manifest.version });
+    output.line(`${manifest.name} ${manifest.version}`);
+  },
+};

@@ -1,4 +1,7 @@
 /** The command line in pipes: what it reads from standard input and writes to standard output. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { test } from 'tap';
 import { cliJson, refuses, runCli, runCommand } from '../support/cli.ts';
 import { openPdf } from '../support/pdf.ts';
@@ -19,6 +22,15 @@ void test('convert in a pipe: from standard input to standard output', async (t)
     input: '<h1>One page</h1>',
   });
   t.match({ stdout, code }, { stdout: '', code: 1 }, 'nothing of a failed conversion');
+});
+
+void test('a reader that has seen enough ends a command without a word', async (t) => {
+  const place = createPlace(t);
+  const child = spawn(LAUNCHER, ['--help'], { env: place.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // The reader is gone before the command has anything to write.
+  child.stdout.destroy();
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  t.strictSame({ code: code as number | null, stderr }, { code: 141, stderr: '' });
 });
 
 void test('what standard output cannot take is told', async (t) => {

@@ -110,7 +110,7 @@ void test('a data directory is for its user alone, and a PDF is as that user has
 
 void test('for people: the same without --json', async (t) => {
   const place = createPlace(t);
-  const created = await runCli(place, ['account', 'create', '--email', ANN]);
+  const created = await runCli(place, ['account', 'create', ANN]);
   t.equal(created.code, 0);
   t.match(created.stdout, /^Opened acct_\w+ for ann@example\.com: plan free, 100 credits\.$/m);
   t.match(created.stdout, /^Password \(shown only now\): \w+$/m);
@@ -138,24 +138,29 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
   const target = join(place.tmpDir, 'never.pdf');
   const refused: readonly (readonly [args: readonly string[], line: RegExp, input?: string])[] = [
     [[...create, 'Ann@Example.com'], /already/],
-    [[...create, 'nonsense'], /not an email address/],
     [[...create, 'c@example.com', '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['account', 'show', 'nobody@example.com'], /no account for nobody@example\.com/],
     [['account', 'password', 'nobody@example.com'], /no account for nobody@example\.com/],
     [['account', 'password', ANN, '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
-    [['key', 'create', ANN, '--name', '  '], /1 to 100 characters/],
     [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],
     [['convert', '/nonexistent.html', '-o', target], /nonexistent\.html cannot be read/],
+    // Without a scheme this machine is asked over http.
+    [
+      ['convert', 'https://a/', '-o', target, '--server', 'localhost:1', '--api-key', 'k'],
+      /No answer from localhost:1/,
+    ],
   ];
   const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /No command/],
     [['account'], /needs one of .* See 'pressledger account --help'/],
-    [['account', 'show'], /Usage: pressledger account show E/],
+    [['account', 'show'], /EMAIL .* is missing\. See 'pressledger account show --help'/],
     [['account', 'list', '--jsn'], /Did you mean --json\?/],
-    [['convert', 'x.html', '-o', target, '--server', 'localhost:1', '--api-key', 'k'], /http or/],
+    [['convert', 'x.html', '-o', target, '--server', 'ftp://h', '--api-key', 'k'], /http or/],
     [['convert', 'x.html'], /--output is needed\. See 'pressledger convert --help'/],
     [['credits', 'grant', ANN, '0'], /whole number from 1/],
+    [[...create, 'nonsense'], /--email: .*not an email address/],
+    [['key', 'create', ANN, '--name', '  '], /--name: .*1 to 100 characters/],
   ];
   await Promise.all([
     ...refused.map(([args, line, input]) => refuses(t, place, args, 1, line, input)),
@@ -198,7 +203,8 @@ void test('convert without a service renders here', async (t) => {
   t.match(shown.stdout, /chrome +\S*Chrome\/.*\n.*times +queue \d+, start \d+/);
   await refuses(t, place, ['manifest', 'conv_none'], 1, /no manifest of conv_none/);
 
-  await refuses(t, place, [...convert, '--scale', '9'], 1, /--scale: /);
+  await refuses(t, place, [...convert, '--scale', '9'], 2, /--scale: /);
+  await refuses(t, place, [...convert, '--wait-for-delay-ms', '99999'], 2, /--wait-for-delay-ms: /);
   const slips = await runCli(place, [...convert, '--scale', '9', '--margin-top', '3']);
   t.match(slips.stderr, /^pressledger: --scale: .+$/m);
   t.match(slips.stderr, /^pressledger: --margin-top: .+$/m);

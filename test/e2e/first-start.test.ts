@@ -65,7 +65,7 @@ void test('where the first sign-in was lost, the start says how to make another'
     ((await cliJson(place, args)) as { password: string }).password;
   const lost = await passwordOf('account', 'create', '--email', email);
   await service.start();
-  t.match(service.output.stderr, /no API key: .*key create E.*account password E/);
+  t.match(service.output.stderr, /no API key: .*key create EMAIL.*account password EMAIL/);
   const password = await passwordOf('account', 'password', email);
   const signIn = async (tried: string): Promise<number> => {
     const answer = await fetch(`${service.url}/api/v1/auth/jwt/create/`, {

@@ -3,12 +3,11 @@ import { type Test, test } from 'tap';
 import { pino } from 'pino';
 import { PressledgerClient } from '../../src/client/client.ts';
 import { startApiNode, startRenderer } from '../../src/compose/roles.ts';
-import { type Config, readConfig } from '../../src/config.ts';
-import { type Role, SETTING_HELP } from '../../src/setting-help.ts';
+import { type Config, readConfig, type Role, SETTINGS } from '../../src/config.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';
 
-const KEYS = Object.keys(SETTING_HELP) as readonly (keyof Config)[];
+const KEYS = Object.keys(SETTINGS) as readonly (keyof Config)[];
 
 /** What the entry point reads, and what only S3 needs. */
 const ELSEWHERE = ['logLevel', 'awsAccessKeyId', 'awsSecretAccessKey', 'awsSessionToken'];
@@ -24,7 +23,7 @@ function watched(config: Config): { config: Config; read: Set<string> } {
 }
 
 const listed = (role: Role): readonly string[] =>
-  KEYS.filter((key) => SETTING_HELP[key].roles?.includes(role) ?? true);
+  KEYS.filter((key) => SETTINGS[key].roles?.includes(role) ?? true);
 
 function without(all: Iterable<string>, those: Iterable<string>): readonly string[] {
   const rest = new Set(all);

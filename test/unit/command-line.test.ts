@@ -3,12 +3,15 @@ import { allCommands } from '../../src/commands/all.ts';
 import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
 import { conversionOptions } from '../../src/commands/convert-options.ts';
 import { createOutput } from '../../src/commands/output.ts';
-import { type Asked, parseLine } from '../../src/commands/parse.ts';
+import { type ParsedArgs, parseLine } from '../../src/commands/cli.ts';
 
-function asked<T extends Asked['type']>(args: readonly string[], type: T): Asked & { type: T } {
+function asked<T extends ParsedArgs['type']>(
+  args: readonly string[],
+  type: T,
+): ParsedArgs & { type: T } {
   const found = parseLine(args, allCommands);
   if (found.type !== type) throw new Error(`'${args.join(' ')}' asks for ${found.type}`);
-  return found as Asked & { type: T };
+  return found as ParsedArgs & { type: T };
 }
 
 const words = (line: string): readonly string[] => (line === '' ? [] : line.split(' '));
@@ -51,20 +54,20 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['plan', /'plan' needs set\./],
     ['account frob', /no command 'account frob'\. See 'pressledger account --help'/],
     ['account lits --json', /Did you mean 'account list'\?/],
-    ['account --json list', /Options go after 'account list', not into it/],
     ['account frob --help', /no command 'account frob'/],
     ['help frobnicate', /no command 'frobnicate'/],
-    ['start now', /'now' is one argument too many/],
+    ['start now', /Too many arguments for 'start'\. .* now\. See 'pressledger start --help'/],
     ['start -v', /no option -v of 'start'/],
     ['--jsn account list', /no option --jsn before a command\. Did you mean --json\?/],
-    ['account create', /--email is needed/],
+    ['account create', /EMAIL \(the sign-in address\) is missing/],
     ['account create --email', /--email needs a value\. See 'pressledger account create --help'/],
-    ['account create --email --plan pro', /--email needs a value; .* given as --email=--plan/],
+    ['account create --email --plan pro', /--email needs a value\. See/],
     ['account create --email a@b --plan gold', /free, starter, pro/],
-    ['account create --email a@b --credits -1', /--credits needs a value; .* --credits=-1/],
+    ['account create --email a@b --credits -1', /--credits must be a whole number from 0/],
     ['account create --email a@b --credits 1.5', /--credits must be a whole number/],
     ['account create --email a@b --credits 1000000000001', /to 1000000000000/],
-    ['account create a@b --email a@b', /Usage: pressledger account create/],
+    ['account create a@b --email a@b', /Give the address once/],
+    ['account create a@b c@d', /Too many arguments/],
     [
       'account list --nonsense',
       /no option --nonsense of 'account list'\. See 'pressledger account/,
@@ -75,18 +78,19 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['account list --json=1', /--json takes no value/],
     [
       'account show',
-      /E \(the account's sign-in address\) is missing. Usage: pressledger account show E/,
+      /EMAIL \(the account's sign-in address\) is missing\. See 'pressledger account show --help'/,
     ],
-    ['account show a@b c@d', /'c@d' is one argument too many\. Usage/],
-    ['account password', /Usage: pressledger account password E/],
-    ['account sign-out', /Usage: pressledger account sign-out E/],
-    ['credits grant a@b', /Usage/],
+    ['account show a@b c@d', /Too many arguments for 'show'/],
+    ['account password', /EMAIL .* is missing/],
+    ['account sign-out', /EMAIL .* is missing/],
+    ['credits grant a@b', /COUNT .* is missing/],
+    ['credits grant a@b -5', /COUNT must be a whole number/],
     ['credits grant a@b 0', /whole number from 1/],
     ['credits grant a@b 1e3', /whole number from 1/],
     ['credits grant a@b 1000000000001', /to 1000000000000/],
     ['plan set a@b gold', /free, starter, pro/],
     ['key create a@b', /--name is needed/],
-    ['key revoke', /Usage/],
+    ['key revoke', /ID .* is missing/],
     ['convert x.html', /--output is needed/],
     ['convert x.html -o x.pdf --server http://localhost', /PRESSLEDGER_API_KEY/],
     ['convert x.html -o x.pdf --api-key k', /--server/],
@@ -97,6 +101,15 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['convert http://x -o x.pdf --scale big', /--scale must be a number/],
     ['convert http://x -o x.pdf --scale=', /--scale must be a number/],
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],
+    [
+      'convert example.com -o x.pdf',
+      /no file example\.com\. Did you mean https:\/\/example\.com\?/,
+    ],
+    ['convert ftp://example.com/a.html -o x.pdf', /neither an HTML file nor an http or https/],
+    ['convert . -o x.pdf', /\. is a directory: name an HTML file/],
+    ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
+    ['account list --jso', /Did you mean --json\?/],
+    ['completion tcsh', /no command 'completion tcsh'/],
   ];
   for (const [line, told] of lines) {
     try {
@@ -113,6 +126,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
 void test('right usage gets as far as the store', async (t) => {
   for (const line of [
     'account create --email a@b',
+    'account create a@b --plan PRO',
     'account create --email a@b --plan pro --credits 0',
     'account list',
     'account password a@b',
@@ -128,9 +142,9 @@ void test('right usage gets as far as the store', async (t) => {
 
 void test('the flags of convert are the options of the interface', (t) => {
   const line =
-    'convert x.html -o x.pdf --page-size A5 --landscape --margin-top 1in --margin-right 2in ' +
+    'convert x.html -o x.pdf --page-size a5 --landscape --margin-top 1in --margin-right 2in ' +
     '--margin-bottom 3in --margin-left 4in --print-background --scale 0.5 --page-ranges 1-2 ' +
-    '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media screen --no-tagged ' +
+    '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media SCREEN --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}]';
@@ -171,8 +185,8 @@ void test('help names every command, argument and option, with a line each', (t)
   for (const { name, positionals, options } of allCommands) {
     const help = helpOf(`${name} --help`);
     for (const argument of Object.keys(positionals)) t.match(help, lineAbout(argument), name);
-    for (const [option, { type, short }] of Object.entries(options)) {
-      const written = `${short ? `-${short}, ` : ''}--${option}${type === 'string' ? ' …' : ''}`;
+    for (const [option, { value, short }] of Object.entries(options)) {
+      const written = `${short ? `-${short}, ` : ''}--${option}${value ? ` <${value}>` : ''}`;
       t.match(help, lineAbout(written), name);
     }
     for (const line of [`${name} -h`, `help ${name}`, `-h ${name}`, `${name} x y --nose -h`]) {
@@ -187,7 +201,10 @@ void test('help of a group names its commands and no other', (t) => {
     allCommands.filter(({ name }) => name.includes(' ')),
     ({ name }) => name.split(' ')[0] ?? name,
   );
-  t.strictSame([...groups.keys()], ['account', 'credits', 'plan', 'key', 'projections']);
+  t.strictSame(
+    [...groups.keys()],
+    ['account', 'credits', 'plan', 'key', 'projections', 'completion'],
+  );
   for (const [group, own] of groups) {
     const help = helpOf(`${group} --help`);
     t.equal(helpOf(`help ${group}`), help);
@@ -206,10 +223,14 @@ void test('help is for a terminal of a hundred columns', (t) => {
 });
 
 void test('the version is asked for before any command, --json before or after one', (t) => {
-  for (const line of ['--version', '-v']) t.notOk(asked([line], 'version').wantsJson);
-  t.ok(asked(['--version', '--json'], 'version').wantsJson);
+  for (const line of ['--version', '-v', '-V', 'version']) {
+    t.match(asked([line], 'run'), { command: { name: 'version' }, wantsJson: false });
+  }
+  t.match(asked(['--version', '--json'], 'run'), { command: { name: 'version' }, wantsJson: true });
+  t.match(asked(['--json', '-v'], 'run'), { command: { name: 'version' }, wantsJson: true });
   t.notOk(asked(['account', 'list'], 'run').wantsJson);
   t.ok(asked(['account', 'list', '--json'], 'run').wantsJson);
   t.ok(asked(['--json', 'account', 'list'], 'run').wantsJson);
+  t.ok(asked(['account', '--json', 'list'], 'run').wantsJson);
   t.end();
 });

@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { settingsOf } from '../../src/commands/settings-of.ts';
-import { type Config, readConfig, SETTINGS } from '../../src/config.ts';
-import type { Role } from '../../src/setting-help.ts';
+import { settingsOf } from '../../src/commands/cli.ts';
+import { type Config, readConfig, type Role, SETTINGS } from '../../src/config.ts';
 
 const NAMES = Object.values(SETTINGS).map(({ name }) => name);
 const namesOf = (role: Role): readonly string[] => settingsOf(role).map(([name]) => name);

@@ -1,7 +1,7 @@
 /** What a program reads that starts a service with `--json`. */
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'tap';
-import type { Toolbox } from '../../../src/commands/command.ts';
+import type { CommandContext } from '../../../src/commands/command.ts';
 import { renderer } from '../../../src/commands/renderer.ts';
 import { start } from '../../../src/commands/start.ts';
 import type { FirstAccount } from '../../../src/core.ts';
@@ -15,7 +15,7 @@ function unused(): never {
 /** Runs a role that ends by itself as soon as it was ready. */
 async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount) {
   const printed: unknown[] = [];
-  const toolbox: Toolbox = {
+  const toolbox: CommandContext = {
     output: {
       wantsJson: true,
       line: () => {},

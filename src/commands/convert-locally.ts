@@ -9,7 +9,7 @@ import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../http/rules/conversion-request.ts';
 import { Issues } from '../http/schemas/issues.ts';
-import type { Toolbox } from './command.ts';
+import type { CommandContext } from './command.ts';
 
 export interface Converted {
   readonly record: {
@@ -47,11 +47,11 @@ async function settled(core: Core, id: string): Promise<Row> {
   }
 }
 
-export async function convertHere(
+export async function convertLocally(
   core: Core,
   accountId: string,
   body: ConversionOptions,
-  { output, startRendering }: Toolbox,
+  { output, startRendering }: CommandContext,
 ): Promise<Converted> {
   const issues = new Issues();
   const { document, ...request } = checkConversionRequest(body, issues, core.config);

@@ -1,0 +1,263 @@
+/** The command line, made of the table of commands: what a line asks for, help, and failures in words. */
+import {
+  Argument,
+  Command as Commander,
+  type CommanderError,
+  InvalidArgumentError,
+  Option,
+} from 'commander';
+import { PressledgerError } from '../client/errors.ts';
+import { type Config, ConfigError, type Role, SETTINGS } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import {
+  type Command,
+  COMMON_OPTIONS,
+  type Invocation,
+  type OptionSpec,
+  UsageError,
+} from './command.ts';
+
+export type ParsedArgs =
+  | { readonly type: 'help'; readonly text: string }
+  | {
+      readonly type: 'run';
+      readonly command: Command;
+      readonly invocation: Invocation;
+      readonly wantsJson: boolean;
+    };
+
+const HELP = ['-h', '--help'];
+const VERSION = ['-v', '-V', '--version'];
+
+const isOption = (arg: string): boolean => arg.startsWith('-');
+
+/** @param name of a command or a group; empty: of the whole command line */
+export function seeHelp(name: string): string {
+  return `See '${['pressledger', name, '--help'].filter((word) => word !== '').join(' ')}'.`;
+}
+
+/** @throws {UsageError} */
+export function parseLine(args: readonly string[], commands: readonly Command[]): ParsedArgs {
+  let parsed: ParsedArgs | undefined;
+  const program = buildProgram(commands, (run) => {
+    parsed = run;
+  });
+  const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
+  const words = args.filter((arg) => !isOption(arg));
+  // Who asks for help has it, whatever else the line says.
+  if (words[0] === 'help') return helpAbout(program, words.slice(1), commands);
+  if (flags.some((arg) => HELP.includes(arg))) return helpAbout(program, words, commands);
+  const begin = args.findIndex((arg) => !isOption(arg) || VERSION.includes(arg));
+  const first = args[begin];
+  const line = first === undefined || !isOption(first) ? args : args.toSpliced(begin, 1, 'version');
+  program.parse(line, { from: 'user' });
+  if (!parsed) throw new UsageError(`No command given. ${seeHelp('')}`);
+  return parsed;
+}
+
+/** @throws {UsageError} the words name neither a command nor a group of them */
+function helpAbout(
+  program: Commander,
+  words: readonly string[],
+  commands: readonly Command[],
+): ParsedArgs {
+  let about = program;
+  for (const word of words) {
+    const next = about.commands.find((each) => each.name() === word);
+    if (!next && about.commands.length > 0) program.parse([...words], { from: 'user' });
+    about = next ?? about;
+  }
+  const command = commands.find(({ name }) => name === nameOf(about));
+  const text = about.helpInformation() + (command ? more(about, command) : '');
+  return { type: 'help', text: text.trimEnd() };
+}
+
+/** What help says below the options. */
+function more(about: Commander, { role, examples = [] }: Command): string {
+  const helper = about.createHelp();
+  helper.prepareContext({ helpWidth: about.configureOutput().getOutHelpWidth?.() ?? 80 });
+  const section = (title: string, rows: readonly (readonly [string, string])[]): string => {
+    const width = Math.max(0, ...rows.map(([name]) => name.length));
+    const lines = rows.map(([name, text]) => helper.formatItem(name, width, text, helper));
+    return lines.length === 0 ? '' : ['', `${title}:`, ...lines, ''].join('\n');
+  };
+  const title = 'Settings, from the environment (with the prefix PRESSLEDGER_ too, which wins)';
+  return (
+    section(
+      'Examples',
+      examples.map((line) => [`pressledger ${line}`, '']),
+    ) +
+    (role === undefined
+      ? "\nSettings come from the environment; 'pressledger start --help' lists them.\n"
+      : section(title, settingsOf(role)))
+  );
+}
+
+/** What a role reads from the environment: each name, with its meaning and default. */
+export function settingsOf(role: Role): readonly (readonly [name: string, text: string])[] {
+  const keys = Object.keys(SETTINGS) as readonly (keyof Config)[];
+  return keys.flatMap((key) => {
+    const { name, about, unset, roles, default: defaultOf } = SETTINGS[key];
+    if (roles && !roles.includes(role)) return [];
+    return [[name, `${about} (default ${unset ?? String(defaultOf())})`] as const];
+  });
+}
+
+/** As typed after `pressledger`. */
+const nameOf = (command: Commander): string =>
+  command.parent === null ? '' : `${nameOf(command.parent)} ${command.name()}`.trim();
+
+function buildProgram(commands: readonly Command[], onRun: (run: ParsedArgs) => void): Commander {
+  const program = configure(new Commander('pressledger'))
+    .usage('COMMAND [ARGUMENTS] [--json]')
+    .addOption(new Option('-V, --version', 'show the version'));
+  for (const command of commands) {
+    const words = command.name.split(' ');
+    const parent = words.length === 1 ? program : groupOf(program, words[0] ?? '');
+    parent.addCommand(buildCommand(command, words.at(-1) ?? '', onRun));
+  }
+  return program;
+}
+
+const leavesOf = (command: Commander): Commander[] =>
+  command.commands.flatMap((each) => (each.commands.length === 0 ? [each] : leavesOf(each)));
+
+function groupOf(program: Commander, name: string): Commander {
+  const there = program.commands.find((each) => each.name() === name);
+  if (there) return there;
+  const group = configure(new Commander(name)).usage('COMMAND [ARGUMENTS] [--json]');
+  program.addCommand(group);
+  return group;
+}
+
+/** What every command has: help, `--json`, and errors that are thrown. */
+function configure(command: Commander): Commander {
+  return (
+    command
+      .helpOption('-h, --help', COMMON_OPTIONS.help.help)
+      .helpCommand(false)
+      .option('--json', COMMON_OPTIONS.json.help)
+      .enablePositionalOptions()
+      .showSuggestionAfterError(false)
+      // The commands of the groups are listed, not the groups.
+      .configureHelp({ visibleCommands: leavesOf, subcommandTerm: nameOf })
+      .configureOutput({ writeOut: () => {}, writeErr: () => {} })
+      .exitOverride((error) => {
+        throw usageError(error, command);
+      })
+  );
+}
+
+function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) => void): Commander {
+  const built = new Commander(name).usage(command.usage).description(command.summary);
+  const positionals = Object.entries(command.positionals);
+  const needed = positionals.length - (command.optionalPositionals ?? 0);
+  for (const [index, [argument, help]] of positionals.entries()) {
+    built.addArgument(new Argument(index < needed ? `<${argument}>` : `[${argument}]`, help));
+  }
+  const options = Object.entries(command.options).map(
+    ([long, spec]) => [long, buildOption(long, spec, built)] as const,
+  );
+  return configure(built).action(() => {
+    const values: Record<string, string | boolean> = {};
+    for (const [long, option] of options) {
+      const key = option.attributeName();
+      const given = built.getOptionValueSource(key) === 'cli';
+      if (given) values[long] = option.negate || (built.getOptionValue(key) as string | boolean);
+    }
+    const wantsJson = built.optsWithGlobals()['json'] === true;
+    onRun({ type: 'run', command, invocation: { values, positionals: built.args }, wantsJson });
+  });
+}
+
+function buildOption(name: string, { value, short, help }: OptionSpec, command: Commander): Option {
+  const flags = `${short === undefined ? '' : `-${short}, `}--${name}`;
+  const option = new Option(value === undefined ? flags : `${flags} <${value}>`, help);
+  command.addOption(option);
+  if (value !== undefined) {
+    option.argParser((given) => {
+      // Where a value was forgotten, the next option must not pass for it.
+      const known = command.options.flatMap((each) => [each.short, each.long]);
+      if (!known.includes(given)) return given;
+      throw new InvalidArgumentError('It is an option.');
+    });
+  }
+  return option;
+}
+
+/** The same error in one line, with what was likely meant, and where help is. */
+function usageError(error: CommanderError, command: Commander): UsageError {
+  const about = nameOf(command);
+  return new UsageError(`${wordsOf(error, command)} ${seeHelp(about)}`);
+}
+
+const guess = (meant: string | undefined): string =>
+  meant === undefined ? '' : ` Did you mean ${meant}?`;
+
+function wordsOf({ code, message }: CommanderError, command: Commander): string {
+  const about = nameOf(command);
+  const names = command.commands.map((each) => each.name());
+  if (code === 'commander.help') {
+    if (about === '') return 'No command given.';
+    return `'${about}' needs ${names.length === 1 ? '' : 'one of '}${names.join(', ')}.`;
+  }
+  const [, typed = ''] = /'([^']*)'/.exec(message) ?? [];
+  if (code === 'commander.unknownCommand') {
+    const near = nearest(typed, names);
+    const group = command.commands.find((each) => each.name() === near);
+    const below = group?.commands.find((each) => each.name() === command.args[1])?.name();
+    const meant = near && [about, near, below].filter((word) => word).join(' ');
+    return `There is no command '${`${about} ${typed}`.trim()}'.${guess(meant && `'${meant}'`)}`;
+  }
+  if (code === 'commander.optionMissingArgument' || code === 'commander.invalidArgument') {
+    return `${typed.replace(/ <.*/, '')} needs a value.`;
+  }
+  if (code === 'commander.missingArgument') {
+    const argument = command.registeredArguments.find((each) => each.name() === typed);
+    return `${typed} (${argument?.description ?? ''}) is missing.`;
+  }
+  if (code === 'commander.unknownOption') {
+    const longs = command.options.flatMap(({ long }) => long ?? []);
+    const [long = typed] = typed.split('=');
+    if (longs.includes(long)) return `${long} takes no value.`;
+    const near = long.startsWith('--') ? nearest(long, longs) : undefined;
+    const place = about === '' ? 'before a command' : `of '${about}'`;
+    return `There is no option ${typed} ${place}.${guess(near)}`;
+  }
+  const text = message.replace(/^error: /, '');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+}
+
+/** The option that sets a field of a request, where there is one: of `wait_for.selector` as of `scale`. */
+function optionOf(field: string, command: Command | undefined): string | undefined {
+  const names = [field, field.split('.')[0] ?? field].map((each) => each.replaceAll(/[_.]/g, '-'));
+  const name = names.find((each) => command && Object.hasOwn(command.options, each));
+  return name === undefined ? undefined : `--${name}`;
+}
+
+/** The fields that a refusal names, each with what is wrong with it. */
+const fieldsIn = (
+  error: unknown,
+): readonly (readonly [field: string, issues: readonly string[]])[] =>
+  error instanceof ServiceError || error instanceof PressledgerError
+    ? Object.entries(error.details ?? {})
+    : [];
+
+/** Says whether the command line itself is wrong, also where only the service could tell. */
+export function isWrongUsage(error: unknown, command: Command | undefined): boolean {
+  if (error instanceof UsageError) return true;
+  return fieldsIn(error).some(([field]) => optionOf(field, command) !== undefined);
+}
+
+/** One line for each thing to mend: what went wrong, and what lay below it where that says more. */
+export function errorLines(error: unknown, command: Command | undefined): readonly string[] {
+  if (error instanceof ConfigError) return error.problems;
+  const lines = fieldsIn(error).flatMap(([field, issues]) =>
+    issues.map((issue) => `${optionOf(field, command) ?? field}: ${issue}`),
+  );
+  if (lines.length > 0) return lines;
+  const text = error instanceof Error ? error.message : String(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
+  return [cause === '' || text.includes(cause) ? text : `${text} (${cause})`];
+}

@@ -1,0 +1,73 @@
+/** How the text of a setting becomes its value. */
+import { isEmailAddress } from './domain/email.ts';
+
+/** A value that cannot be used. The message goes on after the setting's name. */
+export class UnusableValue extends Error {
+  override readonly name = 'UnusableValue';
+}
+
+/** @throws {UnusableValue} */
+export type Parse<T> = (value: string) => T;
+
+function refuse(value: string, wanted: string): never {
+  throw new UnusableValue(`must be ${wanted}; it is ${JSON.stringify(value)}.`);
+}
+
+export function integer(min: number, max: number): Parse<number> {
+  return (value) => {
+    const number = Number(value);
+    if (!/^[0-9]+$/.test(value) || number < min || number > max) {
+      refuse(value, `a whole number from ${min} to ${max}`);
+    }
+    return number;
+  };
+}
+
+export const boolean: Parse<boolean> = (value) => {
+  if (value === 'true' || value === '1') return true;
+  if (value === 'false' || value === '0') return false;
+  return refuse(value, 'true or false');
+};
+
+export const text: Parse<string> = (value) => value;
+
+export function oneOf<const T extends string>(values: readonly T[]): Parse<T> {
+  return (value) =>
+    values.find((each) => each === value) ?? refuse(value, `one of ${values.join(', ')}`);
+}
+
+/** An http(s) origin, without a path, so that paths can be appended to it. */
+export const origin: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain =
+    url !== undefined &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === '';
+  return plain
+    ? url.origin
+    : refuse(value, 'an http or https origin such as https://pdf.example.com');
+};
+
+export const ports: Parse<readonly number[]> = (value) =>
+  value
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+    .map((each) => integer(1, 65_535)(each));
+
+/** 32 bytes. A value that cannot be used is not repeated: it may be most of a secret. */
+export const key32: Parse<Buffer> = (value) => {
+  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+  // Node skips what is not base64, so a pass phrase could pass for a key.
+  if (/^[\w+/-]{43}=?$/.test(value)) return Buffer.from(value, 'base64');
+  throw new UnusableValue('must be 32 bytes, as 64 hex digits or in base64.');
+};
+
+export const emailAddress: Parse<string> = (value) =>
+  value === '' || isEmailAddress(value)
+    ? value
+    : refuse(value, 'an email address, or empty for none');
