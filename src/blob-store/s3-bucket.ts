@@ -61,6 +61,9 @@ export class S3Bucket {
       region: location.region,
       endpoint: location.endpoint,
       forcePathStyle: location.pathStyle,
+      // Variables of the environment could ask for these, and an endpoint that is given excludes them.
+      useDualstackEndpoint: false,
+      useFipsEndpoint: false,
       credentials,
       maxAttempts: limits.tries,
       retryMode: 'standard',

@@ -25,7 +25,7 @@ import { answerOf, type S3Bucket, unavailable } from './s3-bucket.ts';
 
 /** Larger content is sent in parts of this size, of which each is tried again by itself. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Of one upload; each holds its bytes in memory. */
+/** The parts of one upload that are under way; each holds its bytes in memory. */
 const PARTS_AT_ONCE = 2;
 const CONFLICT_TRIES = 4;
 const CONFLICT_PAUSE_MS = 50;

@@ -179,7 +179,7 @@ void test('S3: an upload that is cut off leaves nothing', async (t) => {
   t.ok(content.equals(await store.read(ref)));
 });
 
-/** Of two parts and a bit. */
+/** Two parts and a bit, in bytes. */
 const LARGE = 17 * 2 ** 20;
 
 void test('S3: large content goes in parts, of which each is tried again by itself', async (t) => {
