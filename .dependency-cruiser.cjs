@@ -68,6 +68,26 @@ module.exports = {
       ['^src/blob-store/', '^src/domain/', '^src/sqlite/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
+    {
+      name: 's3-driver',
+      comment: 'The driver can be changed in one place, and is loaded where S3 is used alone.',
+      severity: 'error',
+      from: {
+        path: '^(src|projections|test|bench)/',
+        pathNot: '^src/blob-store/s3-(bucket|objects)\\.ts$',
+      },
+      to: { path: 'node_modules/@(aws-sdk|smithy)/' },
+    },
+    {
+      name: 's3-driver-is-loaded-late',
+      comment: 'Loading the driver takes longer than the rest of a start.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/blob-store/s3-objects\\.ts$' },
+      to: {
+        path: '^src/blob-store/s3-(bucket|objects)\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
+    },
     only(
       'rate-limiter',
       '^src/rate-limiter/',

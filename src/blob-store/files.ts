@@ -170,7 +170,7 @@ export class FileBlobStore implements BlobStore {
     });
   }
 
-  /** Empty where it was deleted meanwhile. */
+  /** The names in a directory; none where it was deleted meanwhile. */
   #namesIn(directory: string): Promise<readonly string[]> {
     return attempt(`list ${directory}`, () =>
       readdir(directory).catch((error: unknown) => {

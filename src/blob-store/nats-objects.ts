@@ -107,7 +107,7 @@ export class NatsObjects implements Objects {
     });
   }
 
-  /** All at once, whatever the reader does meanwhile: keys that go would hold up the server's answer. */
+  /** Collects the keys first: ones that go while they are read would hold up the server's answer. */
   async *list(folder: string): AsyncGenerator<string> {
     const filter = folder === '' ? '>' : indexKey(`${folder}*`);
     yield* await this.#attempt(`list ${folder}`, async ({ index }) => {

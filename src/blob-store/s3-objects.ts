@@ -1,59 +1,77 @@
 /** Objects in a bucket of any S3-compatible server, below a folder of their own. */
-import type { IncomingMessage } from 'node:http';
+import {
+  DeleteObjectCommand,
+  GetBucketVersioningCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  paginateListObjectsV2,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type ObjectContent,
   type Objects,
   ObjectsUnavailable,
   type StoredObject,
-  withIdleLimit,
 } from './objects.ts';
 import type { BlobRange } from './port.ts';
-import { codeIn, LARGEST_ERROR_BYTES, type S3Client, type S3Request } from './s3-client.ts';
+import { answerOf, type S3Bucket, unavailable } from './s3-bucket.ts';
 
-/** Of 1,000 keys, the most that a server lists at once, each of up to 1,024 bytes. */
-const LARGEST_LIST_BYTES = 4 * 1024 * 1024;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&apos;': "'",
-};
+/** Larger content is sent in parts of this size, of which each is tried again by itself. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** The parts of one upload that are under way; each holds its bytes in memory. */
+const PARTS_AT_ONCE = 2;
+const CONFLICT_TRIES = 4;
+const CONFLICT_PAUSE_MS = 50;
 
 export class S3Objects implements Objects {
-  readonly #client: S3Client;
+  readonly #s3: S3Bucket;
   readonly #folder: string;
 
   /** `folder` ends in `/`; what a credential may reach can be told apart by it. */
-  constructor(client: S3Client, folder: string) {
-    this.#client = client;
-    this.#folder = client.location.prefix + folder;
+  constructor(s3: S3Bucket, folder: string) {
+    this.#s3 = s3;
+    this.#folder = s3.location.prefix + folder;
   }
 
   /** @throws {Error} one line: what is wrong with the bucket, the credentials or the server */
   async checkUsable(): Promise<void> {
-    const { endpoint, bucket } = this.#client.location;
+    const { endpoint, bucket } = this.#s3.location;
     const where = `the bucket ${bucket} at ${endpoint}`;
-    const answer = await this.#client
-      .request({ method: 'GET', path: '', query: this.#listQuery('', { 'max-keys': '1' }) })
-      .catch((error: unknown) => {
-        const { message } = error as Error;
-        throw new Error(`BLOB_STORE_URL: ${where} cannot be used: ${message}`, { cause: error });
-      });
-    const status = answer.statusCode ?? 0;
-    const code = await this.#client.errorCode(answer);
-    if (status === 200) return;
-    if (code === 'NoSuchBucket' || (status === 404 && code === '')) {
-      throw new Error(`BLOB_STORE_URL: ${where} does not exist; create it.`);
+    try {
+      await this.#s3.client.send(new ListObjectsV2Command({ ...this.#below(''), MaxKeys: 1 }));
+    } catch (error) {
+      const { status, code } = answerOf(error);
+      if (code === 'NoSuchBucket' || (status === 404 && code === '')) {
+        throw new Error(`BLOB_STORE_URL: ${where} does not exist; create it.`, { cause: error });
+      }
+      if (status >= 300 && status < 500) {
+        throw new Error(
+          `BLOB_STORE_URL: ${where} refuses the request (${status} ${code}): check the region, ` +
+            'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do.',
+          { cause: error },
+        );
+      }
+      const { message } = unavailable('The list', error);
+      throw new Error(`BLOB_STORE_URL: ${where} cannot be used: ${message}`, { cause: error });
     }
-    throw new Error(
-      `BLOB_STORE_URL: ${where} refuses the request (${status} ${code}): check the region, ` +
-        'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do.',
-    );
   }
 
   async put(key: string, content: ObjectContent): Promise<void> {
-    await this.#done({ method: 'PUT', path: this.#path(key), content }, [200, 201, 204]);
+    const source = Readable.from(measured(key, content), { objectMode: false });
+    const upload = new Upload({
+      client: this.#s3.client,
+      params: { ...this.#at(key), Body: source, ContentLength: content.bytes },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    await this.#attempt(`PUT ${key}`, () => upload.done()).finally(() => source.destroy());
   }
 
   /**
@@ -61,119 +79,129 @@ export class S3Objects implements Objects {
    * @returns false where there is one already, which is left as it is
    */
   async create(key: string, content: ObjectContent): Promise<boolean> {
-    const request: S3Request = {
-      method: 'PUT',
-      path: this.#path(key),
-      headers: { 'if-none-match': '*' },
-      content,
-    };
-    // 304 is what some servers answer where HTTP says 412.
-    return (await this.#done(request, [200, 201, 204, 304, 412])) < 300;
+    const Body = await buffer(measured(key, content));
+    const command = new PutObjectCommand({ ...this.#at(key), Body, IfNoneMatch: '*' });
+    for (let tried = 1; ; tried += 1) {
+      try {
+        await this.#s3.client.send(command);
+        return true;
+      } catch (error) {
+        const { status } = answerOf(error);
+        // 304 is what some servers answer where HTTP says 412.
+        if (status === 304 || status === 412) return false;
+        // Another one is being written: it may yet fail. The SDK does not try this again by itself.
+        if (status !== 409 || tried >= CONFLICT_TRIES) throw unavailable(`PUT ${key}`, error);
+        await pause(CONFLICT_PAUSE_MS * tried);
+      }
+    }
   }
 
   async get(key: string, range?: BlobRange): Promise<StoredObject | undefined> {
-    const path = this.#path(key);
-    const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` };
-    const answer = await this.#client.request({ method: 'GET', path, headers });
-    if (await this.#isMissing(path, answer)) return undefined;
-    const bytes = wholeLength(answer, range);
-    if (bytes === undefined) throw await this.#refusal(`GET ${path}`, answer);
-    const content = withIdleLimit(answer, this.#client.limits.idleMs, `GET ${path}`);
-    return { bytes, content };
+    const part = range && { Range: `bytes=${range.start}-${range.end}` };
+    const found = await this.#found(`GET ${key}`, () =>
+      this.#s3.client.send(new GetObjectCommand({ ...this.#at(key), ...part })),
+    );
+    if (found === undefined) return undefined;
+    const bytes = wholeLength(found, range);
+    const { Body: content } = found;
+    if (bytes !== undefined && content instanceof Readable) return { bytes, content };
+    if (content instanceof Readable) content.destroy();
+    throw new ObjectsUnavailable(`GET ${key} was not answered with what was asked for.`);
   }
 
   async size(key: string): Promise<number | undefined> {
-    const path = this.#path(key);
-    const answer = await this.#client.request({ method: 'HEAD', path });
-    const bytes = wholeLength(answer);
-    if (bytes === undefined && answer.statusCode !== 404) {
-      throw await this.#refusal(`HEAD ${path}`, answer);
-    }
-    this.#client.drop(answer);
-    return bytes;
+    const found = await this.#found(`HEAD ${key}`, () =>
+      this.#s3.client.send(new HeadObjectCommand(this.#at(key))),
+    );
+    return found?.ContentLength;
   }
 
   async delete(key: string): Promise<void> {
-    await this.#done({ method: 'DELETE', path: this.#path(key) }, [200, 204, 404]);
+    await this.#found(`DELETE ${key}`, () =>
+      this.#s3.client.send(new DeleteObjectCommand(this.#at(key))),
+    );
   }
 
   async *list(folder: string): AsyncGenerator<string> {
-    let page: Readonly<Record<string, string>> | undefined = {};
-    while (page !== undefined) {
-      const query = this.#listQuery(folder, page);
-      const answer = await this.#client.request({ method: 'GET', path: '', query });
-      if (answer.statusCode !== 200) throw await this.#refusal(`The list of ${folder}`, answer);
-      const what = `The list of ${folder}`;
-      const text = await this.#client.bodyText(answer, LARGEST_LIST_BYTES, what);
-      for (const [, key = ''] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) {
-        yield unescaped(key).slice(this.#folder.length);
+    const pages = paginateListObjectsV2({ client: this.#s3.client }, this.#below(folder));
+    try {
+      for await (const { Contents = [] } of pages) {
+        for (const { Key = '' } of Contents) yield Key.slice(this.#folder.length);
       }
-      const [, token] = /<NextContinuationToken>([^<]+)</.exec(text) ?? [];
-      const more = /<IsTruncated>true</.test(text) && token !== undefined;
-      page = more ? { 'continuation-token': unescaped(token) } : undefined;
+    } catch (error) {
+      throw unavailable(`The list of ${folder}`, error);
     }
   }
 
   /** Whether deleted objects stay as old versions; undefined where the credentials may not ask. */
   async keepsVersions(): Promise<boolean | undefined> {
-    const answer = await this.#client.request({
-      method: 'GET',
-      path: '',
-      query: { versioning: '' },
-    });
-    const what = 'The versioning of the bucket';
-    const text = await this.#client.bodyText(answer, LARGEST_ERROR_BYTES, what);
-    return answer.statusCode === 200 ? /<Status>Enabled</.test(text) : undefined;
+    const { bucket: Bucket } = this.#s3.location;
+    try {
+      const { Status } = await this.#s3.client.send(new GetBucketVersioningCommand({ Bucket }));
+      return Status === 'Enabled';
+    } catch (error) {
+      if (answerOf(error).status > 0) return undefined;
+      throw unavailable('The versioning of the bucket', error);
+    }
   }
 
-  #path(key: string): string {
-    return this.#folder + key;
+  #at(key: string) {
+    return { Bucket: this.#s3.location.bucket, Key: this.#folder + key };
   }
 
-  #listQuery(folder: string, more: Readonly<Record<string, string>>) {
-    return { 'list-type': '2', prefix: this.#folder + folder, ...more };
+  #below(folder: string) {
+    return { Bucket: this.#s3.location.bucket, Prefix: this.#folder + folder };
   }
 
-  async #done(request: S3Request, good: readonly number[]): Promise<number> {
-    const answer = await this.#client.request(request);
-    const status = answer.statusCode ?? 0;
-    if (!good.includes(status))
-      throw await this.#refusal(`${request.method} ${request.path}`, answer);
-    this.#client.drop(answer);
-    return status;
+  async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw unavailable(what, error);
+    }
   }
 
   /** A missing bucket is no missing object: it must not read as if somebody had deleted the blob. */
-  async #isMissing(path: string, answer: IncomingMessage): Promise<boolean> {
-    if (answer.statusCode !== 404) return false;
-    const text = await this.#client.bodyText(answer, LARGEST_ERROR_BYTES, `GET ${path}`);
-    if (codeIn(text) === 'NoSuchBucket') throw new ObjectsUnavailable('The bucket does not exist.');
-    return true;
+  #found<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#attempt(what, async () => {
+      try {
+        return await work();
+      } catch (error) {
+        const { status, code } = answerOf(error);
+        if (status === 404 && code !== 'NoSuchBucket') return undefined;
+        throw error;
+      }
+    });
   }
+}
 
-  async #refusal(what: string, answer: IncomingMessage): Promise<ObjectsUnavailable> {
-    const code = await this.#client.errorCode(answer);
-    return new ObjectsUnavailable(
-      `${what} was not answered as it must be (${answer.statusCode} ${code}).`,
-    );
+/** Passes content on, and fails before its end where it is not what was measured. */
+async function* measured(key: string, content: ObjectContent): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  const source = content.open();
+  let bytes = 0;
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  } finally {
+    source.destroy();
+  }
+  if (bytes !== content.bytes || hash.digest('hex') !== content.sha256) {
+    throw new TypeError(`${key} does not have the length and hash that were measured.`);
   }
 }
 
 /** @returns nothing where the answer is not the object, or not the part of it that was asked for */
-function wholeLength(answer: IncomingMessage, range?: BlobRange): number | undefined {
-  const { 'content-range': given, 'content-length': length } = answer.headers;
-  if (range === undefined) {
-    return answer.statusCode === 200 && length !== undefined ? Number(length) : undefined;
-  }
-  const [, start, end, whole] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(given ?? '') ?? [];
+function wholeLength(
+  { ContentLength, ContentRange }: GetObjectCommandOutput,
+  range?: BlobRange,
+): number | undefined {
+  if (range === undefined) return ContentRange === undefined ? ContentLength : undefined;
+  const [, start, end, whole] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '') ?? [];
   const bytes = Number(whole);
-  const right =
-    answer.statusCode === 206 &&
-    Number(start) === range.start &&
-    Number(end) === Math.min(range.end, bytes - 1);
+  const right = Number(start) === range.start && Number(end) === Math.min(range.end, bytes - 1);
   return right ? bytes : undefined;
-}
-
-function unescaped(text: string): string {
-  return text.replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -30,8 +30,8 @@ export interface CreateDependencies {
 const ROOM_RETRY_SECONDS = 300;
 
 /**
- * Judged before the body is read, by the read model, which is a moment behind. So an account may pass the
- * limit by the bodies that it sends at once, and by the PDFs of what was accepted before.
+ * Refuses, before the body is read, what would pass the account's limit. The read model is a moment behind,
+ * so an account may pass it by the bodies that it sends at once, and by the PDFs of what was accepted before.
  * @throws {BudgetExceeded}
  */
 function demandRoom(ctx: HttpContext, { budgets, config, readModel }: CreateDependencies): void {

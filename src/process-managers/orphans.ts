@@ -15,7 +15,7 @@ import { startWakefulLoop } from './wakeful-loop.ts';
 
 /** A blob's event follows within seconds; nodes' clocks may differ by minutes. */
 const SETTLED_MS = 15 * 60 * 1000;
-/** Between sweeps: as long as the retention, within these. A sweep lists all blobs. */
+/** The pause between sweeps is the retention, within these bounds: a sweep lists all blobs. */
 const SHORTEST_PAUSE_MS = 10 * 60 * 1000;
 const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
 
@@ -64,7 +64,7 @@ async function sweep(deps: SweepDependencies, stopping: AbortSignal): Promise<vo
   let deleted = 0;
   for await (const blob of blobs.list()) {
     if (stopping.aborted) break;
-    if (!isOrphan(blob, deps) || !(await isOrphanForSure(blob, deps))) continue;
+    if (!isOrphan(blob, deps) || !(await isOrphanByLog(blob, deps))) continue;
     await blobs.delete(blob.key);
     deleted += 1;
   }
@@ -82,8 +82,8 @@ function isOrphan(
   return endedAt !== undefined && endedAt < settled && !hashes.includes(sha256);
 }
 
-/** Asked of a read model that holds all that the log held a moment ago: a missing row then says something. */
-async function isOrphanForSure(blob: BlobAddress, deps: SweepDependencies): Promise<boolean> {
+/** Asks once the read model holds all that the log held a moment ago: a missing row then says something. */
+async function isOrphanByLog(blob: BlobAddress, deps: SweepDependencies): Promise<boolean> {
   const head = await deps.store.head();
   await deps.runner.waitFor(head);
   // In this order: the query may go over to another generation, which has not reached as far.

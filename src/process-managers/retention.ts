@@ -14,7 +14,7 @@ import { startWakefulLoop } from './wakeful-loop.ts';
 import { workOff } from './work-off.ts';
 
 const LONGEST_PAUSE_MS = 60_000;
-/** From a failure to the deletion: long enough that many failures are one round's work. */
+/** The time from a failure to the deletion: long enough that many failures are one round's work. */
 const FAILED_KEPT_MS = 1000;
 /** More that cannot be deleted than this, and the blob store itself is away. */
 const MOST_LEFT = 50;

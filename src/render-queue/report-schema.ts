@@ -19,7 +19,7 @@ import type { CompletedReport, RenderReport } from './messages.ts';
 import { parseJson } from './parse-json.ts';
 
 const MAX_PAGES = 1_000_000;
-/** Counted against its account: no PDF of ours comes near. */
+/** Counts against its account's storage. No PDF of ours comes near. */
 const MAX_DOCUMENT_BYTES = 2 ** 30;
 /** Characters: a message may quote a selector, a host or Chrome's own words. */
 const MAX_MESSAGE = 8192;

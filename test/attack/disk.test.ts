@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const MiB = 2 ** 20;
 
-/** Of all stored documents: files, rows, and the pages of the database, free ones too. */
+/** The place that documents take: files, rows, and the pages of the database, free ones too. */
 function stored(dataDir: string) {
   const files = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true });
   const db = new Sqlite(join(dataDir, 'pressledger.db'), { readonly: true });

@@ -3,9 +3,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type Test, test } from 'tap';
+import { bufferContent } from '../../src/blob-store/objects.ts';
 import { BlobNotFound } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
-import { S3Client } from '../../src/blob-store/s3-client.ts';
+import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import {
   parseS3Url,
   type S3Credentials,
@@ -14,7 +15,7 @@ import {
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { listed } from '../support/memory-objects.ts';
-import { needsS3Server, realS3Client } from '../support/s3-real.ts';
+import { needsS3Server, realS3Bucket } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { signatureFault } from '../support/s3-signature.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
@@ -27,7 +28,7 @@ for (const [name, key] of [
     name,
     open: async (t) => {
       const { location } = await startS3Server(t);
-      const client = new S3Client(location, s3Credentials);
+      const client = new S3Bucket(location, s3Credentials);
       const store = new ObjectBlobStore(new S3Objects(client, 'blobs/'), key);
       return { store, dir: t.testdir(), close: async () => client.close() };
     },
@@ -42,7 +43,7 @@ for (const [name, key] of [
     name,
     options: needsS3Server,
     open: async (t) => {
-      const client = realS3Client();
+      const client = realS3Bucket();
       const objects = new S3Objects(client, 'blobs/');
       await objects.checkUsable();
       const store = new ObjectBlobStore(objects, key);
@@ -52,11 +53,11 @@ for (const [name, key] of [
 }
 
 const unavailable = { name: 'BlobStoreUnavailable' };
-const quick = { tries: 3, idleMs: 300, backOffMs: 10 };
+const quick = { tries: 3, idleMs: 300 };
 
 async function openQuick(t: Test) {
   const server = await startS3Server(t);
-  const client = new S3Client(server.location, s3Credentials, quick);
+  const client = new S3Bucket(server.location, s3Credentials, quick);
   t.teardown(() => client.close());
   const objects = new S3Objects(client, 'blobs/');
   const store = new ObjectBlobStore(objects);
@@ -125,7 +126,7 @@ void test('S3: a server that does not answer is given up in bounded time', async
 
 void test('S3: a busy server is asked again, a refusal is not', async (t) => {
   const { server, store, id } = await openQuick(t);
-  for (const status of [500, 503, 429, 409]) {
+  for (const status of [500, 503, 429]) {
     let faults = 2;
     server.fault = (request, response) => {
       if (faults === 0) return false;
@@ -176,6 +177,63 @@ void test('S3: an upload that is cut off leaves nothing', async (t) => {
   server.fault = undefined;
   t.strictSame(await store.adopt(id, 'document', file), ref);
   t.ok(content.equals(await store.read(ref)));
+});
+
+/** Two parts and a bit, in bytes. */
+const LARGE = 17 * 2 ** 20;
+
+void test('S3: large content goes in parts, of which each is tried again by itself', async (t) => {
+  const { server, store, id } = await openQuick(t);
+  const content = randomBytes(LARGE);
+  const staged = store.stage(id, 'document', content);
+  let broken = 0;
+  server.fault = (request, response) => {
+    if (request.method !== 'PUT' || broken === 2) return false;
+    broken += 1;
+    request.resume();
+    response.writeHead(503).end();
+    return true;
+  };
+  await staged.store();
+  t.equal(broken, 2);
+  t.ok(content.equals(await store.read(staged.ref)));
+  t.equal(server.uploads.size, 0);
+});
+
+void test('S3: a large upload that is cut off, or is not what was measured, leaves nothing', async (t) => {
+  const { server, store, objects, id } = await openQuick(t);
+  const content = randomBytes(LARGE);
+  const staged = store.stage(id, 'document', content);
+  server.fault = (request) => {
+    const isLast = request.url?.includes('partNumber=3') ?? false;
+    if (isLast) request.once('data', () => request.destroy());
+    return isLast;
+  };
+  await t.rejects(staged.store(), unavailable);
+  server.fault = undefined;
+  t.same([server.uploads.size, server.objects.size], [0, 0], 'no part of it');
+  const other = { ...bufferContent(content), sha256: '0'.repeat(64) };
+  await t.rejects(objects.put('a/b', other), { name: 'ObjectsUnavailable' });
+  t.same([server.uploads.size, server.objects.size], [0, 0], 'no part of it');
+  await staged.store();
+  t.ok(content.equals(await store.read(staged.ref)));
+});
+
+void test('S3: what is being created by another is tried again, and then refused', async (t) => {
+  const { server, objects } = await openQuick(t);
+  const content = bufferContent(Buffer.from('mine'));
+  let conflicts = 2;
+  server.fault = (request, response) => {
+    if (conflicts === 0) return false;
+    conflicts -= 1;
+    request.resume();
+    response.writeHead(409).end('<Error><Code>ConditionalRequestConflict</Code></Error>');
+    return true;
+  };
+  t.equal(await objects.create('a/b', content), true, 'the other write failed');
+  t.equal(await objects.create('a/b', content), false);
+  conflicts = Infinity;
+  await t.rejects(objects.create('a/c', content), { message: /409 ConditionalRequestConflict/ });
 });
 
 void test('S3: a download that breaks off or stalls fails', async (t) => {
@@ -232,7 +290,7 @@ void test('S3: a body that nobody reads and that stalls holds no connection', as
       return true;
     };
   });
-  await objects.delete('a/b');
+  await t.rejects(objects.delete('a/b'), { name: 'ObjectsUnavailable' });
   const late = new Promise((resolve) => setTimeout(resolve, 5000, 'late').unref());
   t.not(await Promise.race([closed, late]), 'late');
 });
@@ -279,7 +337,7 @@ void test('S3: lists in pages', async (t) => {
 void test('S3: what cannot be used is said in one line, without a secret', async (t) => {
   const { server } = await openQuick(t);
   const check = (location: Partial<S3Location>, credentials: Partial<S3Credentials>) => {
-    const client = new S3Client(
+    const client = new S3Bucket(
       { ...server.location, ...location },
       { ...s3Credentials, ...credentials },
       quick,

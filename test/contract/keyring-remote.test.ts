@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Test, test } from 'tap';
-import { S3Client } from '../../src/blob-store/s3-client.ts';
+import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newAccountId } from '../../src/ids.ts';
 import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
@@ -9,12 +9,12 @@ import type { KeyRecords } from '../../src/keyring/records.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
-import { needsS3Server, realS3Client } from '../support/s3-real.ts';
+import { needsS3Server, realS3Bucket } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { runKeyringContract } from './keyring-contract.ts';
 
 const masterKey = Buffer.alloc(32, 7);
-const quick = { tries: 2, idleMs: 500, backOffMs: 10 };
+const quick = { tries: 2, idleMs: 500 };
 const unavailable = { name: 'KeyringUnavailable' };
 
 /** Each on one server; `records` opens as another node would. */
@@ -29,7 +29,7 @@ async function onS3(t: Test): Promise<Place> {
   const server = await startS3Server(t);
   return {
     records: () => {
-      const client = new S3Client(server.location, s3Credentials, quick);
+      const client = new S3Bucket(server.location, s3Credentials, quick);
       t.teardown(() => client.close());
       return S3KeyRecords.open(new S3Objects(client, 'keys/'));
     },
@@ -159,7 +159,7 @@ runKeyringContract({
   name: 'S3_TEST_URL',
   options: needsS3Server,
   open: async (t) => {
-    const client = realS3Client();
+    const client = realS3Bucket();
     t.teardown(() => client.close());
     return async () => {
       const records = await S3KeyRecords.open(new S3Objects(client, 'keys/'));
@@ -193,7 +193,7 @@ void test('an account erased while another node makes its key has no key afterwa
 
 void test('S3: a server that cannot hold a keyring is said so at the start', async (t) => {
   const server = await startS3Server(t);
-  const client = new S3Client(server.location, s3Credentials, quick);
+  const client = new S3Bucket(server.location, s3Credentials, quick);
   t.teardown(() => client.close());
   const open = async () => {
     const records = await S3KeyRecords.open(new S3Objects(client, 'keys/'));

@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { test } from 'tap';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
-import { S3Client } from '../../src/blob-store/s3-client.ts';
+import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newAccountId, newConversionId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
@@ -28,7 +28,7 @@ void test('documents and keys that were copied into S3 are read there', async (t
   await document.store();
 
   const server = await startS3Server(t);
-  const client = new S3Client(server.location, s3Credentials);
+  const client = new S3Bucket(server.location, s3Credentials);
   t.teardown(() => client.close());
   const put = (key: string, file: string): unknown =>
     server.objects.set(

@@ -1,6 +1,6 @@
 /**
  * A small S3 server on loopback, as strict as real ones in what the adapter relies on: signatures,
- * hashes, whole writes, `If-None-Match: *`, lists in pages. s3rver 3.7 has none of these right on
+ * hashes, whole writes, uploads in parts, `If-None-Match: *`, lists in pages. s3rver 3.7 has none of these right on
  * Node 24 (docs/decisions/0016-remote-blobs.md). S3_TEST_URL names a real server to test as well.
  */
 import { once } from 'node:events';
@@ -21,10 +21,16 @@ const STATUSES: Readonly<Record<string, number>> = {
   NoSuchBucket: 404,
   NoSuchKey: 404,
   PreconditionFailed: 412,
+  NoSuchUpload: 404,
+  EntityTooSmall: 400,
+  InvalidPart: 400,
   InvalidRange: 416,
   NotImplemented: 501,
   XAmzContentSHA256Mismatch: 400,
 };
+
+/** The least of each part but the last. */
+const LEAST_PART_BYTES = 5 * 2 ** 20;
 
 /** Answers instead of the server, and says so by true. */
 export type S3Fault = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -34,6 +40,8 @@ export class S3Server {
   readonly objects = new Map<string, Buffer>();
   /** What reached the server, such as `GET /pressledger/…`. */
   readonly requests: string[] = [];
+  /** Parts of uploads that are neither completed nor aborted, by upload, then by number. */
+  readonly uploads = new Map<string, Map<number, Buffer>>();
   fault: S3Fault | undefined;
   /** Keys in one answer to a list. */
   pageSize = 1000;
@@ -86,7 +94,10 @@ export class S3Server {
     const path = decodeURIComponent(url.pathname);
     if (!path.startsWith(`/${BUCKET}/`)) refuse(response, 'NoSuchBucket');
     else if (url.searchParams.has('versioning')) {
-      response.end(`<V>${this.versioned ? '<Status>Enabled</Status>' : ''}</V>`);
+      const status = this.versioned ? '<Status>Enabled</Status>' : '';
+      response.end(`<VersioningConfiguration>${status}</VersioningConfiguration>`);
+    } else if (url.searchParams.has('uploads') || url.searchParams.has('uploadId')) {
+      this.#upload(path, request.method ?? '', url.searchParams, body, response);
     } else if (url.searchParams.has('list-type')) this.#list(url.searchParams, response);
     else if (request.method === 'PUT') {
       const onlyNew = request.headers['if-none-match'] === '*' && this.conditionalWrites;
@@ -99,6 +110,41 @@ export class S3Server {
       this.objects.delete(path);
       response.writeHead(204).end();
     } else this.#get(path, request, response);
+  }
+
+  #upload(
+    path: string,
+    method: string,
+    query: URLSearchParams,
+    body: Buffer,
+    response: ServerResponse,
+  ): void {
+    const [id, number] = [query.get('uploadId') ?? '', Number(query.get('partNumber'))];
+    const parts = this.uploads.get(id);
+    if (query.has('uploads')) {
+      const made = `upload-${this.requests.length}`;
+      this.uploads.set(made, new Map());
+      const result = `<UploadId>${made}</UploadId>`;
+      response.end(`<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`);
+    } else if (parts === undefined) refuse(response, 'NoSuchUpload');
+    else if (method === 'PUT') {
+      parts.set(number, body);
+      response.setHeader('ETag', `"part ${number} of ${body.length}"`).end();
+    } else if (method === 'DELETE') {
+      this.uploads.delete(id);
+      response.writeHead(204).end();
+    } else {
+      const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)];
+      const contents = named.map(([, each]) => parts.get(Number(each)) ?? Buffer.alloc(0));
+      const small = contents.slice(0, -1).some((each) => each.length < LEAST_PART_BYTES);
+      if (contents.length !== parts.size || contents.length === 0) refuse(response, 'InvalidPart');
+      else if (small) refuse(response, 'EntityTooSmall');
+      else {
+        this.objects.set(path, Buffer.concat(contents));
+        this.uploads.delete(id);
+        response.end('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>');
+      }
+    }
   }
 
   #get(path: string, request: IncomingMessage, response: ServerResponse): void {

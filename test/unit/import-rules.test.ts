@@ -49,6 +49,14 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/event-store/kurrentdb/store.ts', 'node_modules/@eventstore/db-client/index.js'),
   ],
   'blob-store': [imports('src/blob-store/files.ts', 'src/event-store/sqlite/store.ts')],
+  's3-driver': [
+    imports('src/blob-store/s3-location.ts', 'node_modules/@aws-sdk/client-s3/index.js'),
+    imports('src/keyring/s3-records.ts', 'node_modules/@smithy/types/index.js', typeOnly),
+  ],
+  's3-driver-is-loaded-late': [
+    imports('src/blob-store/objects.ts', 'src/blob-store/s3-bucket.ts'),
+    imports('src/keyring/s3-records.ts', 'src/blob-store/s3-objects.ts'),
+  ],
   'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
@@ -95,6 +103,8 @@ const ALLOWED: readonly Example[] = [
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
   imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
+  imports('src/compose/adapters/s3.ts', 'src/blob-store/s3-bucket.ts', dynamic),
+  imports('src/keyring/records.ts', 'src/blob-store/s3-objects.ts', typeOnly),
 ];
 
 const cjs = createRequire(import.meta.url);

@@ -3,8 +3,8 @@ import type { Openings } from '../openings.ts';
 
 /** @throws {ConfigError} */
 export async function openS3(config: Config, openings: Openings, url: string) {
-  const [{ S3Client }, { parseS3Url }] = await Promise.all([
-    import('../../blob-store/s3-client.ts'),
+  const [{ S3Bucket }, { parseS3Url }] = await Promise.all([
+    import('../../blob-store/s3-bucket.ts'),
     import('../../blob-store/s3-location.ts'),
   ]);
   const { awsAccessKeyId: id, awsSecretAccessKey: secret, awsSessionToken: token } = config;
@@ -12,10 +12,10 @@ export async function openS3(config: Config, openings: Openings, url: string) {
     throw new ConfigError('BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   }
   const credentials = { accessKeyId: id, secretAccessKey: secret };
-  const client = new S3Client(
+  const bucket = new S3Bucket(
     parseS3Url(url),
     token === undefined ? credentials : { ...credentials, sessionToken: token },
   );
-  openings.add({ close: async () => client.close() });
-  return client;
+  openings.add({ close: async () => bucket.close() });
+  return bucket;
 }

@@ -1,4 +1,4 @@
-/** What a crash leaves in the blob store goes; what an event names, or may yet name, stays. */
+/** The sweep takes what a crash left in the blob store, and leaves what an event names or may yet name. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
