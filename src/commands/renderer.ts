@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { stopAsked } from './until-stopped.ts';
+import { shutdownSignal } from './start.ts';
 
 export const renderer: Command = {
   name: 'renderer',
@@ -9,7 +9,7 @@ export const renderer: Command = {
   positionals: {},
   options: {},
   run: async (_, { startRenderer, output }) => {
-    const stop = stopAsked();
+    const stop = shutdownSignal();
     const node = await startRenderer();
     try {
       output.json({ health_url: node.healthUrl });

@@ -1,8 +1,13 @@
+import { once } from 'node:events';
 import type { FirstAccount, RunningService } from '../core.ts';
 import type { Command, Output } from './command.ts';
-import { stopAsked } from './until-stopped.ts';
 
-/** What a person who starts an empty store for the first time needs; both curls work when pasted. */
+/** Resolves when the process is asked to stop: SIGTERM from a supervisor, SIGINT from a terminal. */
+export async function shutdownSignal(): Promise<void> {
+  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+}
+
+/** Tells the first user of an empty store how to go on; both commands work when pasted. */
 function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): readonly string[] {
   const api = `${publicUrl}/api/v1`;
   const record = `${api}/conversions/$(sed -E 's/.*"id":"([^"]+)".*/\\1/' conversion.json)/`;
@@ -18,16 +23,16 @@ function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): 
   ];
 }
 
-/** The same for a program, which would otherwise lose what is shown only now. */
+/** The same for a program: the secrets are shown only now. */
 function startedJson(url: string, firstAccount: FirstAccount | undefined): object {
   if (!firstAccount) return { url };
   const { email, password, apiKey } = firstAccount;
   return { url, first_account: { email, password, api_key: apiKey } };
 }
 
-/** Says when it is ready, with what a newcomer needs, and ends it when that is asked for. */
+/** Says when the service is ready, and stops it at a signal. */
 async function serve(begin: () => Promise<RunningService>, output: Output): Promise<void> {
-  const stop = stopAsked();
+  const stop = shutdownSignal();
   const service = await begin();
   try {
     // Whoever stops the service before it is ready need not wait for Chrome.

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'tap';
-import { checkOutputFile, writeOutputFile } from '../../../src/commands/output-file.ts';
+import { checkOutputFile, writeOutputFile } from '../../../src/commands/pdf-target.ts';
 
 void test('a file is written whole, over what was there', async (t) => {
   const dir = t.testdir({ 'report.pdf': 'old' });
