@@ -34,13 +34,13 @@ const CLIENT_KEYS = ['PRESSLEDGER_API_KEY', 'PRESSLEDGER_KEY'] as const;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** What a process can be, as the command line calls it. */
+/** A role of a process, as the command line calls it. */
 export type Role = 'start' | 'api' | 'renderer';
 
 interface SettingOptions {
   /** The default in words, where its value would not say it. */
   readonly unset?: string;
-  /** Who reads it, where not everybody does. */
+  /** The roles that read it; all unless given. */
   readonly roles?: readonly Role[];
   /** An empty value means something, so it does not count as not set. */
   readonly emptyCounts?: boolean;

@@ -1,4 +1,4 @@
-/** Who else may read or replace a file that the service trusts. */
+/** The check that nobody else controls a file that the service trusts. */
 import type { Stats } from 'node:fs';
 
 const OTHERS_MAY_WRITE = 0o022;

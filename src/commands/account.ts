@@ -20,7 +20,7 @@ import {
 
 const PAGE = 500;
 
-/** What EMAIL stands for, in the help of every command that takes it. */
+/** The help of EMAIL in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 
 export function parsePlan(value: string): Plan {

@@ -73,7 +73,7 @@ function helpAbout(
   return { type: 'help', text: text.trimEnd() };
 }
 
-/** What help says below the options. */
+/** The part of a command's help below its options. */
 function more(about: Commander, { role, examples = [] }: Command): string {
   const helper = about.createHelp();
   helper.prepareContext({ helpWidth: about.configureOutput().getOutHelpWidth?.() ?? 80 });
@@ -94,7 +94,7 @@ function more(about: Commander, { role, examples = [] }: Command): string {
   );
 }
 
-/** What a role reads from the environment: each name, with its meaning and default. */
+/** The settings that a role reads: each name, with its meaning and default. */
 export function settingsOf(role: Role): readonly (readonly [name: string, text: string])[] {
   const keys = Object.keys(SETTINGS) as readonly (keyof Config)[];
   return keys.flatMap((key) => {
@@ -131,7 +131,7 @@ function groupOf(program: Commander, name: string): Commander {
   return group;
 }
 
-/** What every command has: help, `--json`, and errors that are thrown. */
+/** Adds what every command has: help, `--json`, and errors that are thrown. */
 function configure(command: Commander): Commander {
   return (
     command

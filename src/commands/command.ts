@@ -1,9 +1,9 @@
-/** A command: its row in help, and what it does with what the composition root lends it. */
+/** The interface of a command, and what several commands share. */
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig, Role } from '../config.ts';
 import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
 
-/** What the composition root lends to a command. Settings are read when the first of it needs them. */
+/** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
   /** Opens the store of the settings, and closes it when `use` has ended. */
   readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly startRenderer: () => Promise<RunningRenderer>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
   readonly startRendering: (core: Core) => Promise<Running>;
-  /** Where PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY of the environment point. */
+  /** PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY of the environment. */
   readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */
   readonly outputMode: number;
@@ -36,7 +36,7 @@ export interface Output {
 export interface Command {
   /** As typed, for example `account create`. */
   readonly name: string;
-  /** What follows the name in the usage line. */
+  /** The usage line after the name. */
   readonly usage: string;
   readonly summary: string;
   /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
@@ -54,7 +54,7 @@ export interface Command {
 }
 
 export interface OptionSpec {
-  /** What help calls its value; an option without is on or off. */
+  /** The name of its value in help; an option without a value is on or off. */
   readonly value?: string;
   readonly short?: string;
   readonly help: string;

@@ -1,14 +1,14 @@
 /** Completion scripts for shells, generated from the table of commands. */
 import { type Command, COMMON_OPTIONS, type OptionSpec } from './command.ts';
 
-/** What may follow the words so far. */
+/** A place in a line, and the words that may follow there. */
 interface Place {
   /** The words typed so far, each with a blank behind it. */
   readonly path: string;
   readonly next: readonly (readonly [word: string, about: string])[];
 }
 
-/** Where a command or a group is expected. */
+/** The places where a command or a group is expected. */
 function placesOf(commands: readonly Command[]): readonly Place[] {
   const places = new Map<string, Map<string, string>>();
   for (const { name, summary } of commands) {

@@ -1,4 +1,4 @@
-/** Where a PDF goes: into a file, or with `-` to standard output. */
+/** The target of a PDF: a file, or with `-` standard output. */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { access, chmod, constants, rename, rm, stat } from 'node:fs/promises';

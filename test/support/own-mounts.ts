@@ -33,7 +33,7 @@ export function createServiceOnOwnMount(
   const place = createPlace(t, env);
   const { dataDir } = place;
   mkdirSync(dataDir);
-  const script = `set -e; mount -t tmpfs -o size=${size} none "$DATA_DIR"; ${prepare}; exec "$0" start`;
+  const script = `set -e; mount -t tmpfs -o size=${size},mode=700 none "$DATA_DIR"; ${prepare}; exec "$0" start`;
   const service = new Service(place, [...UNSHARE, 'sh', '-c', script, LAUNCHER]);
   t.teardown(() => service.kill());
   return {
