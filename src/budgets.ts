@@ -18,13 +18,13 @@ export interface BudgetSetting {
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
-const bound = (
-  role: BudgetSetting['role'],
+const bound = <R extends BudgetSetting['role']>(
+  role: R,
   name: string,
   value: number,
   max: number,
   about: string,
-): BudgetSetting => ({ role, name, default: value, max, about });
+): BudgetSetting & { readonly role: R } => ({ role, name, default: value, max, about });
 
 /** Each budget: its key in `Config`, then node, setting, default, largest value, meaning. */
 export const BUDGETS = {
@@ -99,12 +99,21 @@ export const BUDGETS = {
 
 export type BudgetName = keyof typeof BUDGETS;
 
+/** A budget of API nodes, counted in `Budgets`. A renderer measures its own. */
+export type CountedBudget = {
+  [Name in BudgetName]: (typeof BUDGETS)[Name]['role'] extends 'api' ? Name : never;
+}[BudgetName];
+
+const COUNTED = (Object.keys(BUDGETS) as BudgetName[]).filter(
+  (name): name is CountedBudget => BUDGETS[name].role === 'api',
+);
+
 /** The limits by budget, as `Config` has them. */
-export type BudgetLimits = Readonly<Record<BudgetName, number>>;
+export type BudgetLimits = Readonly<Record<CountedBudget, number>>;
 
 /** One line for metrics. */
 export interface BudgetCount {
-  readonly name: BudgetName;
+  readonly name: CountedBudget;
   readonly limit: number;
   /** In use now, over all holders. */
   readonly used: number;
@@ -129,14 +138,14 @@ export class BudgetExceeded extends Error {
 
 /** An amount that is in use at once: in all (`limit`), or for each holder. */
 export class Budget {
-  readonly name: BudgetName;
+  readonly name: CountedBudget;
   readonly limit: number;
   readonly #perHolder: boolean;
   readonly #usedBy = new Map<string, number>();
   #used = 0;
   #refused = 0;
 
-  constructor(name: BudgetName, limit: number, options: { readonly perHolder?: boolean } = {}) {
+  constructor(name: CountedBudget, limit: number, options: { readonly perHolder?: boolean } = {}) {
     this.name = name;
     this.limit = limit;
     this.#perHolder = options.perHolder ?? false;
@@ -180,23 +189,22 @@ export class Budget {
   }
 }
 
-const PER_HOLDER: readonly BudgetName[] = ['maxAccountBodiesBytes', 'maxAddressDownloads'];
+const PER_HOLDER: readonly CountedBudget[] = ['maxAccountBodiesBytes', 'maxAddressDownloads'];
 
-/** The budgets of one process. */
+/** The budgets of an API node. */
 export class Budgets {
-  readonly #budgets: Readonly<Record<BudgetName, Budget>>;
+  readonly #budgets: Readonly<Record<CountedBudget, Budget>>;
 
   constructor(limits: BudgetLimits) {
-    const names = Object.keys(BUDGETS) as BudgetName[];
     this.#budgets = Object.fromEntries(
-      names.map((name) => [
+      COUNTED.map((name) => [
         name,
         new Budget(name, limits[name], { perHolder: PER_HOLDER.includes(name) }),
       ]),
-    ) as Record<BudgetName, Budget>;
+    ) as Record<CountedBudget, Budget>;
   }
 
-  get(name: BudgetName): Budget {
+  get(name: CountedBudget): Budget {
     return this.#budgets[name];
   }
 
