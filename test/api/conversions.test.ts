@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { type Answer, type Api, BASE, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 
@@ -108,7 +109,8 @@ void test('many who wait cost nothing until what they wait for ends', async (t) 
   let queries = 0;
   const query = api.readModel.query.bind(api.readModel);
   api.readModel.query = (factory) => {
-    queries += 1;
+    // A request to convert asks how much its account has stored: that is no cost of waiting.
+    if (!Object.is(factory, storedBlobQueries)) queries += 1;
     return query(factory);
   };
   const waiting = Array.from({ length: waiters }, (_, n) =>
