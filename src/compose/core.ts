@@ -27,11 +27,14 @@ export async function openCore(
 ): Promise<Core> {
   const adapters = await openAdapters(config, logger, { create });
   const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
-  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
-  const actors = new ActorSystem({ store, snapshots, log: logger });
   const directory = join(config.dataDir, 'read-model');
   const projected = { directory, projections: allProjections, logger };
-  const readModel = openReadModel(projected);
+  const readModel = await openReadModel(projected, store).catch(async (error: unknown) => {
+    await adapters.close();
+    throw error;
+  });
+  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
+  const actors = new ActorSystem({ store, snapshots, log: logger });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
 

@@ -19,7 +19,7 @@ function isStorageError(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && STORAGE_ERRORS.test(error.code);
 }
 
-export function isDamage(error: unknown): boolean {
+export function isDamage(error: unknown): error is Error {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
 }
 

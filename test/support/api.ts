@@ -32,7 +32,7 @@ import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { createVault } from '../../src/keyring/vault.ts';
 import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
-import { openReadModel } from '../../src/read-model/database.ts';
+import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { documentCheck, type Seen } from './documented.ts';
@@ -90,7 +90,7 @@ export async function startApi(t: Test, { env = {}, replace, patience }: ApiOpti
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
   const vault = createVault(new FileKeyring(join(root, 'keyring'), MASTER_KEY));
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
-  const readModel = openReadModel({
+  const readModel = new ReadModel({
     directory: join(root, 'read-model'),
     projections: allProjections,
   });

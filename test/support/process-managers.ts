@@ -20,7 +20,7 @@ import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { createVault } from '../../src/keyring/vault.ts';
-import { openReadModel } from '../../src/read-model/database.ts';
+import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type {
@@ -95,7 +95,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
   const vault = createVault(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
-  const readModel = openReadModel({
+  const readModel = new ReadModel({
     directory: join(dataDir, name),
     projections: allProjections,
   });
