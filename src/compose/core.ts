@@ -1,7 +1,7 @@
 /** The log, its actors and its read models, on the adapters of the settings. */
 import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
-import { SqliteSnapshots } from '../actors/sqlite-snapshots.ts';
+import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
-import { noSnapshots } from '../../src/actors/snapshots.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { accountActor } from '../../src/application/kinds.ts';
 import { operatorContext } from '../../src/application/operator.ts';
@@ -29,7 +28,7 @@ import type {
   RenderJob,
   StartedReport,
 } from '../../src/render-queue/messages.ts';
-import { OPEN } from './actors.ts';
+import { noSnapshots, OPEN } from './actors.ts';
 import { eventually } from './deadline.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { type LogEvent, readLog } from './invariants.ts';
