@@ -1,7 +1,6 @@
 /** A to-do list: ended conversions whose blobs are still kept, by the time they ended. */
 import type { Database } from 'better-sqlite3';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 const ddl = `
 CREATE TABLE expirations_due (

@@ -49,7 +49,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
   readonly #snapshotFailed: (error: unknown) => void;
   readonly #mailbox: Waiting<State, Command, Event>[] = [];
   #cached: Version<State> | undefined;
-  /** Up to this position of the whole log, nothing of this stream is missing in the cached version. */
+  /** The position of the whole log up to which the cached version misses nothing of this stream. */
   #confirmed = -1n;
   #loading: Promise<Version<State>> | undefined;
   /** An append failed: the stream may hold events after the cached version. */

@@ -77,7 +77,7 @@ export class ProjectionRunner {
   }
 
   /**
-   * Whether it cannot follow the log, for now or for good.
+   * True while it cannot follow the log, for now or for good.
    * @throws {EventStoreUnavailable}
    */
   async isStuck(): Promise<boolean> {
@@ -141,7 +141,7 @@ export class ProjectionRunner {
     await subscription.ended;
   }
 
-  /** Whether the read model reaches `position` with what the log holds now. */
+  /** Reads on; false where the log ends before `position`. */
   async #readThrough(position: bigint, signal?: AbortSignal): Promise<boolean> {
     for (let readToEnd = false; ; ) {
       signal?.throwIfAborted();

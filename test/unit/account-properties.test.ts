@@ -150,6 +150,7 @@ async function runSteps(t: Test, nodes: readonly [TestNode, TestNode], steps: re
     const answered = sendUntilAnswered(node, account, sent, `${run}-${index}`);
     const noted = answered.then((outcome) => {
       if (sent.type === 'GrantCredits' && outcome?.accepted) granted += sent.amount;
+      return outcome;
     });
     answers.push(noted);
     if (each.wait) await noted;

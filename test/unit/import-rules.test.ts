@@ -44,18 +44,18 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/blob-store/port.ts', 'src/blob-store/files.ts'),
     imports('src/rate-limiter/port.ts', 'src/clock.ts', typeOnly),
   ],
-  'event-store': [imports('src/event-store/sqlite.ts', 'src/actors/system.ts')],
+  'event-store': [imports('src/event-store/sqlite/store.ts', 'src/actors/system.ts')],
   'event-store-driver': [
-    imports('src/event-store/kurrentdb.ts', 'node_modules/@eventstore/db-client/index.js'),
+    imports('src/event-store/kurrentdb/store.ts', 'node_modules/@eventstore/db-client/index.js'),
   ],
-  'blob-store': [imports('src/blob-store/files.ts', 'src/event-store/sqlite.ts')],
+  'blob-store': [imports('src/blob-store/files.ts', 'src/event-store/sqlite/store.ts')],
   'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
-  embedded: [imports('src/embedded/database.ts', 'src/event-store/sqlite.ts')],
+  sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
   actors: [
     imports('src/actors/actor.ts', 'src/domain/account.ts', typeOnly),
-    imports('src/actors/actor.ts', 'src/event-store/sqlite.ts'),
+    imports('src/actors/actor.ts', 'src/event-store/sqlite/store.ts'),
   ],
   'read-model': [imports('src/read-model/runner.ts', 'projections/all.ts')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
@@ -69,7 +69,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'http-names-no-adapter': [
     imports('src/http/app.ts', 'src/rate-limiter/memory.ts'),
-    imports('src/http/app.ts', 'src/embedded/database.ts'),
+    imports('src/http/app.ts', 'src/sqlite/database.ts'),
   ],
   'client-stands-alone': [imports('src/client/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
@@ -78,7 +78,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
-    imports('src/application/accounts.ts', 'src/event-store/sqlite.ts', typeOnly),
+    imports('src/application/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
     imports('src/core.ts', 'src/keyring/file.ts', exported),
@@ -90,10 +90,10 @@ const BACK = imports('src/client/b.ts', 'src/client/a.ts', typeOnly);
 
 /** What the design wants to be possible, in the places that the rules speak of. */
 const ALLOWED: readonly Example[] = [
-  imports('src/compose/adapters.ts', 'src/event-store/kurrentdb.ts'),
+  imports('src/compose/adapters.ts', 'src/event-store/kurrentdb/store.ts'),
   imports('src/main.ts', 'src/compose/roles.ts'),
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
-  imports('src/event-store/kurrentdb.ts', 'src/event-store/port.ts', typeOnly),
+  imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
 ];
 

@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { ledger } from '../../../projections/ledger.ts';
-import { compareGenerations } from '../../../src/read-model/compare.ts';
+import { compareGenerations } from '../../support/compare-generations.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { type RebuildProgress, rebuildReadModel } from '../../../src/read-model/rebuild.ts';
 import { history, opening, request } from '../../support/history.ts';
