@@ -58,7 +58,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|projections|test|bench)/',
-        pathNot: '^src/event-store/kurrentdb/(client|connection|driver|filtered-read)\\.ts$',
+        pathNot: '^src/event-store/kurrentdb/(client|connection)\\.ts$',
       },
       to: { path: 'node_modules/@(eventstore|kurrent)/' },
     },

@@ -7,13 +7,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noSnapshots } from '../src/actors/snapshots.ts';
 import { ActorSystem } from '../src/actors/system.ts';
 import { accountActor } from '../src/application/kinds.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
-import { createEventTables, INSERT_EVENT } from '../src/event-store/sqlite/schema.ts';
+import { createEventTables, INSERT_EVENT } from '../src/event-store/sqlite/append.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import { OPEN, request, sentBy } from '../test/support/actors.ts';
+import { noSnapshots, OPEN, request, sentBy } from '../test/support/actors.ts';
 import { accountId, sha256 } from '../test/support/samples.ts';
 
 const CLIENTS = 64;

@@ -7,9 +7,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS } from '../src/actors/limits.ts';
-import { noSnapshots, type SnapshotCache } from '../src/actors/snapshots.ts';
-import { SqliteSnapshots } from '../src/actors/sqlite-snapshots.ts';
+import { DEFAULT_LIMITS } from '../src/actors/command.ts';
+import { type SnapshotCache, SqliteSnapshots } from '../src/actors/snapshots.ts';
 import { ActorSystem } from '../src/actors/system.ts';
 import { accountActor } from '../src/application/kinds.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
@@ -18,7 +17,7 @@ import type { NewEvent } from '../src/event-store/port.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import type { DomainEvent } from '../src/domain/events.ts';
 import { eventId } from '../src/ids.ts';
-import { OPEN, request, sentBy } from '../test/support/actors.ts';
+import { noSnapshots, OPEN, request, sentBy } from '../test/support/actors.ts';
 import {
   accountId,
   blobRef,

@@ -15,7 +15,7 @@ import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { encodeEvent } from '../src/event-store/codec.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { eventId } from '../src/ids.ts';
-import { compareGenerations } from '../src/read-model/compare.ts';
+import { compareGenerations } from '../test/support/compare-generations.ts';
 import { rebuildReadModel } from '../src/read-model/rebuild.ts';
 import { history } from '../test/support/history.ts';
 import { NOW } from '../test/support/samples.ts';

@@ -1,7 +1,6 @@
 /** API keys as their account lists them. Whether a key is good is read from its stream, not here. */
 import type { Database } from 'better-sqlite3';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** `position` is that of KeyCreated: the order in which keys were made. */
 const ddl = `

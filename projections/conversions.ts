@@ -1,8 +1,7 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
 import type { BlobRef } from '../src/domain/events.ts';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 export const CONVERSION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 export type ConversionStatus = (typeof CONVERSION_STATUSES)[number];

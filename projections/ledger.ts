@@ -2,8 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/events.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** `number` counts an account's entries from 1, so that a page is found without skipping rows. */
 const ddl = `

@@ -1,7 +1,6 @@
 /** A to-do list: conversions that failed and whose credit is to be given back to an open account. */
 import type { Database } from 'better-sqlite3';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 const ddl = `
 CREATE TABLE refunds_due (

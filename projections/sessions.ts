@@ -1,8 +1,7 @@
 /** Open sessions of accounts, and the clients that their owners signed in from lately. */
 import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/events.ts';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** Clients remembered of an account. */
 const KNOWN_CLIENTS = 10;

@@ -1,7 +1,6 @@
 /** The conversions whose blobs are kept: what each and its account take, and a to-do list of what is to be deleted. */
 import type { Database } from 'better-sqlite3';
-import type { Projection } from '../src/read-model/projection.ts';
-import { typedHandlers } from '../src/read-model/typed-handlers.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** `hashes` names the blobs that events name, separated by spaces. */
 const ddl = `

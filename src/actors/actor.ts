@@ -1,56 +1,77 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import type { StagedBlob } from '../blob-store/port.ts';
+import { isRefusal } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
-import { type AppendResult, type EventStore, VersionConflict } from '../event-store/port.ts';
-import type { CommandContext, Outcome, Version, Waiting } from './command.ts';
-import { History } from './history.ts';
-import type { ActorKind } from './kind.ts';
-import type { Limits } from './limits.ts';
-import { Mailbox } from './mailbox.ts';
-import { answer, type Plan, planBatch } from './plan.ts';
-import { Snapshotter } from './snapshotter.ts';
-import type { SnapshotCache } from './snapshots.ts';
+import { decodeEvent, encodeEvent } from '../event-store/codec.ts';
+import {
+  type AppendResult,
+  type EventStore,
+  type NewEvent,
+  type RecordedEvent,
+  VersionConflict,
+} from '../event-store/port.ts';
+import { eventId } from '../ids.ts';
+import type { AggregateType, CommandContext, Limits, Outcome, Version } from './command.ts';
+import { type SnapshotCache, Snapshotter } from './snapshots.ts';
 
 /** Conflicts answered at once; after them a random pause lets the other writer finish. */
 const PROMPT_ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 20;
 
-/** One stream's writer in this process: takes what waits, decides it, appends it, then answers. */
+/** A command that waits for its answer. */
+interface Waiting<State, Command, Event> {
+  readonly command: Command;
+  readonly context: CommandContext;
+  readonly resolve: (outcome: Outcome<State, Event>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Decided<State, Event> =
+  | { readonly outcome: Outcome<State, Event> }
+  | { readonly error: unknown };
+
+/** The result of a batch of commands, decided on one version of the stream. Nothing is stored yet. */
+interface Batch<State, Event> {
+  readonly after: State;
+  readonly events: readonly NewEvent[];
+  readonly blobs: readonly StagedBlob[];
+  readonly decided: readonly Decided<State, Event>[];
+}
+
+/** One stream's writer in this process: decides the commands that wait, appends, then answers. */
 export class Actor<State, Command, Event extends DomainEvent> {
-  readonly kind: ActorKind<State, Command, Event>;
+  readonly type: AggregateType<State, Command, Event>;
   readonly #stream: string;
   readonly #store: EventStore;
   readonly #limits: Limits;
-  readonly #mailbox: Mailbox<Waiting<State, Command, Event>>;
   readonly #snapshotter: Snapshotter<State>;
-  readonly #history: History<State, Command, Event>;
   readonly #snapshotFailed: (error: unknown) => void;
-  #warm: Version<State> | undefined;
-  /** Up to this position of the whole log, nothing of this stream is missing in the warm version. */
+  readonly #mailbox: Waiting<State, Command, Event>[] = [];
+  #cached: Version<State> | undefined;
+  /** The position of the whole log up to which the cached version misses nothing of this stream. */
   #confirmed = -1n;
   #loading: Promise<Version<State>> | undefined;
-  /** An append failed: what the stream holds after the warm version is not known. */
+  /** An append failed: the stream may hold events after the cached version. */
   #inDoubt = false;
   #draining: Promise<void> | undefined;
   #readers = 0;
   #snapshotPlanned = false;
 
   constructor(
-    kind: ActorKind<State, Command, Event>,
+    type: AggregateType<State, Command, Event>,
     stream: string,
     store: EventStore,
     snapshots: SnapshotCache,
     limits: Limits,
     snapshotFailed: (error: unknown) => void,
   ) {
-    this.kind = kind;
+    this.type = type;
     this.#stream = stream;
     this.#store = store;
     this.#limits = limits;
+    this.#snapshotter = new Snapshotter(type.snapshot, snapshots, stream);
     this.#snapshotFailed = snapshotFailed;
-    this.#mailbox = new Mailbox(limits.mailbox);
-    this.#snapshotter = new Snapshotter(kind.snapshot, snapshots, stream);
-    this.#history = new History(kind, stream, store, limits.page, this.#snapshotter);
   }
 
   get isBusy(): boolean {
@@ -60,7 +81,8 @@ export class Actor<State, Command, Event extends DomainEvent> {
   /** @throws {ServiceError} service_unavailable: too many wait, or other writers kept winning */
   send(command: Command, context: CommandContext): Promise<Outcome<State, Event>> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome<State, Event>>();
-    if (this.#mailbox.offer({ command, context, resolve, reject })) {
+    if (this.#mailbox.length < this.#limits.mailbox) {
+      this.#mailbox.push({ command, context, resolve, reject });
       this.#draining ??= this.#drain();
     } else {
       reject(
@@ -77,7 +99,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
    * wait for commands, and does not see them before the log has them.
    */
   async read(asOf = -1n): Promise<Version<State>> {
-    if (this.#warm !== undefined && asOf >= 0n && asOf <= this.#confirmed) return this.#warm;
+    if (this.#cached !== undefined && asOf >= 0n && asOf <= this.#confirmed) return this.#cached;
     this.#readers += 1;
     try {
       const version = await this.#current();
@@ -94,95 +116,168 @@ export class Actor<State, Command, Event extends DomainEvent> {
     await this.#draining;
   }
 
-  /** Keeps the state in the snapshot cache now, if enough events came since the last time. */
-  keep(every: number): void {
-    if (this.#warm === undefined || !this.#snapshotter.isDue(this.#warm.revision, every)) return;
+  /** Saves the state in the snapshot cache now, if enough events came since the last time. */
+  saveSnapshot(every: number): void {
+    if (this.#cached === undefined || !this.#snapshotter.isDue(this.#cached.revision, every)) {
+      return;
+    }
     try {
-      this.#snapshotter.write(this.#warm);
+      this.#snapshotter.write(this.#cached);
     } catch (error) {
       this.#snapshotFailed(error);
     }
   }
 
   async #drain(): Promise<void> {
-    // One turn of the microtask queue: what is sent in the same breath is decided together.
+    // One turn of the microtask queue: commands that are sent in the same breath are decided together.
     await Promise.resolve();
-    while (this.#mailbox.size > 0) {
-      await this.#serve(this.#mailbox.take(this.#limits.batch));
+    while (this.#mailbox.length > 0) {
+      const waiting = this.#mailbox.splice(0, this.#limits.batch);
+      try {
+        await this.#handle(waiting);
+      } catch (error) {
+        for (const each of waiting) each.reject(error);
+      }
       this.#planSnapshot();
     }
     this.#draining = undefined;
   }
 
-  async #serve(batch: readonly Waiting<State, Command, Event>[]): Promise<void> {
-    try {
-      await this.#handle(batch);
-    } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
-    }
-  }
-
-  async #handle(batch: readonly Waiting<State, Command, Event>[]): Promise<void> {
-    let confirmed = this.#warm === undefined || this.#inDoubt;
-    let base = (!confirmed && this.#warm) || (await this.#current());
+  async #handle(waiting: readonly Waiting<State, Command, Event>[]): Promise<void> {
+    let isCurrent = this.#cached === undefined || this.#inDoubt;
+    let base = (!isCurrent && this.#cached) || (await this.#current());
     for (let attempt = 1; attempt <= this.#limits.attempts; attempt += 1) {
-      const plan = planBatch(this.kind, this.#stream, base, batch);
-      if (plan.events.length === 0) {
+      const batch = this.#decide(base, waiting);
+      if (batch.events.length === 0) {
         // Nothing to append, so no expected revision proves that the state is current: read on.
-        const current = confirmed ? base : await this.#current();
-        if (current === base) return answer(batch, plan);
-        confirmed = true;
+        const current = isCurrent ? base : await this.#current();
+        if (current === base) return answer(waiting, batch);
+        isCurrent = true;
         base = current;
         continue;
       }
       try {
-        const appended = await this.#append(plan);
-        this.#adopt({ state: plan.after, ...appended, eventId: plan.events.at(-1)?.id });
+        const expected = base.revision === -1 ? 'no-stream' : base.revision;
+        const { events, blobs } = batch;
+        const appended = await this.#store.append(this.#stream, events, expected, blobs);
+        this.#adopt({ state: batch.after, ...appended, eventId: events.at(-1)?.id });
         this.#confirm(appended.position);
-        return answer(batch, plan, appended);
+        return answer(waiting, batch, appended);
       } catch (error) {
         if (!(error instanceof VersionConflict)) {
           this.#inDoubt = true;
           throw error;
         }
-        // A store put back to an older state: what is warm here never happened there.
+        // A store put back to an older state: the cached version never happened there.
         if (error.actual < base.revision) {
-          this.#warm = undefined;
+          this.#cached = undefined;
           this.#confirmed = -1n;
         }
         if (attempt > PROMPT_ATTEMPTS) await delay(Math.random() * LONGEST_PAUSE_MS);
         base = await this.#current();
-        confirmed = true;
+        isCurrent = true;
       }
     }
     throw new ServiceError('service_unavailable', undefined, { retryAfter: 1 });
   }
 
-  #append({ base, events, blobs }: Plan<State, Event>): Promise<AppendResult> {
-    const expected = base.revision === -1 ? 'no-stream' : base.revision;
-    return this.#store.append(this.#stream, events, expected, blobs);
+  /** Decides commands one after another, each on the state that the one before leaves. */
+  #decide(
+    base: Version<State>,
+    waiting: readonly Waiting<State, Command, Event>[],
+  ): Batch<State, Event> {
+    const { decider } = this.type;
+    let { state } = base;
+    const events: NewEvent[] = [];
+    const blobs: StagedBlob[] = [];
+
+    const decideOne = (command: Command, context: CommandContext): Outcome<State, Event> => {
+      const decision = decider.decide(command, state);
+      if (isRefusal(decision)) return { accepted: false, refusal: decision };
+      const encoded = decision.map((event, n) => {
+        const id = eventId(`${context.commandId}/${this.#stream}/${n}`);
+        return encodeEvent(id, event, context.metadata);
+      });
+      state = decision.reduce((before, event) => decider.evolve(before, event), state);
+      events.push(...encoded);
+      if (encoded.length > 0) blobs.push(...(context.blobs ?? []));
+      const revision = base.revision + events.length;
+      return { accepted: true, state, events: decision, revision, position: base.position };
+    };
+
+    const decided = waiting.map(({ command, context }): Decided<State, Event> => {
+      try {
+        return { outcome: decideOne(command, context) };
+      } catch (error) {
+        // The fault of one command (an event that is not of its shape) is not its neighbours' fault.
+        return { error };
+      }
+    });
+    return { after: state, events, blobs, decided };
   }
 
-  /** Reads what the stream holds now; every caller's read begins after its call. */
+  /** Reads the events that the stream holds now; every caller's read begins after its call. */
   async #current(): Promise<Version<State>> {
     const inDoubt = this.#inDoubt;
-    const known = this.#warm ?? (await this.#loading);
-    const version = await (known === undefined ? this.#load() : this.#history.readOn(known));
+    const known = this.#cached ?? (await this.#loading);
+    const version = await (known === undefined ? this.#load() : this.#catchUp(known));
     if (inDoubt) this.#inDoubt = false;
     return this.#adopt(version);
   }
 
   #load(): Promise<Version<State>> {
-    this.#loading ??= this.#history.load().finally(() => {
+    this.#loading ??= this.#loadFromSnapshot().finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
   }
 
+  /** Begins at the snapshot, where the stream holds the snapshot's last event; else at the beginning. */
+  async #loadFromSnapshot(): Promise<Version<State>> {
+    const snapshot = this.#snapshotter.read();
+    if (snapshot !== undefined) {
+      const { revision: from } = snapshot;
+      const { page: limit } = this.#limits;
+      const events = await this.#store.readStream(this.#stream, { from, limit });
+      const [last, ...newer] = events;
+      if (last?.revision === from && last.id === snapshot.eventId) {
+        this.#snapshotter.confirmed(from);
+        const version = this.#evolve({ ...snapshot, position: last.position }, newer);
+        return events.length < limit ? version : this.#catchUp(version);
+      }
+    }
+    const { initialState: state } = this.type.decider;
+    return this.#catchUp({ state, revision: -1, position: undefined, eventId: undefined });
+  }
+
+  /** The stream as of now, from a version of it; that very version where nothing came since. */
+  async #catchUp(known: Version<State>): Promise<Version<State>> {
+    let version = known;
+    for (;;) {
+      const { page: limit } = this.#limits;
+      const from = version.revision + 1;
+      const events = await this.#store.readStream(this.#stream, { from, limit });
+      version = this.#evolve(version, events);
+      if (events.length < limit) return version;
+      await nextTurn();
+    }
+  }
+
+  #evolve(known: Version<State>, events: readonly RecordedEvent[]): Version<State> {
+    return events.reduce<Version<State>>((version, recorded) => {
+      // An aggregate's own streams hold its own events: nothing else writes them.
+      const state = this.type.decider.evolve(version.state, decodeEvent(recorded) as Event);
+      const { revision, position, id } = recorded;
+      return { state, revision, position, eventId: id };
+    }, known);
+  }
+
   /** Versions are read and appended side by side; the newest is kept. */
   #adopt(version: Version<State>): Version<State> {
-    if (this.#warm === undefined || this.#warm.revision < version.revision) this.#warm = version;
-    return this.#warm;
+    if (this.#cached === undefined || this.#cached.revision < version.revision) {
+      this.#cached = version;
+    }
+    return this.#cached;
   }
 
   #confirm(position: bigint): void {
@@ -190,12 +285,26 @@ export class Actor<State, Command, Event extends DomainEvent> {
   }
 
   #planSnapshot(): void {
-    const due = this.#snapshotter.isDue(this.#warm?.revision ?? -1, this.#limits.snapshotEvery);
+    const due = this.#snapshotter.isDue(this.#cached?.revision ?? -1, this.#limits.snapshotEvery);
     if (!due || this.#snapshotPlanned) return;
     this.#snapshotPlanned = true;
     setImmediate(() => {
       this.#snapshotPlanned = false;
-      this.keep(this.#limits.snapshotEvery);
+      this.saveSnapshot(this.#limits.snapshotEvery);
     });
+  }
+}
+
+/** Answers commands whose batch is stored, or needs nothing stored. */
+function answer<State, Command, Event>(
+  waiting: readonly Waiting<State, Command, Event>[],
+  { decided }: Batch<State, Event>,
+  appended?: AppendResult,
+): void {
+  for (const [index, each] of decided.entries()) {
+    const { resolve, reject } = waiting[index] ?? {};
+    if ('error' in each) reject?.(each.error);
+    else if (!each.outcome.accepted || appended === undefined) resolve?.(each.outcome);
+    else resolve?.({ ...each.outcome, position: appended.position });
   }
 }

@@ -1,8 +1,17 @@
-import type { Refusal } from '../domain/decider.ts';
-import type { EventMetadata } from '../domain/events.ts';
+/** The terms of the actors: the kinds of aggregates, the commands to them, and their answers. */
 import type { StagedBlob } from '../blob-store/port.ts';
+import type { Decider, Refusal, SnapshotCodec } from '../domain/decider.ts';
+import type { DomainEvent, EventMetadata } from '../domain/events.ts';
 
-/** Who sends a command and what goes with it. */
+/** A kind of aggregate: how its streams are named, how they decide, how their state is kept. */
+export interface AggregateType<State, Command, Event extends DomainEvent> {
+  readonly name: string;
+  readonly stream: (id: string) => string;
+  readonly decider: Decider<State, Command, Event>;
+  readonly snapshot: SnapshotCodec<State>;
+}
+
+/** The sender of a command, and the blobs that its events name. */
 export interface CommandContext {
   /** Unique. The ids of the command's events follow from it. */
   readonly commandId: string;
@@ -19,21 +28,13 @@ export interface Accepted<State, Event> {
   readonly events: readonly Event[];
   /** The stream's last revision after this command; -1 where there is no stream. */
   readonly revision: number;
-  /** Whoever has read up to here has seen what this answer rests on; absent without a stream. */
+  /** Whoever has read up to here has seen the events that this answer rests on; absent without a stream. */
   readonly position: bigint | undefined;
 }
 
 export type Outcome<State, Event> =
   | Accepted<State, Event>
   | { readonly accepted: false; readonly refusal: Refusal };
-
-/** A command in a mailbox. */
-export interface Waiting<State, Command, Event> {
-  readonly command: Command;
-  readonly context: CommandContext;
-  readonly resolve: (outcome: Outcome<State, Event>) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** A stream's state as of one of its events. */
 export interface Version<State> {
@@ -43,3 +44,33 @@ export interface Version<State> {
   readonly position: bigint | undefined;
   readonly eventId: string | undefined;
 }
+
+export interface Limits {
+  /** Commands that may wait for one stream; more are refused with 503. */
+  readonly mailbox: number;
+  /** Commands decided together. An event store server takes 1 MiB in one append. */
+  readonly batch: number;
+  /** Appends tried for one batch before version conflicts end in 503. */
+  readonly attempts: number;
+  /** Events read in one go; the event loop gets its turn between two. */
+  readonly page: number;
+  /** Streams whose state is cached. */
+  readonly cached: number;
+  /** Milliseconds after which an unused stream is let go. */
+  readonly idleMs: number;
+  /** Events between two snapshots of a cached stream, at least. */
+  readonly snapshotEvery: number;
+  /** Events since the last snapshot that make one worth while when a stream is let go. */
+  readonly snapshotOnRelease: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  mailbox: 2_000,
+  batch: 256,
+  attempts: 50,
+  page: 1_000,
+  cached: 10_000,
+  idleMs: 60_000,
+  snapshotEvery: 100,
+  snapshotOnRelease: 50,
+};

@@ -4,13 +4,16 @@ import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { Actor } from './actor.ts';
-import type { CommandContext, Outcome } from './command.ts';
-import type { ActorKind } from './kind.ts';
-import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import {
+  type AggregateType,
+  type CommandContext,
+  DEFAULT_LIMITS,
+  type Limits,
+  type Outcome,
+} from './command.ts';
 import type { SnapshotCache } from './snapshots.ts';
 
 export type { CommandContext, Outcome } from './command.ts';
-export type { Limits } from './limits.ts';
 
 /** Uses so close together count as one: each move to the end of the line costs as much as a read. */
 const SAME_USE_MS = 100;
@@ -20,15 +23,15 @@ export interface ActorSystemOptions {
   readonly snapshots: SnapshotCache;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
-  /** Told of states that could not be kept. */
+  /** Logs states that could not be saved. */
   readonly log?: Logger;
 }
 
 interface Resident {
-  readonly kind: { readonly name: string };
+  readonly type: { readonly name: string };
   readonly isBusy: boolean;
   idle(): Promise<void>;
-  keep(every: number): void;
+  saveSnapshot(every: number): void;
 }
 
 /** All actors of a process: one per stream in use, made when needed and let go when idle. */
@@ -38,7 +41,7 @@ export class ActorSystem {
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
-  /** By stream, least recently used first, to within `SAME_USE_MS`. */
+  /** The actors of each stream, least recently used first, to within `SAME_USE_MS`. */
   readonly #actors = new Map<string, { readonly actor: Resident; readonly usedAt: number }>();
   readonly #sweep: NodeJS.Timeout;
   #closed = false;
@@ -52,8 +55,8 @@ export class ActorSystem {
     this.#sweep = setInterval(() => this.#releaseIdle(), this.#limits.idleMs / 2).unref();
   }
 
-  /** Streams kept warm now. */
-  get warm(): number {
+  /** Streams whose state is cached now. */
+  get cached(): number {
     return this.#actors.size;
   }
 
@@ -63,55 +66,56 @@ export class ActorSystem {
    * @throws {EventStoreUnavailable} its outcome is not known; sent again, it is decided on what was stored
    */
   async send<State, Command, Event extends DomainEvent>(
-    kind: ActorKind<State, Command, Event>,
+    type: AggregateType<State, Command, Event>,
     id: string,
     command: Command,
     context: CommandContext,
   ): Promise<Outcome<State, Event>> {
-    return this.#actor(kind, id).send(command, context);
+    return this.#actor(type, id).send(command, context);
   }
 
   /**
    * The stream's state as of now; revision -1 where there is no stream.
-   * @param asOf the log's head, read just now: a warm state that has been compared with the log up to
+   * @param asOf the log's head, read just now: a cached state that has been compared with the log up to
    * there is not compared again, so that one look at the head serves all reads of a request
    */
   async read<State, Command, Event extends DomainEvent>(
-    kind: ActorKind<State, Command, Event>,
+    type: AggregateType<State, Command, Event>,
     id: string,
     asOf?: bigint,
   ): Promise<{ readonly state: State; readonly revision: number }> {
-    const actor = this.#actor(kind, id);
+    const actor = this.#actor(type, id);
     const { state, revision } = await actor.read(asOf);
     // Ids that somebody guesses must not push out streams in use.
-    if (revision === -1 && !actor.isBusy) this.#actors.delete(kind.stream(id));
+    if (revision === -1 && !actor.isBusy) this.#actors.delete(type.stream(id));
     return { state, revision };
   }
 
-  /** Takes no more commands, answers those that wait, keeps what is warm. Store and cache stay open. */
+  /** Takes no more commands, answers those that wait, saves the cached states. Store and file stay open. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#sweep);
     await Promise.all([...this.#actors.values()].map(({ actor }) => actor.idle()));
-    for (const { actor } of this.#actors.values()) actor.keep(this.#limits.snapshotOnRelease);
+    for (const { actor } of this.#actors.values())
+      actor.saveSnapshot(this.#limits.snapshotOnRelease);
     this.#actors.clear();
   }
 
   #actor<State, Command, Event extends DomainEvent>(
-    kind: ActorKind<State, Command, Event>,
+    type: AggregateType<State, Command, Event>,
     id: string,
   ): Actor<State, Command, Event> {
     if (this.#closed) {
       throw new ServiceError('service_unavailable', 'The service is stopping.', { retryAfter: 1 });
     }
-    const stream = kind.stream(id);
+    const stream = type.stream(id);
     const known = this.#actors.get(stream);
     const found = known?.actor;
-    if (found && found.kind !== kind) {
-      throw new Error(`Stream ${stream} is of kind ${found.kind.name}, not ${kind.name}.`);
+    if (found && found.type !== type) {
+      throw new Error(`Stream ${stream} is of ${found.type.name}, not of ${type.name}.`);
     }
-    // The kind is the same object, so the actor was made with its types.
-    const actor = (found as Actor<State, Command, Event> | undefined) ?? this.#open(kind, stream);
+    // The type is the same object, so the actor was made with its types.
+    const actor = (found as Actor<State, Command, Event> | undefined) ?? this.#open(type, stream);
     if (known === undefined || this.#clock.now() - known.usedAt >= SAME_USE_MS) {
       this.#actors.delete(stream);
       this.#actors.set(stream, { actor, usedAt: this.#clock.now() });
@@ -120,15 +124,15 @@ export class ActorSystem {
   }
 
   #open<State, Command, Event extends DomainEvent>(
-    kind: ActorKind<State, Command, Event>,
+    type: AggregateType<State, Command, Event>,
     stream: string,
   ): Actor<State, Command, Event> {
     for (const [oldest, { actor }] of this.#actors) {
-      if (this.#actors.size < this.#limits.warm) break;
+      if (this.#actors.size < this.#limits.cached) break;
       if (!actor.isBusy) this.#release(oldest, actor);
     }
-    return new Actor(kind, stream, this.#store, this.#snapshots, this.#limits, (err) =>
-      this.#log?.error({ err, stream }, 'actor state could not be kept'),
+    return new Actor(type, stream, this.#store, this.#snapshots, this.#limits, (err) =>
+      this.#log?.error({ err, stream }, 'an actor state could not be saved'),
     );
   }
 
@@ -142,6 +146,6 @@ export class ActorSystem {
 
   #release(stream: string, actor: Resident): void {
     this.#actors.delete(stream);
-    setImmediate(() => actor.keep(this.#limits.snapshotOnRelease));
+    setImmediate(() => actor.saveSnapshot(this.#limits.snapshotOnRelease));
   }
 }

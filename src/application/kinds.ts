@@ -1,5 +1,5 @@
 /** Every kind of actor there is: where its stream lies and the rules that decide for it. */
-import type { ActorKind } from '../actors/kind.ts';
+import type { AggregateType } from '../actors/command.ts';
 import {
   type AccountCommand,
   type AccountEvent,
@@ -57,49 +57,49 @@ import {
   signIns,
 } from '../domain/sign-ins.ts';
 
-export const accountActor: ActorKind<AccountState, AccountCommand, AccountEvent> = {
+export const accountActor: AggregateType<AccountState, AccountCommand, AccountEvent> = {
   name: 'account',
   stream: accountStream,
   decider: account,
   snapshot: accountSnapshot,
 };
 
-export const conversionActor: ActorKind<ConversionState, ConversionCommand, ConversionEvent> = {
+export const conversionActor: AggregateType<ConversionState, ConversionCommand, ConversionEvent> = {
   name: 'conversion',
   stream: conversionStream,
   decider: conversion,
   snapshot: conversionSnapshot,
 };
 
-export const apiKeyActor: ActorKind<ApiKeyState, ApiKeyCommand, ApiKeyEvent> = {
+export const apiKeyActor: AggregateType<ApiKeyState, ApiKeyCommand, ApiKeyEvent> = {
   name: 'apikey',
   stream: apiKeyStream,
   decider: apiKey,
   snapshot: apiKeySnapshot,
 };
 
-export const sessionActor: ActorKind<SessionState, SessionCommand, SessionEvent> = {
+export const sessionActor: AggregateType<SessionState, SessionCommand, SessionEvent> = {
   name: 'session',
   stream: sessionStream,
   decider: session,
   snapshot: sessionSnapshot,
 };
 
-export const emailActor: ActorKind<EmailState, EmailCommand, EmailEvent> = {
+export const emailActor: AggregateType<EmailState, EmailCommand, EmailEvent> = {
   name: 'email',
   stream: emailStream,
   decider: email,
   snapshot: emailSnapshot,
 };
 
-export const signInActor: ActorKind<SignInState, SignInCommand, SignInEvent> = {
+export const signInActor: AggregateType<SignInState, SignInCommand, SignInEvent> = {
   name: 'signins',
   stream: signInStream,
   decider: signIns,
   snapshot: signInSnapshot,
 };
 
-export const logActor: ActorKind<LogState, LogCommand, LogEvent> = {
+export const logActor: AggregateType<LogState, LogCommand, LogEvent> = {
   name: 'log',
   stream: () => LOG_STREAM,
   decider: log,

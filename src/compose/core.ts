@@ -1,7 +1,7 @@
 /** The log, its actors and its read models, on the adapters of the settings. */
 import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
-import { SqliteSnapshots } from '../actors/sqlite-snapshots.ts';
+import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
 import { Passwords } from '../application/passwords.ts';
 import { Budgets } from '../budgets.ts';
@@ -28,11 +28,14 @@ export async function openCore(
 ): Promise<Core> {
   const adapters = await openAdapters(config, logger, { create });
   const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
-  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
-  const actors = new ActorSystem({ store, snapshots, log: logger });
   const directory = join(config.dataDir, 'read-model');
   const projected = { directory, projections: allProjections, logger };
-  const readModel = openReadModel(projected);
+  const readModel = await openReadModel(projected, store).catch(async (error: unknown) => {
+    await adapters.close();
+    throw error;
+  });
+  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
+  const actors = new ActorSystem({ store, snapshots, log: logger });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
 

@@ -1,5 +1,5 @@
 /**
- * Domain event ↔ stored event: validates what is written, lifts what is read to today's version.
+ * Domain event ↔ stored event: validates events that are written, upcasts those that are read.
  * Personal fields are already sealed when they come here and stay so.
  */
 import { Compile } from 'typebox/schema';

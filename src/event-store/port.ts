@@ -23,7 +23,7 @@ export interface RecordedEvent extends NewEvent {
   readonly position: bigint;
 }
 
-/** What the stream must look like for an append to go through; a number is its last revision. */
+/** The last revision that a stream must have for an append to go through. */
 export type ExpectedRevision = 'no-stream' | number;
 
 export interface AppendResult {

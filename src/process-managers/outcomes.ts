@@ -155,11 +155,8 @@ async function acceptedFrom(
   conversionId: string,
   { readModel, runner, store }: OutcomesDependencies,
 ): Promise<string | undefined> {
-  const find = (): string | undefined => {
-    const row = readModel.query(conversionQueries).byId(conversionId);
-    // As long as nobody knows of which log the read model was made, it says nothing of this one.
-    return readModel.reached() < 0n ? undefined : row?.accountId;
-  };
+  const find = (): string | undefined =>
+    readModel.query(conversionQueries).byId(conversionId)?.accountId;
   const found = find();
   if (found !== undefined) return found;
   await runner.waitFor(await store.head());

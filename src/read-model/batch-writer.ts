@@ -19,7 +19,7 @@ function isStorageError(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && STORAGE_ERRORS.test(error.code);
 }
 
-export function isDamage(error: unknown): boolean {
+export function isDamage(error: unknown): error is Error {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
 }
 
@@ -30,20 +30,21 @@ export function isDamage(error: unknown): boolean {
  */
 export type Outcome = 'applied' | 'gap' | 'superseded';
 
-interface Slot {
+/** How far a projection has got. */
+interface ProjectionState {
   readonly projection: Projection;
   readonly definition: string;
   position: bigint;
 }
 
 interface Handler {
-  readonly slot: Slot;
+  readonly state: ProjectionState;
   readonly handle: (event: RecordedEvent) => void;
 }
 
 export class BatchWriter {
   readonly #db: Database;
-  readonly #slots: readonly Slot[];
+  readonly #states: readonly ProjectionState[];
   readonly #handlers = new Map<string, Handler[]>();
   readonly #readCheckpoints;
   readonly #writeCheckpoint;
@@ -52,13 +53,13 @@ export class BatchWriter {
 
   constructor(db: Database, projections: readonly Projection[]) {
     this.#db = db;
-    this.#slots = projections.map((projection) => {
-      const slot = { projection, definition: definitionOf(projection), position: 0n };
+    this.#states = projections.map((projection) => {
+      const state = { projection, definition: definitionOf(projection), position: 0n };
       for (const [type, handle] of Object.entries(projection.handlers(db))) {
         const ofType = this.#handlers.get(type) ?? [];
-        this.#handlers.set(type, [...ofType, { slot, handle }]);
+        this.#handlers.set(type, [...ofType, { state, handle }]);
       }
-      return slot;
+      return state;
     });
     this.#readCheckpoints = checkpointsOf(db);
     this.#writeCheckpoint = db.prepare<[bigint, string]>(
@@ -92,8 +93,8 @@ export class BatchWriter {
     const outcome = this.#transaction.immediate(after, events);
     const last = events.at(-1);
     if (outcome !== 'applied' || last === undefined) return outcome;
-    for (const slot of this.#slots) {
-      if (slot.position < last.position) slot.position = last.position;
+    for (const state of this.#states) {
+      if (state.position < last.position) state.position = last.position;
     }
     return outcome;
   }
@@ -105,7 +106,7 @@ export class BatchWriter {
     const last = events.at(-1);
     if (last === undefined || this.#lowest() >= last.position) return 'applied';
     for (const event of events) this.#dispatch(event);
-    for (const { projection, position } of this.#slots) {
+    for (const { projection, position } of this.#states) {
       if (position < last.position) this.#writeCheckpoint.run(last.position, projection.name);
     }
     this.#writeLastEvent.run(last.position, last.stream, last.revision, last.id);
@@ -113,16 +114,16 @@ export class BatchWriter {
   }
 
   #dispatch(event: RecordedEvent): void {
-    let lifted: RecordedEvent | undefined;
-    for (const { slot, handle } of this.#handlers.get(event.type) ?? []) {
-      if (event.position <= slot.position) continue;
+    let upcasted: RecordedEvent | undefined;
+    for (const { state, handle } of this.#handlers.get(event.type) ?? []) {
+      if (event.position <= state.position) continue;
       try {
-        lifted ??= lift(event);
-        handle(lifted);
+        upcasted ??= upcast(event);
+        handle(upcasted);
       } catch (error) {
         if (isStorageError(error)) throw error;
         throw new ProjectionFailed(
-          `Projection ${slot.projection.name} failed on ${event.type} at position ` +
+          `Projection ${state.projection.name} failed on ${event.type} at position ` +
             `${event.position}: ${reasonOf(error)}`,
           { cause: error },
         );
@@ -132,28 +133,28 @@ export class BatchWriter {
 
   #loadCheckpoints(): void {
     const rows = new Map(this.#readCheckpoints().map((row) => [row.projection, row]));
-    for (const slot of this.#slots) {
-      const row = rows.get(slot.projection.name);
-      if (row?.definition !== slot.definition) {
+    for (const state of this.#states) {
+      const row = rows.get(state.projection.name);
+      if (row?.definition !== state.definition) {
         throw new ProjectionFailed(
-          `Projection ${slot.projection.name} was made anew by another release; run one release.`,
+          `Projection ${state.projection.name} was made anew by another release; run one release.`,
         );
       }
-      slot.position = row.position;
+      state.position = row.position;
     }
   }
 
   #lowest(): bigint {
     let lowest: bigint | undefined;
-    for (const { position } of this.#slots) {
+    for (const { position } of this.#states) {
       if (lowest === undefined || position < lowest) lowest = position;
     }
     return lowest ?? 0n;
   }
 }
 
-/** Today's version of the event's data. */
-function lift(event: RecordedEvent): RecordedEvent {
+/** The event with its data in today's version. */
+function upcast(event: RecordedEvent): RecordedEvent {
   const { data } = decodeEvent(event);
   return data === event.data ? event : { ...event, data };
 }

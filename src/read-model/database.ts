@@ -1,9 +1,13 @@
-/** A node's read model: one disposable SQLite database, whose generation may be replaced while in use. */
+/**
+ * A node's read model: one disposable SQLite database. It is verified when it is opened; damage met later
+ * ends the process, and the next opening makes it anew. A rebuild may replace its generation in use.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
-import { BatchWriter, isDamage } from './batch-writer.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { BatchWriter } from './batch-writer.ts';
 import {
   currentGeneration,
   currentMark,
@@ -26,36 +30,20 @@ interface Opened {
   readonly mark: string;
   readonly writer: BatchWriter;
   readonly queries: Map<unknown, unknown>;
-  /** Whether it was made of the log that it is used with. */
-  isOfThisLog: boolean;
-}
-
-/** The generation in use was damaged; an empty one has taken its place and catches up with the log. */
-export class ReadModelDamaged extends Error {
-  override readonly name = 'ReadModelDamaged';
-}
-
-/** A generation of which nobody knows yet whether it was made of this log. */
-export interface Unproven {
-  readonly last: LastEvent;
-  /** The log holds that event, so it holds all that this generation was made of. */
-  confirm(): void;
-  /** It does not: an empty generation takes this one's place. */
-  refuse(): void;
 }
 
 export interface ReadModelOptions {
   /** Holds the database's files and nothing else. */
   readonly directory: string;
   readonly projections: readonly Projection[];
-  /** Told of generations that are made anew. */
+  /** Logs that a generation is made anew. */
   readonly logger?: Logger;
 }
 
 export class ReadModel implements ReadModelOptions {
   readonly directory: string;
   readonly projections: readonly Projection[];
-  readonly #logger: Logger | undefined;
+  readonly #options: ReadModelOptions;
   readonly #listeners = new Set<() => void>();
   #opened: Opened;
   #checkedAt = performance.now();
@@ -63,62 +51,42 @@ export class ReadModel implements ReadModelOptions {
   constructor(options: ReadModelOptions) {
     this.directory = options.directory;
     this.projections = options.projections;
-    this.#logger = options.logger;
+    this.#options = options;
     exclusively(options.directory, () => sweep(options.directory));
-    this.#opened = open(options);
+    this.#opened = open(options, { isChecked: false });
   }
 
   /**
    * Prepared queries of a projection, made once per generation. Do not keep them over an `await`: ask
    * again, so that a replaced generation is noticed.
-   * @throws {ReadModelDamaged} so do the queries themselves
    */
   query<Q>(factory: (db: Database) => Q): Q {
     if (performance.now() - this.#checkedAt > QUERY_CHECK_MS) this.refresh();
     const { db, queries } = this.#opened;
     const known = queries.get(factory);
     if (known !== undefined) return known as Q;
-    const made = this.#mending(this.healing(() => factory(db)));
+    const made = factory(db);
     queries.set(factory, made);
     return made;
   }
 
-  /**
-   * Everything up to this position is in what `query` reads until the next `await`; -1 as long as
-   * nobody knows whether the generation in use was made of this log.
-   */
+  /** Everything up to this position is in the results of `query` until the next `await`. */
   reached(): bigint {
-    const { isOfThisLog, writer } = this.#opened;
-    return isOfThisLog ? writer.reached() : -1n;
+    return this.#opened.writer.reached();
   }
 
-  /** The generation in use, where it has yet to be looked for in the log. */
-  unproven(): Unproven | undefined {
-    const opened = this.#opened;
-    if (opened.isOfThisLog) return undefined;
-    const confirm = (): void => void (opened.isOfThisLog = true);
-    const last = this.healing(() => lastEventOf(opened.db));
-    if (last === undefined) {
-      confirm();
-      return undefined;
-    }
-    return { last, confirm, refuse: () => this.#replace(opened) };
+  /** The last event of the generation in use; absent in an empty one. */
+  lastEvent(): LastEvent | undefined {
+    return lastEventOf(this.#opened.db);
   }
 
-  /** Runs what reads or writes the generation in use. @throws {ReadModelDamaged} */
-  healing<T>(work: () => T): T {
-    const opened = this.#opened;
-    try {
-      return work();
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      this.#logger?.warn({ err: error }, 'the read model is damaged and is made anew');
-      this.#replace(opened);
-      throw new ReadModelDamaged('The read model was damaged and is made anew.', { cause: error });
-    }
+  /** Puts an empty generation in the place of the one in use. */
+  startAnew(): void {
+    replace(this.#options, this.#opened.mark);
+    this.#reopen();
   }
 
-  /** What applies events to the generation in use now. */
+  /** Applies events to the generation in use now. */
   writer(): BatchWriter {
     this.refresh();
     return this.#opened.writer;
@@ -140,61 +108,62 @@ export class ReadModel implements ReadModelOptions {
     this.#opened.db.close();
   }
 
-  /** A damaged page may be met by a query first, and would be met by it for ever. */
-  #mending<Q>(made: Q): Q {
-    if (typeof made === 'function') {
-      return ((...args: unknown[]) => this.healing(() => made(...args) as unknown)) as Q;
-    }
-    if (!isRecord(made)) return made;
-    const entries = Object.entries(made).map(([name, query]) => [name, this.#mending(query)]);
-    return Object.fromEntries(entries) as Q;
-  }
-
-  /** Nothing, where the generation is in use no more. */
-  #replace(opened: Opened): void {
-    if (opened !== this.#opened) return;
-    replace(this, opened.mark);
-    this.#reopen();
-  }
-
   #reopen(): void {
     const old = this.#opened;
-    this.#opened = open(this);
+    // Made anew or rebuilt a moment ago.
+    this.#opened = open(this.#options, { isChecked: true });
     old.db.close();
     for (const listener of this.#listeners) listener();
   }
 }
 
-/** Opens the generation in use; makes an empty one where it is missing, damaged or of another format. */
-export function openReadModel(options: ReadModelOptions): ReadModel {
-  return new ReadModel(options);
+/**
+ * Opens the generation in use and verifies that it is whole and was made of this log; an empty one takes
+ * its place otherwise. One of another log would hide what this one holds: one of a newer log, where an
+ * older copy of the log was put back.
+ * @throws {EventStoreUnavailable}
+ */
+export async function openReadModel(
+  options: ReadModelOptions,
+  store: Pick<EventStore, 'readStream'>,
+): Promise<ReadModel> {
+  const readModel = new ReadModel(options);
+  const last = readModel.lastEvent();
+  if (last === undefined) return readModel;
+  const { stream, revision: from, id, position } = last;
+  const [event] = await store.readStream(stream, { from, limit: 1 });
+  if (event?.id !== id || event.position !== position) {
+    options.logger?.warn({ position }, 'the read model is of another log and is made anew');
+    readModel.startAnew();
+  }
+  return readModel;
 }
 
-function open(options: ReadModelOptions): Opened {
+function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: boolean }): Opened {
   const { directory, projections } = options;
   for (let attempt = 1; ; attempt += 1) {
     const mark = currentMark(directory);
     try {
       const generation = currentGeneration(directory);
       if (generation === 0) throw new UnusableGeneration(`${directory} holds no read model.`);
-      const db = openGeneration(generationPath(directory, generation));
+      const path = generationPath(directory, generation);
+      const db = openGeneration(path);
       try {
+        if (!isChecked) check(db, path);
         install(db, projections);
         const writer = new BatchWriter(db, projections);
-        return { db, mark, writer, queries: new Map(), isOfThisLog: false };
+        return { db, mark, writer, queries: new Map() };
       } catch (error) {
         db.close();
         throw error;
       }
     } catch (error) {
       if (!isUnusable(error) || attempt >= MAX_OPEN_ATTEMPTS) throw error;
+      options.logger?.info({ err: error }, 'the read model is made anew');
       replace(options, mark);
     }
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 class UnusableGeneration extends Error {
   override readonly name = 'UnusableGeneration';
@@ -213,6 +182,12 @@ function openGeneration(path: string): Database {
     db.close();
     throw error;
   }
+}
+
+/** Reads every page once: about a second for the read model of a million conversions. */
+function check(db: Database, path: string): void {
+  const result = db.pragma('quick_check(1)', { simple: true });
+  if (result !== 'ok') throw new UnusableGeneration(`${path} is damaged: ${String(result)}.`);
 }
 
 /** Missing, damaged or made by another release: the log has it all, so it is made anew. */

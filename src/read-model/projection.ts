@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { EventOf, EventType } from '../domain/events.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 
 /**
@@ -16,4 +17,21 @@ export interface Projection {
   readonly ddl: string;
   /** Prepares its statements once and returns what to do with each type of event it cares about. */
   handlers(db: Database): Readonly<Record<string, (event: RecordedEvent) => void>>;
+}
+
+/**
+ * Hands each handler its own event's data. The data was upcast to today's schema before, so the types
+ * are true.
+ */
+export function typedHandlers(
+  handlers: {
+    readonly [T in EventType]?: (data: EventOf<T>['data'], event: RecordedEvent) => void;
+  },
+): Readonly<Record<string, (event: RecordedEvent) => void>> {
+  return Object.fromEntries(
+    Object.entries(handlers).map(([type, handle]) => {
+      const untyped = handle as (data: object, event: RecordedEvent) => void;
+      return [type, (event: RecordedEvent) => untyped(event.data, event)];
+    }),
+  );
 }

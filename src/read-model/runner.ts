@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
-import { ProjectionFailed } from './batch-writer.ts';
+import { isDamage, ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
 
 /** Events read at once when it pulls by itself. */
@@ -54,14 +54,17 @@ export class ProjectionRunner {
     this.#ended.catch(() => {});
   }
 
-  /** Resolves after `stop()`; rejects with {@link ProjectionFailed} when a projection cannot go on. */
+  /**
+   * Resolves after `stop()`. Rejects with {@link ProjectionFailed} when a projection cannot go on, and
+   * when the read model is damaged: the next opening makes it anew.
+   */
   get ended(): Promise<void> {
     return this.#ended ?? Promise.resolve();
   }
 
   /** Every projection holds all events up to this position. */
   checkpoint(): bigint {
-    return this.#readModel.healing(() => this.#readModel.writer().checkpoint());
+    return this.#readModel.writer().checkpoint();
   }
 
   /**
@@ -74,7 +77,7 @@ export class ProjectionRunner {
   }
 
   /**
-   * Whether it cannot follow the log, for now or for good.
+   * True while it cannot follow the log, for now or for good.
    * @throws {EventStoreUnavailable}
    */
   async isStuck(): Promise<boolean> {
@@ -107,10 +110,11 @@ export class ProjectionRunner {
           wait = FIRST_RETRY_MS;
         });
       } catch (error) {
-        if (error instanceof ProjectionFailed) {
+        const failure = forGood(error);
+        if (failure !== undefined) {
           this.#logger?.error({ err: error }, 'projections stopped');
-          this.#fail(error);
-          throw error;
+          this.#fail(failure);
+          throw failure;
         }
         this.#faltered = true;
         this.#logger?.warn({ err: error, retryMs: wait }, 'projections will be taken up again');
@@ -122,7 +126,6 @@ export class ProjectionRunner {
 
   /** One subscription, from the own checkpoint to its end. */
   async #follow(progressed: () => void): Promise<void> {
-    await this.#prove();
     let handed = this.checkpoint();
     const subscription = this.#store.subscribe(handed, async (events) => {
       const last = events.at(-1);
@@ -138,12 +141,11 @@ export class ProjectionRunner {
     await subscription.ended;
   }
 
-  /** Whether the read model reaches `position` with what the log holds now. */
+  /** Reads on; false where the log ends before `position`. */
   async #readThrough(position: bigint, signal?: AbortSignal): Promise<boolean> {
     for (let readToEnd = false; ; ) {
       signal?.throwIfAborted();
       if (this.#failure !== undefined) throw this.#failure;
-      await this.#prove();
       this.checkpoint();
       if (this.#readModel.reached() >= position) return true;
       if (readToEnd) return false;
@@ -162,7 +164,6 @@ export class ProjectionRunner {
   }
 
   async #readOn(): Promise<void> {
-    await this.#prove();
     this.#answerWaiters();
     for (;;) {
       const after = this.checkpoint();
@@ -175,33 +176,12 @@ export class ProjectionRunner {
     }
   }
 
-  /**
-   * A generation may have been made of another log: of a newer one, where an older copy of the log was
-   * put back. It would hide what this one holds, so nothing is read of it before it is proven.
-   */
-  async #prove(): Promise<void> {
-    const unproven = this.#readModel.unproven();
-    if (unproven === undefined) return;
-    const { stream, revision: from, id, position } = unproven.last;
-    const [event] = await this.#store.readStream(stream, { from, limit: 1 });
-    if (event?.id === id && event.position === position) {
-      unproven.confirm();
-      return;
-    }
-    this.#logger?.warn({ position }, 'the read model is of another log and is made anew');
-    unproven.refuse();
-    await this.#prove();
-  }
-
   /** False where the generation in use lacks events before these. */
   #apply(after: bigint, events: readonly RecordedEvent[]): boolean {
-    const outcome = this.#readModel.healing(() => {
-      let result = this.#readModel.writer().apply(after, events);
-      // Its successor is in use by now; that one may be superseded too, but hardly at once.
-      if (result === 'superseded') result = this.#readModel.writer().apply(after, events);
-      if (result === 'superseded') throw new Error('The read model is replaced all the time.');
-      return result;
-    });
+    let outcome = this.#readModel.writer().apply(after, events);
+    // Its successor is in use by now; that one may be superseded too, but hardly at once.
+    if (outcome === 'superseded') outcome = this.#readModel.writer().apply(after, events);
+    if (outcome === 'superseded') throw new Error('The read model is replaced all the time.');
     if (outcome === 'applied') this.#afterCommit(events);
     return outcome === 'applied';
   }
@@ -241,4 +221,12 @@ export class ProjectionRunner {
     this.#failure ??= error;
     for (const waiter of this.#waiters) waiter.reject(error);
   }
+}
+
+/** The reason to stop for good, for the operator; undefined where another try may succeed. */
+function forGood(error: unknown): Error | undefined {
+  if (error instanceof ProjectionFailed) return error;
+  if (!isDamage(error)) return undefined;
+  const remedy = 'The read model is damaged; start again, and it is made anew from the log.';
+  return new Error(remedy, { cause: error });
 }

@@ -1,5 +1,5 @@
 /**
- * What every generation of the read model holds beside the projections' tables: their checkpoints, and
+ * The tables of every generation of the read model beside the projections' own: their checkpoints, and
  * the last event it was made of, by which it is known whether it was made of the log it is used with.
  */
 import type { Database } from 'better-sqlite3';
@@ -34,7 +34,7 @@ export interface Checkpoint {
   readonly position: bigint;
 }
 
-/** What a projection's tables were made by: when it changes, they are made anew. */
+/** The definition that a projection's tables were made by: when it changes, they are made anew. */
 export function definitionOf({ version, ddl }: Projection): string {
   return `${version}\n${ddl}`;
 }

@@ -25,7 +25,7 @@ export interface Work {
 
 /** Pause between two tries for a lock that another process holds; others have the event loop then. */
 const RETRY_MS = 25;
-/** From here on a transaction that waits for another process is told to the operator. */
+/** The operator is told of a transaction that waits for another process longer than this. */
 const TELL_AFTER_MS = 1_000;
 
 /** Bounds how long one transaction keeps the event loop and other processes waiting. */
@@ -39,7 +39,7 @@ export class GroupCommitter {
   readonly #begin;
   readonly #commit;
   readonly #onCommit: () => void;
-  readonly #patienceMs: number;
+  readonly #busyTimeoutMs: number;
   #waiting: Work[] = [];
   #scheduled = false;
   #retry: NodeJS.Timeout | undefined;
@@ -47,9 +47,9 @@ export class GroupCommitter {
   #lockedSince: number | undefined;
   #failure: unknown;
 
-  /** @param patienceMs how long work waits for other processes' transactions before it fails */
-  constructor(db: Database, onCommit: () => void, patienceMs: number) {
-    this.#patienceMs = patienceMs;
+  /** @param busyTimeoutMs how long work waits for other processes' transactions before it fails */
+  constructor(db: Database, onCommit: () => void, busyTimeoutMs: number) {
+    this.#busyTimeoutMs = busyTimeoutMs;
     this.#db = db;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
@@ -130,7 +130,7 @@ export class GroupCommitter {
         running.failed(error);
         return running;
       }
-      if (isLocked(error) && !this.#isLockedFor(this.#patienceMs)) {
+      if (isLocked(error) && !this.#isLockedFor(this.#busyTimeoutMs)) {
         this.#lockedSince ??= performance.now();
         this.#waiting = [...works, ...this.#waiting];
         return undefined;

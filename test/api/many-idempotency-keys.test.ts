@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { DEFAULT_LIMITS } from '../../src/actors/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/actors/command.ts';
 import type { SnapshotCache } from '../../src/actors/snapshots.ts';
-import { SqliteSnapshots } from '../../src/actors/sqlite-snapshots.ts';
+import { SqliteSnapshots } from '../../src/actors/snapshots.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { accountActor } from '../../src/application/kinds.ts';
 import { acceptedWithKey } from '../../src/domain/account.ts';

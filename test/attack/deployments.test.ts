@@ -1,6 +1,6 @@
 /** Two deployments with one MASTER_KEY, such as production and a copy for tests: nothing of one opens the other. */
 import { test } from 'tap';
-import { noSnapshots } from '../../src/actors/snapshots.ts';
+import { noSnapshots } from '../support/actors.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { logOrigin } from '../../src/application/log-origin.ts';
 import { createFileTokens } from '../../src/http/file-tokens.ts';

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
-import { parseEventStoreUrl } from '../../src/event-store/kurrentdb/connection-string.ts';
+import { parseConnectionString } from '../../src/event-store/kurrentdb/connection-string.ts';
 import { openEventStoreServer } from '../support/event-store-server.ts';
 
 const SECRET = 'hush%40hush';
@@ -78,7 +78,7 @@ void test('something that never answers', async (t) => {
   const at = await listening(t, silent);
   const began = performance.now();
   says(t, await refusal(urlOf(at)), at, /does not answer/);
-  t.ok(performance.now() - began < 6_000);
+  t.ok(performance.now() - began < 12_000, 'after one more try');
 });
 
 void test('a server without TLS, asked for TLS', async (t) => {
@@ -98,19 +98,19 @@ for (const [title, status] of [
 }
 
 void test('a connection string says everything', (t) => {
-  const one = parseEventStoreUrl('esdb://localhost?tls=false');
+  const one = parseConnectionString('esdb://localhost?tls=false');
   t.match(one, { hosts: [{ address: 'localhost', port: 2113 }], discover: false, tls: false });
   t.match(one, { user: undefined, namespace: '', verify: true });
-  const cluster = parseEventStoreUrl(
+  const cluster = parseConnectionString(
     'kurrentdb://us%3Aer:p%40ss@a:1,[::1]:2/?namespace=staging&gossipTimeout=5&TLSVERIFYCERT=false',
   );
   t.strictSame(cluster.hosts, [
     { address: 'a', port: 1 },
     { address: '[::1]', port: 2 },
   ]);
-  t.match(cluster, { user: { username: 'us:er', password: 'p@ss' }, namespace: 'staging.' });
+  t.match(cluster, { user: { username: 'us:er', password: 'p@ss' }, namespace: 'staging' });
   t.match(cluster, { tls: true, verify: false, settings: { gossipTimeout: 5 } });
-  t.equal(parseEventStoreUrl('kdb+discover://cluster.example').discover, true);
+  t.equal(parseConnectionString('kdb+discover://cluster.example').discover, true);
   t.end();
 });
 
@@ -131,7 +131,7 @@ void test('a connection string that cannot be used is refused in one line', (t) 
   ];
   for (const [url, problem] of cases) {
     try {
-      parseEventStoreUrl(url);
+      parseConnectionString(url);
       t.fail(`${url} is accepted`);
     } catch (error) {
       const line = error instanceof Error ? error.message : '';

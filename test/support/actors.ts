@@ -1,13 +1,21 @@
 /** Actor systems over real SQLite stores in a test's own directory. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type SnapshotCache, noSnapshots } from '../../src/actors/snapshots.ts';
-import { ActorSystem, type CommandContext, type Limits } from '../../src/actors/system.ts';
+import type { CommandContext, Limits } from '../../src/actors/command.ts';
+import type { SnapshotCache } from '../../src/actors/snapshots.ts';
+import { ActorSystem } from '../../src/actors/system.ts';
 import type { AccountCommand } from '../../src/domain/account.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { accountId, blobRef, conversionId, NOW, OPTIONS } from './samples.ts';
+
+/** Every actor reads its stream from the beginning. */
+export const noSnapshots: SnapshotCache = {
+  get: () => undefined,
+  put: () => {},
+  close: () => {},
+};
 
 export interface TestNode {
   readonly store: FaultyStore;

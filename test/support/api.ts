@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
-import { noSnapshots } from '../../src/actors/snapshots.ts';
 import { ActorSystem, type CommandContext } from '../../src/actors/system.ts';
 import { openAccount } from '../../src/application/accounts.ts';
 import { createApiKey } from '../../src/application/api-keys.ts';
@@ -33,9 +32,10 @@ import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { createVault } from '../../src/keyring/vault.ts';
 import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
-import { openReadModel } from '../../src/read-model/database.ts';
+import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
+import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
@@ -94,7 +94,7 @@ export async function startApi(
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
   const vault = createVault(new FileKeyring(join(root, 'keyring'), MASTER_KEY));
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
-  const readModel = openReadModel({
+  const readModel = new ReadModel({
     directory: join(root, 'read-model'),
     projections: allProjections,
   });

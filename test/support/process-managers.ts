@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
-import { noSnapshots } from '../../src/actors/snapshots.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { accountActor } from '../../src/application/kinds.ts';
 import { operatorContext } from '../../src/application/operator.ts';
@@ -20,7 +19,7 @@ import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { createVault } from '../../src/keyring/vault.ts';
-import { openReadModel } from '../../src/read-model/database.ts';
+import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type {
@@ -29,7 +28,7 @@ import type {
   RenderJob,
   StartedReport,
 } from '../../src/render-queue/messages.ts';
-import { OPEN } from './actors.ts';
+import { noSnapshots, OPEN } from './actors.ts';
 import { eventually } from './deadline.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { type LogEvent, readLog } from './invariants.ts';
@@ -95,7 +94,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
   const vault = createVault(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
-  const readModel = openReadModel({
+  const readModel = new ReadModel({
     directory: join(dataDir, name),
     projections: allProjections,
   });

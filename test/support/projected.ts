@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import type { Projection } from '../../src/read-model/projection.ts';
-import { openReadModel, type ReadModel } from '../../src/read-model/database.ts';
+import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openLog, type TestLog } from './log.ts';
 
@@ -27,7 +27,7 @@ export function openNode(
   store: EventStore,
   projections: readonly Projection[] = allProjections,
 ): Node {
-  const readModel = openReadModel({ directory, projections });
+  const readModel = new ReadModel({ directory, projections });
   const runner = new ProjectionRunner({ store, readModel });
   t.teardown(async () => {
     await runner.stop();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
 import type { Snapshot, SnapshotCache } from '../../src/actors/snapshots.ts';
-import { SqliteSnapshots } from '../../src/actors/sqlite-snapshots.ts';
+import { SqliteSnapshots } from '../../src/actors/snapshots.ts';
 import { accountActor } from '../../src/application/kinds.ts';
 import { grant, OPEN, sentBy, startNode, type TestNode } from '../support/actors.ts';
 import { accountId } from '../support/samples.ts';
@@ -47,24 +47,24 @@ async function grantMany({ system }: TestNode, count: number, together = 50): Pr
 }
 
 void test('streams are let go by count and by idle time, and read again when needed', async (t) => {
-  const node = startNode(t, t.testdir(), { limits: { warm: 3, idleMs: 20 } });
+  const node = startNode(t, t.testdir(), { limits: { cached: 3, idleMs: 20 } });
   const { system, store } = node;
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
     await system.send(accountActor, id, OPEN, sentBy(`open-${id}`));
-    t.ok(system.warm <= 3, `${system.warm} warm`);
+    t.ok(system.cached <= 3, `${system.cached} cached`);
   }
   store.reads.length = 0;
   t.match(await system.read(accountActor, 'a'), { state: { credits: 10 }, revision: 1 });
   t.match(store.reads, [{ from: 0, events: 2 }], 'a was let go');
   const deadline = Date.now() + 5_000;
-  while (system.warm > 0 && Date.now() < deadline) {
+  while (system.cached > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.equal(system.warm, 0, 'all were idle');
+  t.equal(system.cached, 0, 'all were idle');
 });
 
 void test('a stream with waiting commands is never let go', async (t) => {
-  const { system, store } = startNode(t, t.testdir(), { limits: { warm: 1 } });
+  const { system, store } = startNode(t, t.testdir(), { limits: { cached: 1 } });
   const append = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
   store.beforeAppend = () => {
@@ -73,7 +73,7 @@ void test('a stream with waiting commands is never let go', async (t) => {
   };
   const first = system.send(accountActor, 'a', OPEN, sentBy('a'));
   const second = system.send(accountActor, 'b', OPEN, sentBy('b'));
-  t.equal(system.warm, 2, 'busy streams may exceed the count');
+  t.equal(system.cached, 2, 'busy streams may exceed the count');
   await began.promise;
   const third = system.send(accountActor, 'a', grant(1), sentBy('a2'));
   append.resolve();
@@ -84,7 +84,7 @@ void test('a stream with waiting commands is never let go', async (t) => {
 void test('ids that are guessed leave nothing behind', async (t) => {
   const { system } = startNode(t, t.testdir());
   t.match(await system.read(accountActor, 'guess'), { state: { status: 'none' }, revision: -1 });
-  t.equal(system.warm, 0);
+  t.equal(system.cached, 0);
 });
 
 void test('a cold stream is read from its snapshot on', async (t) => {

@@ -2,8 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
-import { assertDurable } from '../../src/sqlite/connection.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { assertDurable, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 
 function makeFile(t: Test): string {
   const path = join(t.testdir(), 'data', 'pressledger.db');

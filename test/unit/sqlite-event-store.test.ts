@@ -15,10 +15,10 @@ const HELPER = join(import.meta.dirname, '../support/appending-process.ts');
 
 function open(
   t: Test,
-  patienceMs?: number,
+  busyTimeoutMs?: number,
 ): { path: string; database: EmbeddedDatabase; store: EventStore } {
   const path = join(t.testdir(), 'pressledger.db');
-  const database = openEmbeddedDatabase(path, patienceMs === undefined ? {} : { patienceMs });
+  const database = openEmbeddedDatabase(path, busyTimeoutMs === undefined ? {} : { busyTimeoutMs });
   const store = new SqliteEventStore(database);
   t.teardown(async () => {
     await store.close();

@@ -1,7 +1,4 @@
-/**
- * The driver, which no other file imports: what it gets wrong is put right here.
- * docs/decisions/0014-event-store-client.md says why it is this one.
- */
+/** The calls of the driver that the event store uses, in the terms of its port. */
 import {
   BACKWARDS,
   END,
@@ -9,70 +6,99 @@ import {
   jsonEvent,
   MaxAppendSizeExceededError,
   NO_STREAM,
+  type Position,
   START,
   StreamNotFoundError,
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Logger } from 'pino';
-import type { EventStoreAddress } from './connection-string.ts';
-import { CALL_MS, type Call, Connection } from './connection.ts';
-import { type Driver, type DriverRead, READ_AHEAD } from './driver.ts';
-import { EventFeed } from './feed.ts';
-import { type DriverEvent, placeOf, recordedEvent } from './event.ts';
-import type { LogRange } from './filtered-read.ts';
-import type { StreamNames } from './names.ts';
 import {
   type AppendResult,
   EventStoreUnavailable,
+  type ExpectedRevision,
   type NewEvent,
   type RecordedEvent,
+  VersionConflict,
 } from '../port.ts';
+import { CALL_MS, type Call, Connection, type Driver } from './connection.ts';
+import type { ConnectionString } from './connection-string.ts';
 
-/** The stream is not at the revision that an append expected, or a part of the append is known. */
-export class WrongRevision extends Error {
-  override readonly name = 'WrongRevision';
-  /** The stream's last revision, -1 where there is none; it may count what cannot be read yet. */
-  readonly actual: number;
+/** Events that a read or a subscription holds for a handler that is busy. */
+const READ_AHEAD = 512;
+/** Milliseconds after which a read of the log that gets on is continued by another call. */
+const STEP_MS = 1_000;
 
-  constructor(actual: number) {
-    super(`The stream is at revision ${actual}.`);
-    this.actual = actual;
-  }
+/** The used fields of an event as the driver gives it. */
+interface DriverEvent {
+  readonly streamId: string;
+  readonly id: string;
+  readonly type: string;
+  readonly revision: bigint;
+  readonly isJson: boolean;
+  readonly data: unknown;
+  readonly metadata?: unknown;
+  readonly position?: { readonly commit: bigint };
 }
 
-export interface Placed {
+interface DriverRead {
+  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  cancel(): Promise<void>;
+}
+
+/** One subscription of the driver, until its first error. */
+export interface DriverSubscription {
+  on(event: 'readable' | 'caughtUp' | 'end' | 'close', listener: () => void): unknown;
+  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  read(): { readonly event?: DriverEvent } | null;
+  unsubscribe(): Promise<void>;
+}
+
+/** Part of a read of the log. */
+interface Step {
+  readonly events: readonly DriverEvent[];
+  /** None of our events before this position is missing. */
+  readonly reached: bigint;
+  readonly isEnd: boolean;
+}
+
+/** An event of the whole log, whosever it is. */
+export interface LogEntry {
   readonly position: bigint;
   readonly isOurs: boolean;
 }
 
 export class KurrentDbClient {
-  readonly #names: StreamNames;
+  readonly #namespace: string;
+  /** Matches the streams of this service; the others are the server's own or another namespace's. */
+  readonly #ours: RegExp;
   readonly #connection: Connection;
 
-  constructor(address: EventStoreAddress, names: StreamNames, logger: Logger) {
-    this.#names = names;
-    this.#connection = new Connection(address, logger);
+  constructor(to: ConnectionString, logger: Logger) {
+    this.#namespace = to.namespace;
+    this.#ours = to.namespace === '' ? /^[^$.][^.]*$/ : new RegExp(`^${to.namespace}\\.`);
+    this.#connection = new Connection(to, logger);
   }
 
   /**
-   * @param expected the stream's last revision, -1 where there must be none
-   * @throws {WrongRevision}
-   * @throws {EventStoreUnavailable} whether it is stored is not known
+   * @throws {VersionConflict} its actual revision may count an event that cannot be read yet
+   * @throws {EventStoreUnavailable} its outcome is not known
    */
   async append(
     stream: string,
     events: readonly NewEvent[],
-    expected: number,
+    expected: ExpectedRevision,
   ): Promise<AppendResult> {
-    const onServer = this.#names.onServer(stream);
     const written = events.map(({ id, type, data, metadata }) =>
       jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } }),
     );
     try {
       const { nextExpectedRevision, position } = await this.#connection.call((driver) => ({
-        result: driver.appendToStream(onServer, written, {
-          expectedRevision: expected === -1 ? NO_STREAM : BigInt(expected),
+        result: driver.appendToStream(this.#nameOf(stream), written, {
+          expectedRevision: expected === 'no-stream' ? NO_STREAM : BigInt(expected),
           requiresLeader: true,
           // The limit of the call decides; the driver's own would count what keeps this process busy.
           deadline: 2 * CALL_MS,
@@ -82,8 +108,8 @@ export class KurrentDbClient {
       return { revision: Number(nextExpectedRevision), position: placeOf(position) };
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) {
-        const { actualVersion } = error;
-        throw new WrongRevision(actualVersion === NO_STREAM ? -1 : Number(actualVersion));
+        const { actualVersion: actual } = error;
+        throw new VersionConflict(stream, expected, actual === NO_STREAM ? -1 : Number(actual));
       }
       if (error instanceof MaxAppendSizeExceededError) {
         throw new Error(
@@ -92,129 +118,160 @@ export class KurrentDbClient {
           { cause: error },
         );
       }
-      throw unavailable('The event store did not confirm an append.', error);
+      throw new EventStoreUnavailable('The event store did not confirm an append.', {
+        cause: error,
+      });
     }
   }
 
   /** Empty where there is no such stream. @throws {EventStoreUnavailable} */
   async readStream(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
     if (limit < 1) return [];
-    const onServer = this.#names.onServer(stream);
-    try {
-      const events = await this.#collect((driver) =>
-        driver.readStream(
-          onServer,
-          {
-            fromRevision: BigInt(from),
-            maxCount: limit,
-            direction: FORWARDS,
-            requiresLeader: true,
-          },
-          { highWaterMark: READ_AHEAD },
-        ),
-      );
-      return events.map((event) => recordedEvent(event, this.#names));
-    } catch (error) {
-      if (error instanceof StreamNotFoundError) return [];
-      throw unavailable('The event store could not be read.', error);
-    }
-  }
-
-  /** Events of all our streams. @throws {EventStoreUnavailable} */
-  async readAll(range: LogRange): Promise<RecordedEvent[]> {
-    if (range.limit < 1) return [];
-    try {
-      const events = await this.#collect((driver) =>
-        driver.readFiltered(this.#names.prefixes, range),
-      );
-      return events.map((event) => recordedEvent(event, this.#names));
-    } catch (error) {
-      throw unavailable('The event store could not be read.', error);
-    }
+    const name = this.#nameOf(stream);
+    const range = { fromRevision: BigInt(from), maxCount: limit, direction: FORWARDS } as const;
+    const events = await this.#call((driver) =>
+      collected(
+        driver.readStream(name, { ...range, requiresLeader: true }, { highWaterMark: READ_AHEAD }),
+      ),
+    );
+    return events.map((event) => this.recordedEvent(event));
   }
 
   /**
-   * The log's last events, whosever they are, the last one first.
+   * Events of our streams after a position. The server filters subscriptions only, so this is one that
+   * ends with the log, in steps that end soon enough to be waited for however much others have written.
+   * @throws {EventStoreUnavailable}
+   */
+  async readAll(after: bigint, limit: number): Promise<RecordedEvent[]> {
+    const found: RecordedEvent[] = [];
+    for (let step: Step = { events: [], reached: after, isEnd: false }; !step.isEnd; ) {
+      const left = limit - found.length;
+      if (left < 1) break;
+      const from = step.reached;
+      step = await this.#call((driver) => this.#step(driver, from, left));
+      found.push(...step.events.map((event) => this.recordedEvent(event)));
+    }
+    return found;
+  }
+
+  /**
+   * The log's last entries, the last one first.
    * @param before exclusive; default: the end
    * @throws {EventStoreUnavailable}
    */
-  async readTail(before: bigint | undefined, limit: number): Promise<readonly Placed[]> {
-    try {
-      const events = await this.#collect((driver) =>
+  async readTail(before: bigint | undefined, limit: number): Promise<readonly LogEntry[]> {
+    const events = await this.#call((driver) =>
+      collected(
         driver.readAll({
           fromPosition: before === undefined ? END : { commit: before, prepare: before },
           maxCount: limit,
           direction: BACKWARDS,
           requiresLeader: true,
         }),
-      );
-      return events.map(({ position, streamId }) => ({
-        position: placeOf(position),
-        isOurs: this.#names.isOurs(streamId),
-      }));
-    } catch (error) {
-      throw unavailable('The event store could not be read.', error);
-    }
-  }
-
-  /**
-   * The last of our events before a position. The server looks at every event on the way, some 200,000
-   * in a second, so this may take long; other calls do not suffer from it.
-   * @throws {EventStoreUnavailable}
-   */
-  async findBefore(before: bigint): Promise<bigint | undefined> {
-    return this.#find({ from: before, limit: 1, backwards: true }, (at) => at < before);
-  }
-
-  /** The first of our events after a position; may take as long. @throws {EventStoreUnavailable} */
-  async findAfter(after: bigint): Promise<bigint | undefined> {
-    // One more than is wanted: the first may be the one at `after`.
-    return this.#find({ from: after, limit: 2, backwards: false }, (at) => at > after);
-  }
-
-  async #find(range: LogRange, isTaken: (at: bigint) => boolean): Promise<bigint | undefined> {
-    try {
-      return await this.#connection.search((driver) =>
-        firstOf(driver.readFiltered(this.#names.prefixes, range), isTaken),
-      );
-    } catch (error) {
-      throw unavailable('The event store could not be searched.', error);
-    }
-  }
-
-  /** Whether the server answers and lets its log be read; one try only. @throws {Error} the driver's own */
-  async probe(): Promise<void> {
-    await this.#connection.call((driver) =>
-      collected(
-        driver.readAll({
-          fromPosition: END,
-          maxCount: 1,
-          direction: BACKWARDS,
-          requiresLeader: true,
-        }),
       ),
     );
+    return events.map(({ position, streamId }) => ({
+      position: placeOf(position),
+      isOurs: this.#ours.test(streamId),
+    }));
   }
 
   /** Our events after a position, as they come. */
-  follow(after: bigint): EventFeed {
-    const subscription = this.#connection.driver.subscribeToAll(
-      {
-        fromPosition: after === 0n ? START : { commit: after, prepare: after },
-        filter: streamNameFilter({ prefixes: [...this.#names.prefixes] }),
-        requiresLeader: true,
-      },
-      { highWaterMark: READ_AHEAD },
-    );
-    return new EventFeed(subscription, (event) => recordedEvent(event, this.#names));
+  subscribe(after: bigint): DriverSubscription {
+    return this.#subscribe(this.#connection.driver, after);
+  }
+
+  /** @throws {Error} somebody else wrote it: it is not a JSON object */
+  recordedEvent(event: DriverEvent): RecordedEvent {
+    const { streamId, id, type, revision, isJson, data, metadata = {}, position } = event;
+    if (!isJson || !isObject(data) || !isObject(metadata)) {
+      throw new Error(
+        `Event ${revision} of the stream ${streamId} is not one of this service: give it a server ` +
+          'of its own, or a namespace in EVENT_STORE_URL.',
+      );
+    }
+    return {
+      id,
+      type,
+      data,
+      metadata,
+      stream: this.#namespace === '' ? streamId : streamId.slice(this.#namespace.length + 1),
+      revision: Number(revision),
+      position: placeOf(position),
+    };
   }
 
   async close(): Promise<void> {
     await this.#connection.close();
   }
 
-  #collect(start: (driver: Driver) => DriverRead): Promise<DriverEvent[]> {
-    return this.#connection.read((driver) => collected(start(driver)));
+  #nameOf(stream: string): string {
+    return this.#namespace === '' ? stream : `${this.#namespace}.${stream}`;
+  }
+
+  /** Reads on until there are enough, the log ends, or its time is over and it has got on. */
+  #step(driver: Driver, after: bigint, limit: number): Call<Step> {
+    const { promise, resolve, reject } = Promise.withResolvers<Step>();
+    const until = performance.now() + STEP_MS;
+    const events: DriverEvent[] = [];
+    let reached = after;
+    let ended = false;
+    const end = (isEnd: boolean): void => {
+      ended = true;
+      resolve({ events, reached, isEnd });
+    };
+    // What the driver tells of the log's course may overtake the events before it.
+    const drain = (): void => {
+      while (subscription.read() !== null);
+    };
+    const subscription = this.#subscribe(driver, after, (position) => {
+      drain();
+      if (ended) return;
+      reached = position;
+      if (performance.now() > until) end(false);
+    });
+    subscription.on('data', ({ event }) => {
+      if (ended || event === undefined) return;
+      events.push(event);
+      reached = placeOf(event.position);
+      if (events.length === limit || performance.now() > until) end(false);
+    });
+    subscription.on('caughtUp', () => {
+      drain();
+      if (!ended) end(true);
+    });
+    subscription.on('error', reject);
+    subscription.on('end', () => reject(new Error('The server ended the read.')));
+    const cancel = (): void => void subscription.unsubscribe().catch(() => {});
+    return { result: promise.finally(cancel), cancel };
+  }
+
+  #subscribe(
+    driver: Driver,
+    after: bigint,
+    checkpoint?: (position: bigint) => void,
+  ): DriverSubscription {
+    const checkpointReached =
+      checkpoint && ((_: unknown, { commit }: Position): void => checkpoint(commit));
+    return driver.subscribeToAll(
+      {
+        fromPosition: after === 0n ? START : { commit: after, prepare: after },
+        filter: streamNameFilter({
+          regex: this.#ours.source,
+          ...(checkpointReached && { checkpointReached }),
+        }),
+        requiresLeader: true,
+      },
+      { highWaterMark: READ_AHEAD },
+    );
+  }
+
+  async #call<T>(start: (driver: Driver) => Call<T>): Promise<T> {
+    try {
+      return await this.#connection.read(start);
+    } catch (error) {
+      throw new EventStoreUnavailable('The event store could not be read.', { cause: error });
+    }
   }
 }
 
@@ -225,27 +282,20 @@ function collected(read: DriverRead): Call<DriverEvent[]> {
       if (event !== undefined) events.push(event);
     });
     read.on('end', () => resolve(events));
-    read.on('error', reject);
+    read.on('error', (error) => {
+      if (error instanceof StreamNotFoundError) resolve([]);
+      else reject(error);
+    });
   });
   return { result, cancel: () => void read.cancel().catch(() => {}) };
 }
 
-/** The first event that is taken, after which the server would go on searching for more. */
-function firstOf(read: DriverRead, isTaken: (at: bigint) => boolean): Call<bigint | undefined> {
-  const cancel = (): void => void read.cancel().catch(() => {});
-  const result = new Promise<bigint | undefined>((resolve, reject) => {
-    read.on('data', ({ event }) => {
-      const at = event === undefined ? undefined : placeOf(event.position);
-      if (at === undefined || !isTaken(at)) return;
-      resolve(at);
-      cancel();
-    });
-    read.on('end', () => resolve(undefined));
-    read.on('error', reject);
-  });
-  return { result, cancel };
+/** Each event has a position of its own, also among those appended together. */
+function placeOf(position: { readonly commit: bigint } | undefined): bigint {
+  // An event read from a stream has it since 22.6, as the driver's RecordedEvent type says.
+  if (position === undefined) throw new Error('This server gives no positions: it is too old.');
+  return position.commit;
 }
 
-function unavailable(message: string, cause: unknown): EventStoreUnavailable {
-  return new EventStoreUnavailable(message, { cause });
-}
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Uint8Array);

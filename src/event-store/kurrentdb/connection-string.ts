@@ -1,7 +1,7 @@
-/** The connection string of an event store server → what the driver is told. */
+/** Reads the connection string of an event store server. */
 import { readFileSync } from 'node:fs';
 
-export interface EventStoreAddress {
+export interface ConnectionString {
   readonly hosts: readonly { readonly address: string; readonly port: number }[];
   /** The one host is a DNS name of a whole cluster. */
   readonly discover: boolean;
@@ -14,7 +14,7 @@ export interface EventStoreAddress {
     readonly userKeyFile?: Buffer;
   };
   readonly user: { readonly username: string; readonly password: string } | undefined;
-  /** In front of every stream name, so that several deployments share a server; '' for none. */
+  /** Precedes every stream name, where others use the server too; empty on a server of our own. */
   readonly namespace: string;
   readonly settings: Readonly<Record<string, number>>;
 }
@@ -41,7 +41,7 @@ const NUMBERS = [
 const NAMES = [...FLAGS, ...Object.keys(FILES), ...NUMBERS, 'namespace', 'nodePreference'];
 
 /** @throws {TypeError} one line that says what is wrong with it, without its password */
-export function parseEventStoreUrl(url: string): EventStoreAddress {
+export function parseConnectionString(url: string): ConnectionString {
   const [, discover, user, hosts = '', query = ''] =
     FORM.exec(url.trim()) ??
     wrong('must look like esdb://host:2113?tls=false or kurrentdb+discover://user:password@host');
@@ -65,8 +65,8 @@ export function parseEventStoreUrl(url: string): EventStoreAddress {
   };
 }
 
-/** The servers of an address, for messages. */
-export const serversOf = ({ hosts }: EventStoreAddress): string =>
+/** The servers, for messages. */
+export const serversOf = ({ hosts }: ConnectionString): string =>
   hosts.map(({ address, port }) => `${address}:${port}`).join(', ');
 
 function readParameters(query: string): Map<string, string> {
@@ -107,7 +107,7 @@ function readNamespace(name: string | undefined): string {
   if (!/^[a-z0-9_]{1,40}$/.test(name)) {
     wrong('has a namespace that is not of 1 to 40 of the characters a-z, 0-9 and _');
   }
-  return `${name}.`;
+  return name;
 }
 
 function flag(parameters: ReadonlyMap<string, string>, name: (typeof FLAGS)[number]): boolean {

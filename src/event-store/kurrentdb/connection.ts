@@ -1,9 +1,9 @@
-import { CancelledError, UnavailableError } from '@eventstore/db-client';
+/** The connection to the server. Only this file and `client.ts` know the driver. */
+import { CancelledError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import type { Logger } from 'pino';
 import { Slots } from '../../slots.ts';
 import { within } from '../../within.ts';
-import type { EventStoreAddress } from './connection-string.ts';
-import { Driver } from './driver.ts';
+import type { ConnectionString } from './connection-string.ts';
 
 /** Longest that a call may take; the driver itself sets no limit to reads. */
 export const CALL_MS = 4_000;
@@ -11,17 +11,13 @@ export const CALL_MS = 4_000;
 const READ_MS = 8_000;
 /** A server lets a connection have so many calls at once, often 100; the driver hides that more wait. */
 const READS_AT_ONCE = 64;
+/** The driver's own default. */
+const KEEP_ALIVE_MS = 10_000;
+const NEVER_MS = 2 ** 31 - 1;
 
 export interface Call<T> {
   readonly result: Promise<T>;
   readonly cancel: () => void;
-}
-
-interface Line {
-  readonly driver: Driver;
-  /** Calls that wait for their answer. */
-  calls: number;
-  ended: boolean;
 }
 
 class NoAnswer extends Error {
@@ -30,43 +26,102 @@ class NoAnswer extends Error {
   }
 }
 
+/** The driver's client, with what it gets wrong put right. */
+export class Driver extends EventStoreDBClient {
+  static #made = 0;
+  /** Calls that wait for their answer. */
+  calls = 0;
+  ended = false;
+
+  static connect({ hosts, discover, ...rest }: ConnectionString): Driver {
+    const { tls, verify, certificates, user } = rest;
+    const settings = { ...rest.settings, keepAliveInterval: Driver.#ownInterval(rest.settings) };
+    const credentials = {
+      insecure: !tls,
+      ...certificates,
+      verifyOptions: { rejectUnauthorized: verify },
+    };
+    const [first = { address: '', port: 0 }] = hosts;
+    const driver = discover
+      ? new Driver({ ...settings, discover: first }, credentials, user)
+      : hosts.length > 1
+        ? new Driver({ ...settings, endpoints: [...hosts] }, credentials, user)
+        : new Driver({ ...settings, endpoint: first }, credentials, user);
+    const reconnect = driver.handleError;
+    // Nobody awaits it, and it rejects while no node of a cluster answers: that would end the process.
+    driver.handleError = async (client, error) => {
+      // A call that was cancelled here says nothing of the connection, which all the others share.
+      if (!isCancelledHere(error)) await reconnect(client, error).catch(() => {});
+    };
+    // Its batch append shares one stream among all appends of the process: where that breaks, all of them
+    // fail, and its deadline compares this clock with the server's.
+    driver.supports = async () => false;
+    return driver;
+  }
+
+  /**
+   * An interval that no other driver has: gRPC shares a socket among all that have the same settings, so
+   * a new connection would use the silent socket of the old one.
+   */
+  static #ownInterval({
+    keepAliveInterval: given = KEEP_ALIVE_MS,
+  }: Record<string, number>): number {
+    Driver.#made = (Driver.#made + 1) % 1_000;
+    return given < 0 ? NEVER_MS - Driver.#made : given + Driver.#made;
+  }
+
+  /** Closes the connection too, which `dispose` alone leaves open. */
+  async end(): Promise<void> {
+    this.ended = true;
+    await this.dispose();
+    const channel = await this.getChannel();
+    channel.close();
+  }
+}
+
 /**
  * Bounds every call. One without an answer makes later calls use a new connection; those under way on the
  * old one keep it until they end, for it may be only one answer that is lost.
  */
 export class Connection {
-  readonly #address: EventStoreAddress;
+  readonly #to: ConnectionString;
   readonly #logger: Logger;
   readonly #slots = new Slots(READS_AT_ONCE);
-  #line: Line;
+  #driver: Driver;
   #closed = false;
 
-  constructor(address: EventStoreAddress, logger: Logger) {
-    this.#address = address;
+  constructor(to: ConnectionString, logger: Logger) {
+    this.#to = to;
     this.#logger = logger;
-    this.#line = this.#connect();
+    this.#driver = Driver.connect(to);
   }
 
   get driver(): Driver {
-    return this.#line.driver;
+    return this.#driver;
   }
 
   /** One try. @throws {Error} the driver's, or that there was no answer in time */
   async call<T>(start: (driver: Driver) => Call<T>, withinMs = CALL_MS): Promise<T> {
-    const line = this.#usable();
-    const { result, cancel } = start(line.driver);
-    line.calls += 1;
+    if (this.#closed) throw new Error('The event store is closed.');
+    const driver = this.#driver;
+    const { result, cancel } = start(driver);
+    driver.calls += 1;
     try {
-      return await within(withinMs, whole(line, result), () => new NoAnswer(withinMs));
+      const value = await within(withinMs, result, () => new NoAnswer(withinMs));
+      // The driver ends a read that is cancelled with its connection as if it had read everything.
+      if (driver.ended) throw new Error('The connection was closed.');
+      return value;
     } catch (error) {
       if (error instanceof NoAnswer) {
         cancel();
-        this.#replace(line);
+        this.#replace(driver);
       }
       throw error;
     } finally {
-      line.calls -= 1;
-      this.#endIfUnused(line);
+      driver.calls -= 1;
+      if (driver !== this.#driver && driver.calls === 0 && !driver.ended) {
+        driver.end().catch(() => {});
+      }
     }
   }
 
@@ -86,46 +141,24 @@ export class Connection {
     }
   }
 
-  /** A read that may take long: it ends with its connection only, for which shorter calls decide. */
-  async search<T>(start: (driver: Driver) => Call<T>): Promise<T> {
-    const line = this.#usable();
-    return whole(line, start(line.driver).result);
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
-    this.#line.ended = true;
-    await this.#line.driver.end();
+    await this.#driver.end();
   }
 
-  #usable(): Line {
-    if (this.#closed) throw new Error('The event store is closed.');
-    return this.#line;
-  }
-
-  #connect(): Line {
-    return { driver: Driver.connect(this.#address), calls: 0, ended: false };
-  }
-
-  #replace(line: Line): void {
-    if (this.#line !== line || this.#closed) return;
+  #replace(driver: Driver): void {
+    if (this.#driver !== driver || this.#closed) return;
     this.#logger.warn('the event store does not answer: connecting anew');
-    this.#line = this.#connect();
-  }
-
-  #endIfUnused(line: Line): void {
-    if (line === this.#line || line.calls > 0 || line.ended) return;
-    line.ended = true;
-    line.driver.end().catch(() => {});
+    this.#driver = Driver.connect(this.#to);
   }
 }
 
-/** The driver ends a read that is cancelled with its connection as if it had read everything. */
-async function whole<T>(line: Line, result: Promise<T>): Promise<T> {
-  const value = await result;
-  if (line.ended) throw new Error('The connection was closed.');
-  return value;
-}
+/** gRPC's status CANCELLED, with the text that it has for calls that this side ended. */
+const isCancelledHere = (error: Error): boolean =>
+  'code' in error &&
+  error.code === 1 &&
+  'details' in error &&
+  error.details === 'Cancelled on client';
 
 function isRetried(error: unknown): boolean {
   return (

@@ -1,16 +1,10 @@
 /**
- * The event store on a server: EventStoreDB or KurrentDB, one server with two names. Ordinary appends
- * to single streams, so that any from 23.10 serves.
+ * The event store on a server: EventStoreDB or KurrentDB, one server with two names. It uses ordinary
+ * appends to single streams, so any version from 23.10 serves.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { StagedBlob } from '../../blob-store/port.ts';
-import { parseEventStoreUrl } from './connection-string.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { KurrentDbClient, WrongRevision } from './client.ts';
-import { LogHead } from './head.ts';
-import { StreamNames } from './names.ts';
-import { KurrentDbSubscription } from './subscription.ts';
-import { whyUnusable } from './unusable.ts';
 import {
   type AppendResult,
   type BatchHandler,
@@ -22,43 +16,47 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   type Subscription,
-  VersionConflict,
 } from '../port.ts';
+import { KurrentDbClient } from './client.ts';
+import { type ConnectionString, parseConnectionString, serversOf } from './connection-string.ts';
+import { KurrentDbSubscription } from './subscription.ts';
 
 const DEFAULT_LIMIT = 1_000;
-/** Pause before an append without an answer is sent once more: a lost connection is made anew in it. */
+/** A pause before an append without an answer is sent once more, for the connection to be made anew. */
 const RESEND_AFTER_MS = 100;
+/** Entries at the end of the log that are looked at for our last event, in two reads. */
+const TAIL_READS = [1, 32];
 
 /**
- * Connects to the server of a connection string and sees that it answers and lets its log be read.
- * @param url `esdb://` or `kurrentdb://`, with `?namespace=NAME` where deployments share a server
+ * Connects to the server of a connection string and finds the end of our log there.
+ * @param url `esdb://` or `kurrentdb://`, with `?namespace=NAME` where others use the server too
  * @throws {Error} one line that names the server, never its password, and the remedy
  */
 export async function openKurrentDb(
   url: string,
   { logger }: { readonly logger: Logger },
 ): Promise<EventStore> {
-  const address = parseEventStoreUrl(url);
-  const client = new KurrentDbClient(address, new StreamNames(address.namespace), logger);
+  const to = parseConnectionString(url);
+  const store = new KurrentDbEventStore(new KurrentDbClient(to, logger), logger);
   try {
-    await client.probe();
+    await store.head();
+    return store;
   } catch (error) {
-    await client.close().catch(() => {});
-    throw new Error(whyUnusable(address, error), { cause: error });
+    await store.close().catch(() => {});
+    throw new Error(whyUnusable(to, error), { cause: error });
   }
-  return new KurrentDbEventStore(client, logger);
 }
 
 class KurrentDbEventStore implements EventStore {
   readonly #client: KurrentDbClient;
   readonly #logger: Logger;
-  readonly #head: LogHead;
   readonly #subscriptions = new Set<Subscription>();
+  /** The end of the log when it was looked at last, and our last event there. */
+  #known = { end: 0n, head: 0n };
 
   constructor(client: KurrentDbClient, logger: Logger) {
     this.#client = client;
     this.#logger = logger;
-    this.#head = new LogHead(client);
   }
 
   async append(
@@ -70,23 +68,21 @@ class KurrentDbEventStore implements EventStore {
     const written = events.map(serialised);
     if (written.length === 0) throw new TypeError('An append needs at least one event.');
     if (blobs.length > 0) await storeAll(blobs);
-    const send = (): Promise<AppendResult> => this.#send(stream, written, expected);
     try {
-      return await send();
+      return await this.#client.append(stream, written, expected);
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
-      // Stored or not, it is safe: where the server has these events after the expected revision, it
-      // answers as it answered the first time.
+      // Sent again it is safe, stored or not: a server that has these very events after the expected
+      // revision answers as it did the first time.
       await delay(RESEND_AFTER_MS);
-      return send();
+      return this.#client.append(stream, written, expected);
     }
   }
 
   async readStream(
     stream: string,
-    options: ReadStreamOptions = {},
+    { from = 0, limit = DEFAULT_LIMIT }: ReadStreamOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    const { from = 0, limit = DEFAULT_LIMIT } = options;
     return this.#client.readStream(stream, from, limit);
   }
 
@@ -94,35 +90,40 @@ class KurrentDbEventStore implements EventStore {
     after = 0n,
     limit = DEFAULT_LIMIT,
   }: ReadAllOptions = {}): Promise<readonly RecordedEvent[]> {
-    const from = after === 0n ? undefined : after;
-    // One more than is wanted: the first may be the one at `after`.
-    const events = await this.#client.readAll({ from, limit: limit + 1, backwards: false });
-    return events.filter(({ position }) => position > after).slice(0, limit);
+    return this.#client.readAll(after, limit);
   }
 
   subscribe(after: bigint, handle: BatchHandler): Subscription {
-    const follow = this.#client.follow.bind(this.#client);
-    const subscription = new KurrentDbSubscription(follow, after, handle, this.#logger);
+    const subscription = new KurrentDbSubscription(this.#client, after, handle, this.#logger);
     this.#subscriptions.add(subscription);
     const forget = (): void => void this.#subscriptions.delete(subscription);
     subscription.ended.then(forget, forget);
     return subscription;
   }
 
-  head(): Promise<bigint> {
-    return this.#head.read();
-  }
-
-  async #send(
-    stream: string,
-    events: readonly NewEvent[],
-    expected: ExpectedRevision,
-  ): Promise<AppendResult> {
-    try {
-      return await this.#client.append(stream, events, expected === 'no-stream' ? -1 : expected);
-    } catch (error) {
-      if (!(error instanceof WrongRevision)) throw error;
-      throw new VersionConflict(stream, expected, error.actual);
+  /**
+   * Our last event is among the log's last entries, unless others write as well, be it the server its own:
+   * then it is found by reading our events on from the end that was known last.
+   */
+  async head(): Promise<bigint> {
+    const known = this.#known;
+    let end: bigint | undefined;
+    let before: bigint | undefined;
+    for (const limit of TAIL_READS) {
+      const entries = await this.#client.readTail(before, limit);
+      end ??= entries[0]?.position ?? 0n;
+      for (const { position, isOurs } of entries) {
+        if (isOurs) return this.#remember(end, position);
+        if (position <= known.end) return this.#remember(end, known.head);
+        before = position;
+      }
+      if (entries.length < limit) return this.#remember(end, 0n);
+    }
+    let { head } = known;
+    for (let after = known.end; ; after = head) {
+      const events = await this.#client.readAll(after, DEFAULT_LIMIT);
+      head = events.at(-1)?.position ?? head;
+      if (events.length < DEFAULT_LIMIT) return this.#remember(end ?? 0n, head);
     }
   }
 
@@ -130,9 +131,14 @@ class KurrentDbEventStore implements EventStore {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
     await this.#client.close();
   }
+
+  #remember(end: bigint, head: bigint): bigint {
+    if (end > this.#known.end) this.#known = { end: end > head ? end : head, head };
+    return head;
+  }
 }
 
-/** As it is now: later changes of the caller's objects must not reach the log. */
+/** The event as it is now: later changes of the caller's objects must not reach the log. */
 function serialised({ id, type, data, metadata }: NewEvent): NewEvent {
   return { id, type, data: copy(data), metadata: copy(metadata) };
 }
@@ -147,4 +153,42 @@ async function storeAll(blobs: readonly StagedBlob[]): Promise<void> {
       cause: error,
     });
   }
+}
+
+/** Texts of the driver's errors, each with a remedy for the operator; the first that fits counts. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /wrong version number|packet length too long/i,
+    'does not speak TLS there: add tls=false to EVENT_STORE_URL, or set up its certificate',
+  ],
+  [
+    /certificate|altname|CERT_|unable to verify/i,
+    'has a certificate that is not trusted: name its authority by tlsCAFile in EVENT_STORE_URL',
+  ],
+  [
+    /access.?denied|UNAUTHENTICATED|PERMISSION_DENIED|Unauthorized|HTTP status code 40[13]/i,
+    'refuses to have its log read: give a user and password that may read $all in EVENT_STORE_URL',
+  ],
+  [
+    /UNIMPLEMENTED|HTTP status code|content-type|Protocol error|HTTP2|Parse Error/i,
+    'does not answer as an event store: check host and port in EVENT_STORE_URL',
+  ],
+  [/Name resolution failed|ENOTFOUND|EAI_AGAIN/i, 'has a name that cannot be resolved'],
+  [
+    /ECONNRESET|socket hang up|EPIPE|disconnected before secure|Last error: Failed to connect/i,
+    'hangs up: is it an event store, and does tls in EVENT_STORE_URL fit it?',
+  ],
+  [/./s, 'does not answer: start it, or check host and port in EVENT_STORE_URL'],
+];
+
+/** One line for the operator: the server, never its password, and the remedy. */
+function whyUnusable(to: ConnectionString, error: unknown): string {
+  const text = causes(error).join('\n');
+  const [, reason] = REASONS.find(([pattern]) => pattern.test(text)) ?? ['', 'cannot be used'];
+  return `The event store at ${serversOf(to)} ${reason}.`;
+}
+
+function causes(error: unknown): string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  return [`${error.name} ${error.message}`, ...(error.cause ? causes(error.cause) : [])];
 }

@@ -1,33 +1,81 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventFeed } from './feed.ts';
-import type { BatchHandler, Subscription } from '../port.ts';
+import type { BatchHandler, RecordedEvent, Subscription } from '../port.ts';
+import type { DriverSubscription, KurrentDbClient } from './client.ts';
 
 /** Events handed over at once. */
 const BATCH = 500;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
+type Log = Pick<KurrentDbClient, 'subscribe' | 'recordedEvent'>;
+
+/** One subscription of the driver, until it drops. The server sends no more than is taken. */
+class Feed {
+  readonly #log: Log;
+  readonly #subscription: DriverSubscription;
+  #dropped: unknown;
+  #wake = (): void => {};
+
+  constructor(log: Log, after: bigint) {
+    this.#log = log;
+    this.#subscription = log.subscribe(after);
+    const drop = (error?: unknown): void => {
+      this.#dropped ??= error ?? new Error('The server ended the subscription.');
+      this.#wake();
+    };
+    this.#subscription.on('readable', () => this.#wake());
+    this.#subscription.on('error', drop);
+    this.#subscription.on('end', drop);
+    this.#subscription.on('close', drop);
+  }
+
+  /** The reason why no more will come, once the events before it are taken. */
+  get dropped(): unknown {
+    return this.#dropped;
+  }
+
+  /** Events that have come and are not taken yet. @throws {Error} one is not of this service */
+  take(limit: number): RecordedEvent[] {
+    const events: RecordedEvent[] = [];
+    while (events.length < limit) {
+      const next = this.#subscription.read();
+      if (next === null) break;
+      if (next.event !== undefined) events.push(this.#log.recordedEvent(next.event));
+    }
+    return events;
+  }
+
+  /** Resolves when there is something to take, or it has dropped. */
+  async more(): Promise<void> {
+    if (this.#dropped !== undefined) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  close(): void {
+    this.#dropped ??= new Error('The subscription was closed.');
+    this.#wake();
+    this.#subscription.unsubscribe().catch(() => {});
+  }
+}
+
 /**
- * Hands over what a feed gives, and follows the log again from the last event handled whenever the feed
- * drops: the driver gives each up at its first error. It ends for good only with its handler.
+ * Hands over the log's events, and subscribes again from the last one handled whenever the driver's
+ * subscription drops: the driver gives it up at its first error. It ends for good only with its handler.
  */
 export class KurrentDbSubscription implements Subscription {
   readonly ended: Promise<void>;
-  readonly #follow: (after: bigint) => EventFeed;
+  readonly #log: Log;
   readonly #handle: BatchHandler;
   readonly #logger: Logger;
   readonly #stopped = new AbortController();
   #after: bigint;
   #retryMs = FIRST_RETRY_MS;
 
-  constructor(
-    follow: (after: bigint) => EventFeed,
-    after: bigint,
-    handle: BatchHandler,
-    logger: Logger,
-  ) {
-    this.#follow = follow;
+  constructor(log: Log, after: bigint, handle: BatchHandler, logger: Logger) {
+    this.#log = log;
     this.#after = after;
     this.#handle = handle;
     this.#logger = logger;
@@ -43,7 +91,7 @@ export class KurrentDbSubscription implements Subscription {
   async #supervise(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const dropped = await this.#run();
+      const dropped = await this.#follow();
       if (signal.aborted) return;
       const retryMs = this.#retryMs * (0.5 + Math.random() / 2);
       this.#logger.warn({ err: dropped, retryMs }, 'the subscription dropped and will be resumed');
@@ -52,9 +100,9 @@ export class KurrentDbSubscription implements Subscription {
     }
   }
 
-  /** One feed, to its end; resolves with the reason. @throws what the handler throws */
-  async #run(): Promise<unknown> {
-    const feed = this.#follow(this.#after);
+  /** Follows one feed to its end; resolves with the reason. @throws what the handler throws */
+  async #follow(): Promise<unknown> {
+    const feed = new Feed(this.#log, this.#after);
     const close = (): void => feed.close();
     this.#stopped.signal.addEventListener('abort', close, { once: true });
     try {

@@ -1,6 +1,6 @@
-/** One append's share of a group commit. */
+/** The table of events, and one append's share of a group commit. */
 import type { Database } from 'better-sqlite3';
-import type { StoredInDatabase } from '../../sqlite/database.ts';
+import type { EmbeddedDatabase, StoredInDatabase } from '../../sqlite/database.ts';
 import type { Batch, Work } from '../../sqlite/group-commit.ts';
 import {
   type AppendResult,
@@ -10,7 +10,32 @@ import {
   VersionConflict,
 } from '../port.ts';
 import type { EventReader } from './read.ts';
-import { INSERT_EVENT } from './schema.ts';
+
+/** Positions and revisions are given by the writer inside its transaction, so neither has gaps. */
+const DDL = `
+CREATE TABLE IF NOT EXISTS events (
+  position INTEGER PRIMARY KEY,
+  stream TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  data TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  UNIQUE (stream, revision)
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS events_no_update BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER IF NOT EXISTS events_no_delete BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+`;
+
+export const INSERT_EVENT = `
+INSERT INTO events (position, stream, revision, id, type, data, metadata)
+VALUES (?, ?, ?, ?, ?, ?, ?)`;
+
+export function createEventTables(database: EmbeddedDatabase): void {
+  database.define(DDL);
+}
 
 /** Streams whose last revision is remembered: more than are written to at a time. */
 const REMEMBERED_STREAMS = 10_000;

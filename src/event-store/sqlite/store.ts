@@ -1,4 +1,5 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
+import { setImmediate } from 'node:timers/promises';
 import type { StagedBlob } from '../../blob-store/port.ts';
 import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
@@ -13,13 +14,14 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../port.ts';
-import { EventWriter, PendingAppend } from './append.ts';
+import { createEventTables, EventWriter, PendingAppend } from './append.ts';
 import { EventReader } from './read.ts';
-import { createEventTables } from './schema.ts';
-import { SqliteSubscription } from './subscription.ts';
 
 /** How often other processes' appends are looked for; a look costs a few microseconds. */
 const POLL_MS = 20;
+
+/** Events handed over at once. */
+const BATCH = 500;
 
 const inUse = new WeakSet<EmbeddedDatabase>();
 
@@ -141,5 +143,64 @@ function reading<T>(read: () => T): T {
     return read();
   } catch (error) {
     throw new EventStoreUnavailable('The event store could not be read.', { cause: error });
+  }
+}
+
+/** Reads on from where it is, hands over, and sleeps until it is woken when there is nothing more. */
+class SqliteSubscription implements Subscription {
+  readonly ended: Promise<void>;
+  readonly #read: (after: bigint, limit: number) => readonly RecordedEvent[];
+  readonly #handle: BatchHandler;
+  #after: bigint;
+  #stopped = false;
+  #woken = false;
+  #resume = (): void => {};
+
+  constructor(
+    read: (after: bigint, limit: number) => readonly RecordedEvent[],
+    after: bigint,
+    handle: BatchHandler,
+  ) {
+    this.#read = read;
+    this.#after = after;
+    this.#handle = handle;
+    this.ended = this.#run();
+  }
+
+  /** Something may have been appended. */
+  wake(): void {
+    this.#woken = true;
+    this.#resume();
+  }
+
+  /** Waits for the handler that is running; so the handler must not wait for this. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.wake();
+    await this.ended.catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    await setImmediate();
+    while (!this.#stopped) {
+      this.#woken = false;
+      const events = this.#read(this.#after, BATCH);
+      const last = events.at(-1);
+      if (last === undefined) {
+        await this.#sleep();
+        continue;
+      }
+      await this.#handle(events);
+      this.#after = last.position;
+      // A long catch-up must not keep the event loop from everyone else.
+      if (events.length === BATCH) await setImmediate();
+    }
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#woken) resolve();
+      else this.#resume = resolve;
+    });
   }
 }

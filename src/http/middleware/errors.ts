@@ -3,7 +3,6 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
-import { ReadModelDamaged } from '../../read-model/database.ts';
 import { reasonOf } from '../../reason.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
@@ -16,12 +15,11 @@ function toServiceError(error: unknown, requestId: string): ServiceError {
     const code = error.scope === 'client' ? 'rate_limit_exceeded' : 'service_unavailable';
     return new ServiceError(code, error.message, { retryAfter: error.retryAfter });
   }
-  // Nothing is accepted that is not on disk, and what is derived is made anew: the client may try again.
+  // Nothing is accepted that is not on disk: the client may try again.
   if (
     error instanceof EventStoreUnavailable ||
     error instanceof BlobStoreUnavailable ||
-    error instanceof KeyringUnavailable ||
-    error instanceof ReadModelDamaged
+    error instanceof KeyringUnavailable
   ) {
     return new ServiceError('service_unavailable', undefined, {
       retryAfter: STORE_RETRY_SECONDS,

@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { ledger } from '../../../projections/ledger.ts';
-import { compareGenerations } from '../../../src/read-model/compare.ts';
+import { compareGenerations } from '../../support/compare-generations.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { type RebuildProgress, rebuildReadModel } from '../../../src/read-model/rebuild.ts';
 import { history, opening, request } from '../../support/history.ts';
@@ -192,24 +192,4 @@ void test('a directory that is deleted under a running service comes back', asyn
   const page = readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 });
   t.equal(page.total, 25);
   t.ok(existsSync(current(directory)));
-});
-
-void test('damage that shows while running is mended from the log', async (t) => {
-  const { log, directory, runner, readModel } = openProjected(t);
-  await runner.waitFor(await write(log, history(2, 200)));
-  readModel.query((db) => db.pragma('wal_checkpoint(TRUNCATE)'));
-  readModel.query((db) => db.pragma('cache_size = 0'));
-  writeFileSync(current(directory), Buffer.alloc(400_000, 0xaa));
-  await write(log, [request(9000, 1)]);
-  const head = await write(log, [request(9001, 1)]);
-  const committed = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => committed.reject(new Error('not within 10 s')), 10_000);
-  runner.onCommit(() => {
-    if (runner.checkpoint() === head) committed.resolve();
-  });
-  runner.start();
-  await committed.promise;
-  clearTimeout(deadline);
-  const page = readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 });
-  t.equal(page.total, 102);
 });

@@ -5,7 +5,7 @@ import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries, conversions } from '../../../projections/conversions.ts';
 import { ledger } from '../../../projections/ledger.ts';
 import { ProjectionFailed } from '../../../src/read-model/batch-writer.ts';
-import { compareGenerations } from '../../../src/read-model/compare.ts';
+import { compareGenerations } from '../../support/compare-generations.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import type { Projection } from '../../../src/read-model/projection.ts';
 import { ProjectionRunner } from '../../../src/read-model/runner.ts';

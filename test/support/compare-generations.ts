@@ -1,6 +1,6 @@
 /** Holds two generations against each other: a replay must give the rows that the live run gave. */
 import Sqlite, { type Database } from 'better-sqlite3';
-import type { Projection } from './projection.ts';
+import type { Projection } from '../../src/read-model/projection.ts';
 
 /** Differences told before it gives up. */
 const MOST_TOLD = 20;

@@ -1,0 +1,121 @@
+/** A read model is verified when it is opened: one that is damaged or of another log is made anew. */
+import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
+import type { Test } from 'tap';
+import { test } from 'tap';
+import { allProjections } from '../../../projections/all.ts';
+import { conversionQueries } from '../../../projections/conversions.ts';
+import type { EventStore } from '../../../src/event-store/port.ts';
+import { freshQuery } from '../../../src/application/fresh-query.ts';
+import { openReadModel, type ReadModel } from '../../../src/read-model/database.ts';
+import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
+import { ProjectionRunner } from '../../../src/read-model/runner.ts';
+import { history, opening, request } from '../../support/history.ts';
+import { openLog, write } from '../../support/log.ts';
+import { openProjected } from '../../support/projected.ts';
+import { accountId, conversionId } from '../../support/samples.ts';
+
+const current = (directory: string) => generationPath(directory, currentGeneration(directory));
+const databases = (directory: string) =>
+  readdirSync(directory).filter((name) => /^(g|build-).*\.db$/.test(name));
+
+/** Opens a node's read model as the service does. */
+async function openVerified(t: Test, directory: string, store: EventStore) {
+  const readModel = await openReadModel({ directory, projections: allProjections }, store);
+  const runner = new ProjectionRunner({ store, readModel });
+  t.teardown(async () => {
+    await runner.stop();
+    readModel.close();
+  });
+  return { readModel, runner };
+}
+
+/** Overwrites the first page of a table; returns once it is in the file. */
+function damage(readModel: ReadModel, directory: string, table: string): void {
+  const [firstPage, pageBytes] = readModel.query((db) => {
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    db.pragma('cache_size = 0');
+    const root = db.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?');
+    const size = Number(db.pragma('page_size', { simple: true }));
+    return [root.pluck().get(table) ?? 0, size] as const;
+  });
+  const file = openSync(current(directory), 'r+');
+  writeSync(file, Buffer.alloc(pageBytes, 0xaa), 0, pageBytes, (firstPage - 1) * pageBytes);
+  closeSync(file);
+}
+
+for (const [name, before, after] of [
+  ['older than the read model', 60, 30],
+  ['as long as the read model, with another past', 60, 60],
+  ['longer than the read model, with another past', 30, 60],
+  ['empty', 60, 0],
+] as const) {
+  void test(`a log that was put back, ${name}: the read model is made anew of it`, async (t) => {
+    const old = openProjected(t);
+    await write(old.log, [opening(3, 10), request(7000, 3)]);
+    await old.runner.waitFor(await write(old.log, history(2, before)));
+    await old.runner.stop();
+    old.readModel.close();
+
+    const restored = openLog(t, 'other');
+    if (after > 0) await write(restored, [opening(4, 10), opening(5, 10), ...history(2, after)]);
+    const { store } = restored;
+    const { readModel, runner } = await openVerified(t, old.directory, store);
+    const told = async (): Promise<number> => {
+      const queries = await freshQuery({ store, readModel, runner }, conversionQueries);
+      t.equal(queries.byId(conversionId(7000)), undefined, 'what the log does not hold');
+      return queries.page(accountId(1), { offset: 0, limit: 1 }).total;
+    };
+    t.equal(await told(), after / 2);
+    runner.start();
+    await write(restored, after > 0 ? [request(9001, 1)] : history(2, 2));
+    t.equal(await told(), after / 2 + 1, 'what comes is told');
+  });
+}
+
+void test('a whole read model of the same log is kept', async (t) => {
+  const { log, directory, runner, readModel } = openProjected(t);
+  const head = await write(log, history(2, 50));
+  await runner.waitFor(head);
+  await runner.stop();
+  readModel.close();
+  const again = await openVerified(t, directory, log.store);
+  t.equal(again.readModel.reached(), 0n, 'not read yet');
+  t.equal(again.runner.checkpoint(), head);
+  t.strictSame(databases(directory), ['g1.db']);
+});
+
+void test('a damaged page that only a query would meet is found at the next opening', async (t) => {
+  const { log, directory, runner, readModel } = openProjected(t);
+  const head = await write(log, history(2, 300));
+  await runner.waitFor(head);
+  damage(readModel, directory, 'conversions');
+  t.throws(() => readModel.query(conversionQueries).byId(conversionId(50)), {
+    code: 'SQLITE_CORRUPT',
+  });
+  await runner.stop();
+  readModel.close();
+  const again = await openVerified(t, directory, log.store);
+  await again.runner.waitFor(head);
+  t.match(again.readModel.query(conversionQueries).byId(conversionId(50)), { status: 'completed' });
+  t.strictSame(databases(directory), ['g2.db']);
+});
+
+void test('damage that the projections meet ends them, and the next opening mends it', async (t) => {
+  const { log, directory, runner, readModel } = openProjected(t);
+  await runner.waitFor(await write(log, history(2, 200)));
+  readModel.query((db) => db.pragma('wal_checkpoint(TRUNCATE)'));
+  readModel.query((db) => db.pragma('cache_size = 0'));
+  writeFileSync(current(directory), Buffer.alloc(400_000, 0xaa));
+  runner.start();
+  const head = await write(log, [request(9000, 1)]);
+  await t.rejects(runner.ended, { message: /damaged; start again, and it is made anew/ });
+  await t.rejects(runner.waitFor(head), { message: /damaged; start again/ });
+  await runner.stop();
+  readModel.close();
+  const again = await openVerified(t, directory, log.store);
+  await again.runner.waitFor(head);
+  t.equal(
+    again.readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 }).total,
+    101,
+  );
+});
