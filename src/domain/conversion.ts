@@ -6,6 +6,7 @@ export const conversionStream = (conversionId: string): string => `conversion-${
 
 export type ConversionEvent = EventOf<
   | 'ConversionStarted'
+  | 'ConversionRequeued'
   | 'ConversionCompleted'
   | 'ConversionFailed'
   | 'ConversionOutcomeIgnored'
@@ -21,7 +22,10 @@ const MAX_IGNORED = 10;
 
 export interface ConversionState {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** Tries that count: starts less those given back. */
   readonly attempts: number;
+  /** The renderer of the latest try that counts. */
+  readonly startedBy: string | undefined;
   /** The outcome that counted, so that its repetition is told from a second outcome. */
   readonly ended: { readonly renderer: string; readonly attempt: number } | undefined;
   readonly ignored: number;
@@ -32,6 +36,7 @@ export interface ConversionState {
 const initialState: ConversionState = {
   status: 'pending',
   attempts: 0,
+  startedBy: undefined,
   ended: undefined,
   ignored: 0,
   expired: false,
@@ -52,6 +57,7 @@ interface EndOf extends OutcomeOf {
 
 export type ConversionCommand =
   | ({ readonly type: 'StartConversion' } & OutcomeOf)
+  | ({ readonly type: 'RequeueConversion' } & OutcomeOf)
   | ({
       readonly type: 'CompleteConversion';
       readonly document: BlobRef;
@@ -75,11 +81,17 @@ export type ConversionCommand =
 
 function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
   switch (event.type) {
-    case 'ConversionStarted':
+    case 'ConversionStarted': {
+      const { attempt, renderer } = event.data;
+      if (attempt < state.attempts) return { ...state, status: 'processing' };
+      return { ...state, status: 'processing', attempts: attempt, startedBy: renderer };
+    }
+    case 'ConversionRequeued':
       return {
         ...state,
-        status: 'processing',
-        attempts: Math.max(state.attempts, event.data.attempt),
+        status: 'pending',
+        attempts: event.data.attempt - 1,
+        startedBy: undefined,
       };
     case 'ConversionCompleted':
       return {
@@ -133,6 +145,20 @@ function start(
   ];
 }
 
+/** Takes back the latest try, where it is that renderer's. */
+function requeue(
+  { accountId, conversionId, renderer, attempt, at }: OutcomeOf,
+  { attempts, startedBy }: ConversionState,
+): readonly ConversionEvent[] {
+  if (attempt !== attempts || renderer !== startedBy) return [];
+  return [
+    {
+      type: 'ConversionRequeued',
+      data: { accountId, conversionId, renderer, attempt, requeuedAt: at },
+    },
+  ];
+}
+
 const unreportedStart = (command: EndOf, state: ConversionState): readonly ConversionEvent[] =>
   command.startedAt === undefined ? [] : start(command, command.startedAt, state);
 
@@ -145,6 +171,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
   switch (command.type) {
     case 'StartConversion':
       return open ? start(command, at, state) : [];
+    case 'RequeueConversion':
+      return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pages, timings, chrome, manifest } = command;
       if (!open) return ignore(command, 'completed', state);
@@ -197,7 +225,7 @@ export const conversion: Decider<ConversionState, ConversionCommand, ConversionE
 };
 
 export const conversionSnapshot: SnapshotCodec<ConversionState> = {
-  version: 1,
+  version: 2,
   encode: (state) => state,
   decode: (json) => json as ConversionState,
 };
