@@ -31,7 +31,7 @@ CREATE TABLE conversion_totals (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 1,
+  version: 2,
   tables: ['conversions', 'conversion_totals'],
   ddl,
   handlers(db) {
@@ -49,6 +49,7 @@ export const conversions: Projection = {
        VALUES (?, ?, ?, 'pending', ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
+    const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
       `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pages = ?
        WHERE id = ?`,
@@ -63,6 +64,9 @@ export const conversions: Projection = {
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
+      },
+      ConversionRequeued({ conversionId }) {
+        requeue.run(conversionId);
       },
       ConversionCompleted({ conversionId, document, pages, completedAt }) {
         complete.run(completedAt, JSON.stringify(document), pages, conversionId);

@@ -17,7 +17,7 @@ CREATE TABLE unfinished_conversions (
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 1,
+  version: 2,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
@@ -29,6 +29,9 @@ export const unfinishedConversions: Projection = {
     const start = db.prepare(
       `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
        WHERE conversion_id = ?`,
+    );
+    const requeue = db.prepare(
+      'UPDATE unfinished_conversions SET attempts = ?, started_at = NULL WHERE conversion_id = ?',
     );
     const remove = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
     return typedHandlers({
@@ -44,6 +47,9 @@ export const unfinishedConversions: Projection = {
       },
       ConversionStarted({ conversionId, attempt, startedAt }) {
         start.run(attempt, startedAt, conversionId);
+      },
+      ConversionRequeued({ conversionId, attempt }) {
+        requeue.run(attempt - 1, conversionId);
       },
       ConversionCompleted({ conversionId }) {
         remove.run(conversionId);
@@ -64,7 +70,7 @@ export interface UnfinishedRow {
   readonly options: PrintOptions;
   /** Milliseconds since the Unix epoch, as is `startedAt`. */
   readonly requestedAt: number;
-  /** The highest attempt that a renderer has begun; 0 before the first. */
+  /** The highest attempt that a renderer has begun and not given back; 0 before the first. */
   readonly attempts: number;
   /** When the latest attempt began. */
   readonly startedAt?: number;

@@ -6,6 +6,7 @@ export const conversionStream = (conversionId: string): string => `conversion-${
 
 export type ConversionEvent = EventOf<
   | 'ConversionStarted'
+  | 'ConversionRequeued'
   | 'ConversionCompleted'
   | 'ConversionFailed'
   | 'ConversionOutcomeIgnored'
@@ -28,7 +29,10 @@ interface Outcome {
 
 export interface ConversionState {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** Tries that count: starts less those given back. */
   readonly attempts: number;
+  /** The renderer of the latest try that counts. */
+  readonly startedBy: string | undefined;
   /** The outcome that counted and those recorded as ignored: a repeated report changes nothing. */
   readonly ended: Outcome | undefined;
   readonly ignored: readonly Outcome[];
@@ -39,6 +43,7 @@ export interface ConversionState {
 const initialState: ConversionState = {
   status: 'pending',
   attempts: 0,
+  startedBy: undefined,
   ended: undefined,
   ignored: [],
   expired: false,
@@ -59,6 +64,7 @@ interface EndOf extends OutcomeOf {
 
 export type ConversionCommand =
   | ({ readonly type: 'StartConversion' } & OutcomeOf)
+  | ({ readonly type: 'RequeueConversion' } & OutcomeOf)
   | ({
       readonly type: 'CompleteConversion';
       readonly document: BlobRef;
@@ -87,11 +93,17 @@ const outcomeOf = (
 
 function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
   switch (event.type) {
-    case 'ConversionStarted':
+    case 'ConversionStarted': {
+      const { attempt, renderer } = event.data;
+      if (attempt < state.attempts) return { ...state, status: 'processing' };
+      return { ...state, status: 'processing', attempts: attempt, startedBy: renderer };
+    }
+    case 'ConversionRequeued':
       return {
         ...state,
-        status: 'processing',
-        attempts: Math.max(state.attempts, event.data.attempt),
+        status: 'pending',
+        attempts: event.data.attempt - 1,
+        startedBy: undefined,
       };
     case 'ConversionCompleted':
       return {
@@ -145,6 +157,20 @@ function start(
   ];
 }
 
+/** Takes back the latest try, where it is that renderer's. */
+function requeue(
+  { accountId, conversionId, renderer, attempt, at }: OutcomeOf,
+  { attempts, startedBy }: ConversionState,
+): readonly ConversionEvent[] {
+  if (attempt !== attempts || renderer !== startedBy) return [];
+  return [
+    {
+      type: 'ConversionRequeued',
+      data: { accountId, conversionId, renderer, attempt, requeuedAt: at },
+    },
+  ];
+}
+
 const unreportedStart = (command: EndOf, state: ConversionState): readonly ConversionEvent[] =>
   command.startedAt === undefined ? [] : start(command, command.startedAt, state);
 
@@ -157,6 +183,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
   switch (command.type) {
     case 'StartConversion':
       return open ? start(command, at, state) : [];
+    case 'RequeueConversion':
+      return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pages, timings, chrome, manifest } = command;
       if (!open) return ignore(command, 'completed', state);

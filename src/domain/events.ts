@@ -129,6 +129,14 @@ export const EVENT_SCHEMAS = {
     attempt: Count,
     startedAt: Time,
   }),
+  /** A stopping renderer gave the conversion back: its start counts no longer as a try. */
+  ConversionRequeued: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    renderer: Type.String(),
+    attempt: Count,
+    requeuedAt: Time,
+  }),
   ConversionCompleted: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,

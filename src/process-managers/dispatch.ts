@@ -16,7 +16,7 @@ const SWEEP_MS = 30_000;
 
 export interface DispatchDependencies {
   readonly logger: Logger;
-  readonly queue: Pick<RenderQueue, 'offer' | 'waiting'>;
+  readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly store: EventStore;
@@ -34,11 +34,22 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
   // The first round too: a read model that is being built anew still shows what has long ended.
   let sweepDue = true;
 
+  const retain = async (): Promise<void> => {
+    try {
+      const unfinished = readModel.query(unfinishedQueries);
+      await queue.retain((conversionId) => unfinished.byId(conversionId) !== undefined);
+    } catch (error) {
+      // What has ended is taken out by a later sweep; what has not must be offered.
+      logger.warn({ err: error }, 'the render queue keeps jobs that have ended');
+    }
+  };
+
   const step = async (stopping: AbortSignal): Promise<void> => {
     if (sweepDue) {
       // Rows of conversions that have ended must be gone before the rest is offered.
       await runner.waitFor(await store.head());
       sweepDue = false;
+      await retain();
       cursor = 0n;
     }
     while (queue.waiting() < MAX_WAITING) {

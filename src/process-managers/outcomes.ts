@@ -32,7 +32,7 @@ function believed(report: RenderReport, now: number): RenderReport {
   const near = (time: number): number =>
     Math.abs(time - now) > MAX_CLOCK_DIFFERENCE_MS ? now : time;
   const at = near(report.at);
-  if (report.kind === 'started' || report.startedAt === undefined) return { ...report, at };
+  if (!('startedAt' in report) || report.startedAt === undefined) return { ...report, at };
   return { ...report, at, startedAt: Math.min(at, near(report.startedAt)) };
 }
 
@@ -69,6 +69,8 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
   switch (report.kind) {
     case 'started':
       return { command: { ...report, type: 'StartConversion' }, blobs: [] };
+    case 'requeued':
+      return { command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
       const content = Buffer.from(report.manifest);
       // No renderer of ours makes one; refusing the report would only bring it again for ever.

@@ -116,6 +116,20 @@ export class FairTurns {
     return job;
   }
 
+  /** @returns the conversions whose jobs it has forgotten: those that `keeps` is false for */
+  retain(keeps: (conversionId: string) => boolean): string[] {
+    const forgotten: string[] = [];
+    for (const account of this.#waiting) {
+      for (const job of account.waiting.splice(0)) {
+        if (keeps(job.conversionId)) account.waiting.push(job);
+        else forgotten.push(job.conversionId);
+      }
+      if (account.waiting.length === 0) this.#waiting.delete(account);
+    }
+    this.#size -= forgotten.length;
+    return forgotten;
+  }
+
   /** A renderer has the job: its slot time counts from now. */
   begin(conversionId: string): void {
     const inFlight = this.#inFlight.get(conversionId);

@@ -45,6 +45,11 @@ export class InProcessRenderQueue implements RenderQueue {
     return Promise.resolve();
   }
 
+  retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
+    for (const id of this.#waiting.retain(isUnfinished)) this.#known.delete(id);
+    return Promise.resolve();
+  }
+
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
     const pump: Pump = { slots, handle, inHand: 0, holding: 0 };
     this.#pumps.add(pump);

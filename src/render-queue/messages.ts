@@ -31,6 +31,11 @@ export interface StartedReport extends ReportOf {
   readonly kind: 'started';
 }
 
+/** The renderer stops: its start counts no longer as a try. */
+export interface RequeuedReport extends ReportOf {
+  readonly kind: 'requeued';
+}
+
 interface OutcomeReport extends ReportOf {
   /** When rendering began, as `at`: of one that ended before its start was worth a report. */
   readonly startedAt?: number;
@@ -55,4 +60,4 @@ export interface FailedReport extends OutcomeReport {
 }
 
 /** What a renderer node says about a job. */
-export type RenderReport = StartedReport | CompletedReport | FailedReport;
+export type RenderReport = StartedReport | RequeuedReport | CompletedReport | FailedReport;

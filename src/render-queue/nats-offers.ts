@@ -3,12 +3,7 @@
  * take next. So a newcomer's job waits behind those few, however many another account has. Of an account
  * that is held back only those are there for which a slot is free.
  */
-import {
-  JetStreamApiCodes,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-} from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { BlobRef } from '../domain/events.ts';
@@ -16,8 +11,8 @@ import type { NatsLink } from '../nats/connection.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
 import type { NatsHands } from './nats-hands.ts';
-import { conversionOfJob, ensureJobs, JOBS, jobSubject, SUBJECT_IS_TAKEN } from './nats-streams.ts';
-import { Strays } from './strays.ts';
+import { ensureJobs, jobSubject, lookAtJobs, removeJob, SUBJECT_IS_TAKEN } from './nats-streams.ts';
+import { StuckJobs } from './stuck-jobs.ts';
 import { TwoBells } from './two-bells.ts';
 import { Unattended } from './unattended.ts';
 
@@ -43,12 +38,6 @@ export interface NatsOffersOptions {
   readonly carry: (request: BlobRef) => Buffer | undefined;
 }
 
-interface Published {
-  readonly job: RenderJob;
-  /** Its place in the stream; undefined where another node has published it. */
-  readonly sequence: number | undefined;
-}
-
 export class NatsOffers {
   readonly #options: NatsOffersOptions;
   readonly #backlog = new FairTurns();
@@ -58,13 +47,13 @@ export class NatsOffers {
   /** What is in the stream, waiting or in hand: as of the last look, and what was published since. */
   #inStream = new Set<string>();
   /** What this node published and a look has not missed yet: it may be put back. */
-  readonly #published = new Map<string, Published>();
+  readonly #published = new Map<string, RenderJob>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
   /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
   readonly #seenInHand = new Set<string>();
   readonly #unattended: Unattended;
-  readonly #strays = new Strays();
+  readonly #stuck = new StuckJobs();
   /** What left the stream since the last look began. */
   readonly #left = new Set<string>();
   #looked = false;
@@ -101,6 +90,22 @@ export class NatsOffers {
     this.#bells.ring('at once');
   }
 
+  /**
+   * A server that was killed comes back with jobs that were acknowledged just before, and hands them to
+   * nobody: they would be taken for jobs that wait.
+   */
+  async retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
+    for (const id of this.#backlog.retain(isUnfinished)) this.#inBacklog.delete(id);
+    for (const id of this.#doubted.keys()) if (!isUnfinished(id)) this.#doubted.delete(id);
+    const { link, manager, hands } = this.#options;
+    const jobs = await link.whileUp(lookAtJobs(manager));
+    for (const id of jobs?.conversionIds ?? []) {
+      if (!isUnfinished(id) && !hands.has(id)) await link.whileUp(removeJob(manager, id));
+    }
+    this.#lookedAt = 0;
+    this.#bells.ring('at once');
+  }
+
   /** Resolves when nothing in the stream is before others because the report was not known. */
   async learn(report: RenderReport): Promise<void> {
     this.#backlog.learn(report);
@@ -126,7 +131,7 @@ export class NatsOffers {
 
   /** A renderer took it out of the stream untried. */
   #takeBack(conversionId: string, attempt: number): void {
-    const job = this.#published.get(conversionId)?.job;
+    const job = this.#published.get(conversionId);
     if (!job || attempt < job.attempt) return;
     this.#published.delete(conversionId);
     this.#seenInHand.delete(conversionId);
@@ -192,9 +197,9 @@ export class NatsOffers {
   async #look(): Promise<void> {
     const { manager, hands, ackWaitMs } = this.#options;
     this.#left.clear();
-    const jobs = await this.#info();
+    const jobs = await lookAtJobs(manager);
     if (!jobs?.consumers) await ensureJobs(manager, ackWaitMs);
-    const inStream = new Set(jobs?.subjects.map(conversionOfJob));
+    const inStream = new Set(jobs?.conversionIds);
     for (const id of this.#left) inStream.delete(id);
     this.#inStream = inStream;
     this.#seenInHand.clear();
@@ -204,7 +209,7 @@ export class NatsOffers {
       this.#published.delete(id);
       this.#backlog.release(id);
     }
-    await this.#removeStrays();
+    await this.#removeStuckJobs();
     this.#looked = true;
     this.#lookedAt = performance.now();
     const heard = performance.now() >= this.#heardFrom;
@@ -217,30 +222,15 @@ export class NatsOffers {
   }
 
   /** What is removed is offered again by the log's next sweep. */
-  async #removeStrays(): Promise<void> {
+  async #removeStuckJobs(): Promise<void> {
     const { manager, hands, logger } = this.#options;
-    for (const id of this.#strays.look(new Set(this.#untaken()), hands.free(), performance.now())) {
-      logger.warn(
-        { conversionId: id },
-        'nobody takes a job though places are free: it is replaced',
-      );
-      await manager.streams.purge(JOBS, { filter: jobSubject(id) });
+    const free = hands.free();
+    for (const id of this.#stuck.check(new Set(this.#untaken()), free, performance.now())) {
+      logger.warn({ conversionId: id }, 'nobody takes a job though slots are free: it is replaced');
+      await removeJob(manager, id);
       this.#inStream.delete(id);
       this.#published.delete(id);
       this.#backlog.release(id);
-    }
-  }
-
-  async #info(): Promise<{ consumers: number; subjects: string[] } | undefined> {
-    try {
-      const { streams } = this.#options.manager;
-      const { state } = await streams.info(JOBS, { subjects_filter: '>' });
-      return { consumers: state.consumer_count, subjects: Object.keys(state.subjects ?? {}) };
-    } catch (error) {
-      const missing =
-        error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
-      if (missing) return undefined;
-      throw error;
     }
   }
 
@@ -251,14 +241,9 @@ export class NatsOffers {
     if (untaken.length <= hands.free()) return;
     // Ids begin with a time: of one account, the oldest is put back last and so is next.
     for (const id of untaken.toSorted().toReversed()) {
-      const { job, sequence } = this.#published.get(id) ?? {};
-      if (!job || sequence === undefined || !this.#backlog.isHeldBack(job.accountId)) continue;
-      // A purge by subject would make a 2.9 server hand over again what is in hand.
-      const deleted = manager.streams.deleteMessage(JOBS, sequence, false);
-      const wasThere = await link.whileUp(deleted).catch((error: unknown) => {
-        if (error instanceof JetStreamApiError) return false;
-        throw error;
-      });
+      const job = this.#published.get(id);
+      if (!job || !this.#backlog.isHeldBack(job.accountId)) continue;
+      const wasThere = await link.whileUp(removeJob(manager, id));
       if (!this.#published.delete(id) || !wasThere) continue;
       this.#inStream.delete(id);
       this.#inBacklog.add(id);
@@ -286,13 +271,11 @@ export class NatsOffers {
 
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
-    let sequence: number | undefined;
     try {
       const payload = JSON.stringify({ ...job, requestText: this.#carried(job) });
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
-      const published = client.publish(jobSubject(conversionId), payload, options);
-      sequence = (await link.whileUp(published)).seq;
+      await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
     } catch (error) {
       const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
       if (!there) {
@@ -300,7 +283,7 @@ export class NatsOffers {
         throw error;
       }
     }
-    this.#published.set(conversionId, { job, sequence });
+    this.#published.set(conversionId, job);
     this.#inBacklog.delete(conversionId);
     this.#inStream.add(conversionId);
     // A renderer may have it before its acceptance is answered.

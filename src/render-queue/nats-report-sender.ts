@@ -1,8 +1,8 @@
 /** The renderer's side of reports: each is sent, again and again if need be, until it is recorded. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { errors } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
-import { Pauses } from '../nats/pauses.ts';
 import type { RenderReport } from './messages.ts';
 import { AGAIN, RECORDED, REFUSED, REPORTS } from './nats-streams.ts';
 
@@ -27,10 +27,7 @@ const PAUSES_MS: Readonly<Record<string, number>> = {
 export class NatsReportSender {
   readonly #link: NatsLink;
   readonly #logger: Logger;
-  readonly #pauses = new Pauses();
-  /** End the waiting for answers. */
-  readonly #endings = new Set<() => void>();
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(link: NatsLink, logger: Logger) {
     this.#link = link;
@@ -39,22 +36,22 @@ export class NatsReportSender {
 
   async report(report: RenderReport): Promise<void> {
     const payload = JSON.stringify(report);
-    while (!this.#closed) {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       const answer = await this.#ask(payload);
       if (answer === RECORDED) return;
       if (answer === REFUSED) {
         const { conversionId, kind } = report;
         this.#logger.error({ conversionId, kind }, 'a report is not understood: sent again later');
       }
-      await this.#pauses.pause(PAUSES_MS[answer ?? ''] ?? RETRY_MS);
+      const pauseMs = PAUSES_MS[answer ?? ''] ?? RETRY_MS;
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
     }
     throw new Error('The render queue is closed: the report was not recorded.');
   }
 
   close(): void {
-    this.#closed = true;
-    this.#pauses.endAll();
-    for (const end of this.#endings) end();
+    this.#closing.abort();
   }
 
   /** @returns nothing when no answer can come */
@@ -71,13 +68,14 @@ export class NatsReportSender {
         return error instanceof errors.TimeoutError ? LATE : undefined;
       },
     );
-    const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+    const { signal } = this.#closing;
+    const { promise: closed, resolve } = Promise.withResolvers<undefined>();
     const end = (): void => resolve(undefined);
-    this.#endings.add(end);
+    signal.addEventListener('abort', end);
     try {
-      return await Promise.race([answer, ended]);
+      return await Promise.race([answer, closed]);
     } finally {
-      this.#endings.delete(end);
+      signal.removeEventListener('abort', end);
     }
   }
 }

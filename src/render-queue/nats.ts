@@ -1,23 +1,24 @@
 /** The render queue on NATS JetStream: nodes that offer and nodes that render share it. */
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { Puller } from '../nats/puller.ts';
-import type { Taken } from '../nats/taken.ts';
 import { parseJob } from './job-schema.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
+import { NatsConsumer } from './nats-consumer.ts';
 import { NatsHands } from './nats-hands.ts';
 import { NatsOffers } from './nats-offers.ts';
 import { followReports, type ReportFollower } from './nats-report-follower.ts';
 import { NatsReportSender } from './nats-report-sender.ts';
-import { ensureJobs, JOBS, RENDERERS } from './nats-streams.ts';
+import { ensureJobs } from './nats-streams.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
 /** After a renderer's last sign of life, another gets its jobs. */
 const ACK_WAIT_MS = 15_000;
+/** How long the server may take to confirm the end of a job. */
+const ANSWER_MS = 2000;
 /** Before a job that was given back is handed over again: doubled each time, up to the cap. */
 const BACK_OFF_MS = 250;
 const MAX_BACK_OFF_MS = 10_000;
@@ -49,7 +50,7 @@ export class NatsRenderQueue implements RenderQueue {
   readonly countsTries = true;
   readonly #options: NatsRenderQueueOptions;
   readonly #parts: Parts;
-  readonly #takers = new Set<Puller | ReportFollower>();
+  readonly #takers = new Set<NatsConsumer | ReportFollower>();
 
   /** @throws {Error} one line when the server cannot hold the queue */
   static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
@@ -81,26 +82,28 @@ export class NatsRenderQueue implements RenderQueue {
     return Promise.resolve();
   }
 
+  retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
+    return this.#offers().retain(isUnfinished);
+  }
+
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
     const { link, logger, ackWaitMs = ACK_WAIT_MS } = this.#options;
     const { hands } = this.#parts;
-    const puller = new Puller({
+    const consumer = new NatsConsumer({
       link,
       logger,
-      stream: JOBS,
-      consumer: RENDERERS,
-      places: slots,
+      slots,
       ackWaitMs,
-      handle: (taken, leavePlace) => this.#deliver(taken, leavePlace, handle),
+      handle: (message, releaseSlot) => this.#deliver(message, releaseSlot, handle),
     });
-    this.#takers.add(puller);
+    this.#takers.add(consumer);
     hands.addSlots(slots);
     let stopped = false;
     return {
       stop: async () => {
         if (!stopped) hands.removeSlots(slots);
         stopped = true;
-        await puller.stop();
+        await consumer.stop();
       },
     };
   }
@@ -130,7 +133,8 @@ export class NatsRenderQueue implements RenderQueue {
     const { hands, offers, sender } = this.#parts;
     sender?.close();
     hands.close();
-    await Promise.all([offers?.close(), ...[...this.#takers].map((taker) => taker.close())]);
+    for (const taker of this.#takers) taker.close();
+    await offers?.close();
   }
 
   #offers(): NatsOffers {
@@ -140,34 +144,40 @@ export class NatsRenderQueue implements RenderQueue {
   }
 
   async #deliver(
-    taken: Taken,
-    leavePlace: () => void,
+    message: JsMsg,
+    releaseSlot: () => void,
     handle: (delivery: Delivery) => Promise<void>,
   ): Promise<void> {
     const { link, logger } = this.#options;
     const { hands } = this.#parts;
-    const offered = parseJob(taken.data);
+    const offered = parseJob(message.data);
     if (!offered) {
-      logger.error({ subject: taken.subject }, 'a job is unreadable: dropped');
-      return await taken.done();
+      logger.error({ subject: message.subject }, 'a job is unreadable: dropped');
+      return message.term();
     }
-    const attempt = Math.min(offered.attempt + taken.deliveries - 1, LAST_ATTEMPT);
+    const { deliveryCount } = message.info;
+    const attempt = Math.min(offered.attempt + deliveryCount - 1, LAST_ATTEMPT);
+    // Unconfirmed it may come again: then its second outcome is ignored.
+    const acknowledge = (): Promise<unknown> =>
+      link.whileUp(message.ackAck({ timeout: ANSWER_MS })).catch((error: unknown) => {
+        logger.warn({ err: error, conversionId: job.conversionId }, 'a job may come again');
+      });
     const job = { ...offered, attempt };
     hands.take(job.conversionId);
     let ended: Promise<void> | undefined;
     const done = async (): Promise<void> => {
-      await taken.done();
+      await acknowledge();
       hands.drop(job.conversionId);
     };
     const giveBack = async (): Promise<void> => {
       hands.drop(job.conversionId);
-      taken.giveBack(Math.min(BACK_OFF_MS * 2 ** (taken.deliveries - 1), MAX_BACK_OFF_MS));
+      message.nak(Math.min(BACK_OFF_MS * 2 ** (deliveryCount - 1), MAX_BACK_OFF_MS));
     };
     // The server counts every delivery: an untried job leaves the stream, and whoever offered it is told
     // to offer it again. Should that be lost, the log's next sweep does so, with the same attempt.
     const putBack = async (): Promise<void> => {
       if (!link.isUp()) return await giveBack();
-      await taken.done();
+      await acknowledge();
       hands.putBack(job.conversionId, job.attempt);
     };
     try {
@@ -176,7 +186,7 @@ export class NatsRenderQueue implements RenderQueue {
         releaseSlot: () => {
           if (ended) return;
           hands.releaseSlot(job.conversionId);
-          leavePlace();
+          releaseSlot();
         },
         done: () => (ended ??= done()),
         giveBack: () => (ended ??= giveBack()),

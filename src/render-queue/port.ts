@@ -33,6 +33,8 @@ export interface RenderQueue {
   readonly countsTries: boolean;
   /** Offers a job; one that is already queued or in a renderer's hands is not offered twice. */
   offer(job: RenderJob): Promise<void>;
+  /** Forgets waiting jobs of conversions that have ended: those that `isUnfinished` is false for. */
+  retain(isUnfinished: (conversionId: string) => boolean): Promise<void>;
   /**
    * Takes jobs in the turns of `FairTurns`: at most `slots` that hold a slot at a time, and as many again
    * that have released theirs.

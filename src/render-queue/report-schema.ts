@@ -40,6 +40,7 @@ const OUTCOME = { ...COMMON, startedAt: Type.Optional(Time) };
 
 const REPORTS = {
   started: Compile(exactly({ ...COMMON, kind: Type.Literal('started') })),
+  requeued: Compile(exactly({ ...COMMON, kind: Type.Literal('requeued') })),
   completed: Compile(
     exactly({
       ...OUTCOME,
@@ -74,7 +75,8 @@ const REPORTS = {
 export function parseReport(data: Uint8Array): RenderReport | undefined {
   try {
     const report = parseJson(data);
-    if (REPORTS.started.Check(report) || REPORTS.failed.Check(report)) return report;
+    if (REPORTS.started.Check(report) || REPORTS.requeued.Check(report)) return report;
+    if (REPORTS.failed.Check(report)) return report;
     return REPORTS.completed.Check(report) && isCoherent(report) ? report : undefined;
   } catch {
     return undefined;

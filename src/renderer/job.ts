@@ -111,7 +111,9 @@ class JobRun {
     const { conversionId, attempt } = this.#job;
     if (problem === PUT_BACK) {
       logger.warn({ conversionId }, 'the renderer stops and cannot store: the job goes back');
-      await start.leaveToOutcome();
+      if (await start.leaveToOutcome()) {
+        await queue.report({ kind: 'requeued', ...this.#reportOf() });
+      }
       return await this.#delivery.putBack();
     }
     if (problem?.retry === true && attempt < MAX_ATTEMPTS) {

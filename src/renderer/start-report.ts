@@ -25,9 +25,14 @@ export class StartReport {
     return (this.#made ??= this.#make());
   }
 
-  /** The outcome tells it, unless it is told already: then that comes first. */
-  async leaveToOutcome(): Promise<void> {
+  /**
+   * The outcome tells it, unless it is told already: then that comes first.
+   *
+   * @returns whether it is told already
+   */
+  async leaveToOutcome(): Promise<boolean> {
     this.drop();
     await this.#made;
+    return this.#made !== undefined;
   }
 }

@@ -280,6 +280,16 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     },
   );
 
+  contract('forgets waiting jobs of conversions that have ended', async (t, queue) => {
+    await offer(queue, 1, 12);
+    await soon('all to wait', () => queue.waiting() === 12);
+    await queue.retain((id) => [1, 10, 12].map(conversionId).includes(id));
+    await offer(queue, 13, 13);
+    t.strictSame(idsOf(await drain(queue, 4)), [1, 10, 12, 13].map(conversionId));
+    await offer(queue, 2, 2);
+    t.strictSame(idsOf(await drain(queue, 1)), [conversionId(2)], 'it may be offered anew');
+  });
+
   contract('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
     await offer(queue, 1, 3);
     const stopped = hold(queue, 1);

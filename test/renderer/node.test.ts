@@ -123,7 +123,8 @@ void test('a stop leaves what has not begun to others, and ends what has', async
 
 void test('a stop puts back what waits for a blob store that is away', async (t) => {
   for (const what of ['read', 'adopt'] as const) {
-    const { node, blobs, queue, offer } = await startNode(t, {}, t.testdir({ [what]: {} }));
+    const place = t.testdir({ [what]: {} });
+    const { node, blobs, queue, offer, reports } = await startNode(t, {}, place);
     let tries = 0;
     blobs[what] = (): Promise<never> => {
       tries += 1;
@@ -134,6 +135,8 @@ void test('a stop puts back what waits for a blob store that is away', async (t)
     const stopped = node.stop();
     const { job } = await hold(queue, 1).delivery(0);
     t.match(job, { conversionId: id, attempt: 1 }, what);
+    const kinds = reports.map(({ kind }) => kind);
+    t.strictSame(kinds, what === 'read' ? [] : ['started', 'requeued']);
     await stopped;
   }
 });

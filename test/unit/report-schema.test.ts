@@ -17,7 +17,9 @@ const failed: FailedReport = {
 };
 
 void test('what renderers report is read as it was said', async (t) => {
-  for (const report of [startedReport(), failed, completedReport(), completedReport(7, 4)]) {
+  const requeued = { ...startedReport(), kind: 'requeued' } as const;
+  const all = [startedReport(), requeued, failed, completedReport(), completedReport(7, 4)];
+  for (const report of all) {
     t.strictSame(parse(report), report, report.kind);
   }
   for (const report of [failed, completedReport()]) {
@@ -36,6 +38,7 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a broken time': { ...startedReport(), at: 0.5 },
   'a start of a start': { ...startedReport(), startedAt: 1 },
   'a start beyond all integers': { ...done, startedAt: 1e300 },
+  'a start of what is given back': { ...startedReport(), kind: 'requeued', startedAt: 1 },
   'attempt 0': { ...startedReport(), attempt: 0 },
   'attempt 5': { ...startedReport(), attempt: 5 },
   'an id that is a path': { ...startedReport(), conversionId: `${conversionId()}/..` },

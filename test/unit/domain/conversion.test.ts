@@ -15,6 +15,10 @@ const started = (renderer = 'r1', attempt = 1): ConversionEvent => ({
   type: 'ConversionStarted',
   data: { ...by(renderer, attempt), startedAt: NOW },
 });
+const requeued = (renderer = 'r1', attempt = 1): ConversionEvent => ({
+  type: 'ConversionRequeued',
+  data: { ...by(renderer, attempt), requeuedAt: NOW },
+});
 const result = {
   document: blobRef('document'),
   pages: 2,
@@ -43,6 +47,11 @@ const expired: ConversionEvent = { type: 'ConversionExpired', data: { ...who, ex
 
 const start = (renderer = 'r1', attempt = 1): ConversionCommand => ({
   type: 'StartConversion',
+  ...by(renderer, attempt),
+  at: NOW,
+});
+const requeue = (renderer = 'r1', attempt = 1): ConversionCommand => ({
+  type: 'RequeueConversion',
   ...by(renderer, attempt),
   at: NOW,
 });
@@ -88,6 +97,30 @@ void test('each start counts one attempt on, and a late start is nothing', (t) =
   given(t, conversion, started()).when(start('r2', 2)).thenEvents(started('r2', 2));
   given(t, conversion, started('r1', 1), started('r2', 3)).when(start('r3', 2)).thenNothing();
   t.equal(fold(conversion, [started('r1', 3), started('r2', 2)]).attempts, 3);
+  t.end();
+});
+
+void test('a try that is given back counts no longer', (t) => {
+  given(t, conversion, started()).when(requeue()).thenEvents(requeued());
+  t.match(fold(conversion, [started(), requeued()]), { status: 'pending', attempts: 0 });
+  given(t, conversion, started(), requeued()).when(start('r2')).thenEvents(started('r2'));
+  given(t, conversion, started(), requeued()).when(complete()).thenEvents(completed());
+  const twice = [started(), started('r2', 2)];
+  given(t, conversion, ...twice)
+    .when(requeue('r2', 2))
+    .thenEvents(requeued('r2', 2));
+  t.equal(fold(conversion, [...twice, requeued('r2', 2)]).attempts, 1);
+  t.end();
+});
+
+void test('only the latest try is given back, once, by its renderer', (t) => {
+  given(t, conversion).when(requeue()).thenNothing();
+  given(t, conversion, started(), requeued()).when(requeue()).thenNothing();
+  given(t, conversion, started(), requeued(), started('r2')).when(requeue()).thenNothing();
+  given(t, conversion, started(), started('r2', 2)).when(requeue()).thenNothing();
+  for (const end of [completed(), failed()]) {
+    given(t, conversion, started(), end).when(requeue()).thenNothing();
+  }
   t.end();
 });
 

@@ -108,13 +108,15 @@ function accountView({ keys, ...rest }: AccountState): unknown {
 }
 
 const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
-  .tuple(fc.constantFrom('start', 'complete', 'fail', 'ignore', 'expire'), few, time)
+  .tuple(fc.constantFrom('start', 'requeue', 'complete', 'fail', 'ignore', 'expire'), few, time)
   .map(([what, attempt, at]): ConversionEvent => {
     const life = { ...owner, conversionId: conversionId() };
     const by = { ...life, renderer: 'r', attempt };
     switch (what) {
       case 'start':
         return { type: 'ConversionStarted', data: { ...by, startedAt: at } };
+      case 'requeue':
+        return { type: 'ConversionRequeued', data: { ...by, requeuedAt: at } };
       case 'complete':
         return {
           type: 'ConversionCompleted',

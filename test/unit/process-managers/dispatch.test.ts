@@ -108,6 +108,7 @@ void test('a sweep during a sweep begins once more', async (t) => {
   const all = Promise.withResolvers<void>();
   const queue = {
     waiting: () => 0,
+    retain: async () => {},
     offer: async ({ conversionId }: { conversionId: string }) => {
       offers.push(conversionId);
       begun.resolve();
@@ -132,6 +133,7 @@ void test('a full queue is filled up as it empties', async (t) => {
   const offered = Promise.withResolvers<void>();
   const queue = {
     waiting: () => waiting,
+    retain: async () => {},
     offer: async ({ conversionId }: { conversionId: string }) => {
       offers.push(conversionId);
       offered.resolve();
@@ -158,6 +160,7 @@ void test('a queue that refuses an offer gets it again', async (t) => {
   let faults = 1;
   const queue = {
     waiting: () => 0,
+    retain: async () => {},
     offer: async ({ conversionId }: { conversionId: string }) => {
       if (faults > 0) {
         faults -= 1;

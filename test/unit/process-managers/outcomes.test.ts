@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { test } from 'tap';
 import { BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
 import { ServiceError } from '../../../src/errors.ts';
@@ -29,6 +30,7 @@ async function accepted(node: ManagedNode) {
 
 const LIFE = [
   'ConversionStarted',
+  'ConversionRequeued',
   'ConversionCompleted',
   'ConversionFailed',
   'ConversionOutcomeIgnored',
@@ -50,6 +52,30 @@ void test('a report becomes an event that says who reported and what caused it',
     actor: { kind: 'renderer', id: 'test' },
     time: NOW + 5,
   });
+});
+
+void test('a try that a stopping renderer gives back is none, and the next has its number', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, conversionId, document } = await accepted(node);
+  node.run(startOutcomes(node));
+  const attempts = async (): Promise<number | undefined> => {
+    await node.caughtUp();
+    return node.readModel.query(unfinishedQueries).byId(conversionId)?.attempts;
+  };
+  await node.queue.report(started(job));
+  t.equal(await attempts(), 1);
+  for (let n = 0; n < 2; n += 1) {
+    await node.queue.report({ ...started(job), kind: 'requeued' });
+    t.equal(await attempts(), 0);
+  }
+  await node.queue.report({ ...started(job), renderer: 'other' });
+  t.equal(await attempts(), 1);
+  await node.queue.report({ ...completed(job, document), renderer: 'other' });
+  t.strictSame(
+    place.log(...LIFE).map(({ type }) => type),
+    ['ConversionStarted', 'ConversionRequeued', 'ConversionStarted', 'ConversionCompleted'],
+  );
 });
 
 void test('an outcome that tells when it began is two events of one append', async (t) => {

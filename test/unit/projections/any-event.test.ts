@@ -12,6 +12,7 @@ import { accountId, blobRef, conversionId, NOW, OPTIONS, TIMINGS } from '../../s
 const LIVES = [
   ['ConversionRequested', 'ConversionStarted', 'ConversionCompleted', 'ConversionExpired'],
   ['ConversionRequested', 'ConversionStarted', 'ConversionFailed', 'ConversionOutcomeIgnored'],
+  ['ConversionRequested', 'ConversionStarted', 'ConversionRequeued', 'ConversionFailed'],
 ] as const;
 
 type LifeEvent = EventOf<(typeof LIVES)[number][number]>;
@@ -75,6 +76,7 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
     requestedAt: NOW,
   },
   ConversionStarted: { ...tried, startedAt: NOW },
+  ConversionRequeued: { ...tried, requeuedAt: NOW },
   ConversionCompleted: {
     ...tried,
     document: blobRef('document'),
