@@ -34,7 +34,7 @@ export const BUDGETS = {
     'MAX_BODIES_BYTES',
     128 * MiB,
     2 ** 40,
-    'bytes of all request bodies that are being received or handled',
+    'bytes of all request bodies that are being received or handled; each client leaves as much free as it uses',
   ),
   maxAccountBodiesBytes: bound(
     'api',
@@ -136,19 +136,25 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** An amount that is in use at once: in all (`limit`), or for each holder. */
+/**
+ * Whom a limit holds for: all holders together; each of them by itself; or all together, where each must
+ * also leave as much free as it uses. So a few that hold on to theirs never keep all others out.
+ */
+type Sharing = 'all' | 'each' | 'leaving room';
+
+/** An amount that is in use at once. */
 export class Budget {
   readonly name: CountedBudget;
   readonly limit: number;
-  readonly #perHolder: boolean;
+  readonly #sharing: Sharing;
   readonly #usedBy = new Map<string, number>();
   #used = 0;
   #refused = 0;
 
-  constructor(name: CountedBudget, limit: number, options: { readonly perHolder?: boolean } = {}) {
+  constructor(name: CountedBudget, limit: number, sharing: Sharing = 'all') {
     this.name = name;
     this.limit = limit;
-    this.#perHolder = options.perHolder ?? false;
+    this.#sharing = sharing;
   }
 
   /**
@@ -157,9 +163,11 @@ export class Budget {
    * @returns a release function, safe to call twice; or undefined where it does not fit
    */
   take(amount = 1, holder = ''): (() => void) | undefined {
-    const key = this.#perHolder ? holder : '';
-    const used = this.#usedBy.get(key) ?? 0;
-    if (used > 0 && used + amount > this.limit) {
+    const key = this.#sharing === 'all' ? '' : holder;
+    const own = this.#usedBy.get(key) ?? 0;
+    const used = this.#sharing === 'each' ? own : this.#used;
+    const left = this.#sharing === 'leaving room' ? own : 0;
+    if (used > 0 && used + amount + left > this.limit) {
       this.refuse();
       return undefined;
     }
@@ -189,7 +197,11 @@ export class Budget {
   }
 }
 
-const PER_HOLDER: readonly CountedBudget[] = ['maxAccountBodiesBytes', 'maxAddressDownloads'];
+const SHARING: Partial<Readonly<Record<CountedBudget, Sharing>>> = {
+  maxBodiesBytes: 'leaving room',
+  maxAccountBodiesBytes: 'each',
+  maxAddressDownloads: 'each',
+};
 
 /** The budgets of an API node. */
 export class Budgets {
@@ -197,10 +209,7 @@ export class Budgets {
 
   constructor(limits: BudgetLimits) {
     this.#budgets = Object.fromEntries(
-      COUNTED.map((name) => [
-        name,
-        new Budget(name, limits[name], { perHolder: PER_HOLDER.includes(name) }),
-      ]),
+      COUNTED.map((name) => [name, new Budget(name, limits[name], SHARING[name])]),
     ) as Record<CountedBudget, Budget>;
   }
 

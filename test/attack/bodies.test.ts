@@ -89,8 +89,79 @@ void test('98 large bodies of one account: its share is taken, the rest is told 
 void test('40 large bodies of ten accounts: no more than fit for all', async (t) => {
   const { full, accepted, client, service } = await flood(t, { accounts: 10, count: 40 });
   t.ok(full.used <= 128 * MIB);
-  t.equal(accepted, Math.floor((128 * MIB) / BODY.length));
+  t.ok(full.used > 96 * MIB);
+  t.equal(accepted, full.used / BODY.length);
   t.equal(accepted + client + service, 40);
+});
+
+/** Connects from `address`, and sends of a body of that length nothing. */
+function announceBody(
+  t: Test,
+  origin: string,
+  {
+    path,
+    length,
+    headers = '',
+    address,
+  }: {
+    readonly path: string;
+    readonly length: number;
+    readonly headers?: string;
+    readonly address?: string;
+  },
+): void {
+  const socket = connect({
+    port: Number(new URL(origin).port),
+    host: '127.0.0.1',
+    ...(address !== undefined && { localAddress: address }),
+  });
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+  );
+}
+
+void test('four accounts that send slowly keep no other account out', async (t) => {
+  const api = await startApi(t);
+  const slow = [];
+  for (let n = 0; n < 4; n += 1) slow.push(await api.newAccount());
+  const { key } = await api.newAccount();
+  const [all, share] = [
+    api.budgets.get('maxBodiesBytes'),
+    api.budgets.get('maxAccountBodiesBytes'),
+  ];
+  let announced = 0;
+  for (const each of slow) {
+    for (const mib of [10, 10, 10, 2]) {
+      const headers = `X-API-Key: ${each.key}\r\n`;
+      announceBody(t, api.origin, { path: `${BASE}/pdf/`, length: mib * MIB, headers });
+      announced += mib * MIB;
+    }
+  }
+  t.equal(announced, 128 * MIB, 'as much as the budget of all');
+  await eventually('it is full for the last of them', () => all.count().refused > 0 || undefined);
+  t.ok(all.count().used > 96 * MIB);
+  const body = { html: `<p>${'x'.repeat(MIB)}` };
+  t.equal((await api.call('POST', `${BASE}/pdf/`, { key, body })).status, 202);
+  const signIn = { email: 'user1@example.com', password: PASSWORD };
+  const signedIn = await api.call('POST', `${BASE}/auth/jwt/create/`, { body: signIn });
+  t.equal(signedIn.status, 200);
+  t.equal(share.count().refused, 0);
+});
+
+void test('strangers that send slowly keep nobody from signing in', async (t) => {
+  const api = await startApi(t, { env: { MAX_ACCOUNT_BODIES_BYTES: String(16 * 65_536) } });
+  await api.newAccount();
+  const path = `${BASE}/auth/jwt/create/`;
+  for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) {
+    for (let n = 0; n < 10; n += 1) announceBody(t, api.origin, { path, length: 65_536, address });
+  }
+  const share = api.budgets.get('maxAccountBodiesBytes');
+  const held = 14 * 65_536;
+  await eventually('they hold what they may', () => share.count().used === held || undefined);
+  const body = { email: 'user1@example.com', password: PASSWORD };
+  t.equal((await api.call('POST', path, { body })).status, 200);
 });
 
 void test('chunked bodies count as the most that they may be', async (t) => {

@@ -67,6 +67,8 @@ void test('what lies in the directory is refused likewise', asRoot, async (t) =>
     `keyring/${key}`,
     'master.key',
     'master.check',
+    'read-model',
+    'snapshots.db',
   ]) {
     const file = join(place.dataDir, path);
     chownSync(file, ATTACKER, ATTACKER);

@@ -27,13 +27,25 @@ void test('an amount over the whole limit fits where nothing else is in use', (t
 });
 
 void test('a budget for each holder leaves others alone', (t) => {
-  const budget = new Budget('maxAccountBodiesBytes', 2, { perHolder: true });
+  const budget = new Budget('maxAccountBodiesBytes', 2, 'each');
   const releases = [budget.take(1, 'a'), budget.take(1, 'a')];
   t.equal(budget.take(1, 'a'), undefined);
   t.ok(budget.take(1, 'b'));
   t.equal(budget.count().used, 3);
   releases[0]?.();
   t.ok(budget.take(1, 'a'));
+  t.end();
+});
+
+void test('a holder that must leave room has no more than is left to others', (t) => {
+  const budget = new Budget('maxBodiesBytes', 16, 'leaving room');
+  t.ok(budget.take(8, 'a'));
+  t.equal(budget.take(1, 'a'), undefined);
+  t.ok(budget.take(4, 'b'));
+  t.equal(budget.take(1, 'b'), undefined);
+  t.equal(budget.take(5, 'c'), undefined);
+  t.ok(budget.take(4, 'c'), 'a newcomer may have all that is left');
+  t.equal(budget.count().used, 16);
   t.end();
 });
 

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { assertOwned } from '../../ownership.ts';
 import { reasonOf } from '../../reason.ts';
@@ -7,9 +7,6 @@ interface Located {
   /** An absolute path. */
   readonly dataDir: string;
 }
-
-/** The entries that are believed; the keyring checks each of its files when it reads it. */
-const TRUSTED = ['pressledger.db', 'master.key', 'master.check', 'keyring', 'blobs'];
 
 export const inDataDir = ({ dataDir }: Located, name: string): string => join(dataDir, name);
 
@@ -28,7 +25,9 @@ export function openDataDir({ dataDir }: Located): void {
     );
   }
   assertOwned(dataDir, statSync(dataDir));
-  for (const path of TRUSTED.map((name) => join(dataDir, name))) {
+  // Every entry is believed, also what is derived; the keyring checks each of its files when it reads it.
+  for (const path of readdirSync(dataDir).map((name) => join(dataDir, name))) {
+    // A link may lead nowhere, and another process may have removed a file of a moment.
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats) assertOwned(path, stats);
   }

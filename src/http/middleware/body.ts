@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
+import { Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { Slots } from '../../slots.ts';
 import { disconnection, type HttpContext } from '../context.ts';
 import { refusalOfShape } from './json-shape.ts';
+import { addressKey } from './rate-limit.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
@@ -92,12 +93,16 @@ function parse(bytes: Buffer): object {
 export class RequestBodies {
   readonly #all: Budget;
   readonly #share: Budget;
+  /** The share of clients without an account, by their addresses. */
+  readonly #strangers: Budget;
   readonly #validations: Budget;
   readonly #validationSlots: Slots;
 
   constructor(budgets: Budgets) {
     this.#all = budgets.get('maxBodiesBytes');
     this.#share = budgets.get('maxAccountBodiesBytes');
+    const { name, limit } = this.#share;
+    this.#strangers = new Budget(name, limit, 'leaving room');
     this.#validations = budgets.get('maxValidations');
     this.#validationSlots = new Slots(this.#validations.limit);
   }
@@ -120,7 +125,7 @@ export class RequestBodies {
     if (declared === 0) {
       throw new ServiceError('validation_error', 'The request body must be a JSON object.');
     }
-    const release = this.#take(ctx.state.caller?.accountId, declared ?? maxBytes, maxBytes);
+    const release = this.#take(ctx, declared ?? maxBytes, maxBytes);
     try {
       return await handle(await this.#receive(ctx, declared, maxBytes, check));
     } finally {
@@ -129,27 +134,28 @@ export class RequestBodies {
   }
 
   /** @param bytes more than `maxBytes` will be refused, so that nothing of them is kept */
-  #take(accountId: string | undefined, bytes: number, maxBytes: number): () => void {
+  #take(ctx: HttpContext, bytes: number, maxBytes: number): () => void {
     if (bytes > maxBytes) return () => {};
-    const ofShare = this.#share.take(bytes, accountId ?? NO_ACCOUNT);
-    if (ofShare === undefined) {
-      throw accountId === undefined
-        ? new BudgetExceeded('service', 'Too much is being sent at a time.', RETRY_SECONDS)
-        : new BudgetExceeded(
-            'client',
-            'The account is sending too much at a time. Wait for answers before sending more.',
-            RETRY_SECONDS,
-          );
+    const { caller, clientAddress } = ctx.state;
+    const holder = caller?.accountId ?? addressKey(clientAddress);
+    const ofShare = this.#share.take(bytes, caller === undefined ? NO_ACCOUNT : holder);
+    if (ofShare === undefined && caller !== undefined) {
+      throw new BudgetExceeded(
+        'client',
+        'The account is sending too much at a time. Wait for answers before sending more.',
+        RETRY_SECONDS,
+      );
     }
-    const ofAll = this.#all.take(bytes);
-    if (ofAll === undefined) {
-      ofShare();
-      throw new BudgetExceeded('service', 'Too much is being sent at a time.', RETRY_SECONDS);
-    }
-    return () => {
-      ofShare();
-      ofAll();
+    const ofStrangers = caller === undefined ? this.#strangers.take(bytes, holder) : ofShare;
+    const ofAll = ofShare && ofStrangers && this.#all.take(bytes, holder);
+    const release = (): void => {
+      ofShare?.();
+      ofStrangers?.();
+      ofAll?.();
     };
+    if (ofAll !== undefined) return release;
+    release();
+    throw new BudgetExceeded('service', 'Too much is being sent at a time.', RETRY_SECONDS);
   }
 
   async #receive<Checked>(
