@@ -1,6 +1,6 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
-import type { BlobRef } from '../src/domain/events.ts';
+import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import type { Projection } from '../src/read-model/projection.ts';
 import { typedHandlers } from '../src/read-model/typed-handlers.ts';
 
@@ -18,6 +18,7 @@ CREATE TABLE conversions (
   completed_at INTEGER,
   error_message TEXT,
   document TEXT,
+  pdf TEXT,
   pages INTEGER,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
@@ -32,7 +33,7 @@ CREATE TABLE conversion_totals (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 1,
+  version: 2,
   tables: ['conversions', 'conversion_totals'],
   ddl,
   handlers(db) {
@@ -51,7 +52,7 @@ export const conversions: Projection = {
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const complete = db.prepare(
-      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pages = ?
+      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -65,8 +66,9 @@ export const conversions: Projection = {
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
       },
-      ConversionCompleted({ conversionId, document, pages, completedAt }) {
-        complete.run(completedAt, JSON.stringify(document), pages, conversionId);
+      ConversionCompleted({ conversionId, document, pdf, pages, completedAt }) {
+        const blob = JSON.stringify(document);
+        complete.run(completedAt, blob, JSON.stringify(pdf), pages, conversionId);
       },
       ConversionFailed({ accountId, conversionId, message }) {
         fail.run(message, conversionId);
@@ -89,8 +91,10 @@ export interface ConversionRow {
   readonly completedAt?: number;
   /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
-  /** The PDF; only when completed. It is gone from the blob store once `expired`. */
+  /** The encrypted PDF; only when completed. It is gone from the blob store once `expired`. */
   readonly document?: BlobRef;
+  /** The PDF itself; only when completed. */
+  readonly pdf?: PdfDigest;
   readonly pages?: number;
   readonly expired: boolean;
 }
@@ -103,12 +107,13 @@ interface StoredConversion {
   readonly completed_at: number | null;
   readonly error_message: string | null;
   readonly document: string | null;
+  readonly pdf: string | null;
   readonly pages: number | null;
   readonly expired: number;
 }
 
 function toRow(stored: StoredConversion): ConversionRow {
-  const { completed_at, error_message, document, pages } = stored;
+  const { completed_at, error_message, document, pdf, pages } = stored;
   return {
     id: stored.id,
     accountId: stored.account_id,
@@ -117,6 +122,7 @@ function toRow(stored: StoredConversion): ConversionRow {
     ...(completed_at === null ? {} : { completedAt: completed_at }),
     ...(error_message === null ? {} : { errorMessage: error_message }),
     ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
+    ...(pdf === null ? {} : { pdf: JSON.parse(pdf) as PdfDigest }),
     ...(pages === null ? {} : { pages }),
     expired: stored.expired === 1,
   };
@@ -139,7 +145,7 @@ export interface ConversionQueries {
 
 export function conversionQueries(db: Database): ConversionQueries {
   const columns =
-    'id, account_id, status, created_at, completed_at, error_message, document, pages, expired';
+    'id, account_id, status, created_at, completed_at, error_message, document, pdf, pages, expired';
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${columns} FROM conversions WHERE id = ?`,
   );

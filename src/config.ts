@@ -114,7 +114,6 @@ export const SETTINGS = {
   eventStoreUrl: { name: 'EVENT_STORE_URL', parse: text, default: () => undefined },
   natsUrl: { name: 'NATS_URL', parse: text, default: () => undefined },
   blobStoreUrl: { name: 'BLOB_STORE_URL', parse: text, default: () => undefined },
-  blobKey: { name: 'BLOB_KEY', parse: key32, default: () => undefined },
   awsAccessKeyId: { name: 'AWS_ACCESS_KEY_ID', parse: text, default: () => undefined },
   awsSecretAccessKey: { name: 'AWS_SECRET_ACCESS_KEY', parse: text, default: () => undefined },
   awsSessionToken: { name: 'AWS_SESSION_TOKEN', parse: text, default: () => undefined },

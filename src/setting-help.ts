@@ -53,7 +53,6 @@ export const SETTING_HELP: Readonly<Record<keyof Config, SettingHelp>> = {
     about: 'nats: or s3://bucket?region=…&endpoint=…',
     unset: 'files in DATA_DIR',
   },
-  blobKey: { about: 'encrypts BLOB_STORE_URL: 32 bytes in hex or base64', unset: 'none' },
   awsAccessKeyId: awsHelp,
   awsSecretAccessKey: awsHelp,
   awsSessionToken: awsHelp,

@@ -7,7 +7,7 @@ import type { AccountCommand } from '../../src/domain/account.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FaultyStore } from './faulty-store.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS } from './samples.ts';
+import { accountId, blobRef, conversionId, NOW, OPTIONS, REQUEST_HMAC } from './samples.ts';
 
 export interface TestNode {
   readonly store: FaultyStore;
@@ -65,6 +65,7 @@ export const request = (n: number, idempotencyKey?: string, now = NOW): AccountC
   conversionId: conversionId(n),
   source: 'html',
   request: blobRef('request', n),
+  requestHmac: REQUEST_HMAC,
   options: OPTIONS,
   now,
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
