@@ -25,6 +25,7 @@ import {
   HOUR_MS,
   NOW,
   OPTIONS,
+  REQUEST_HMAC,
   sha256,
 } from '../test/support/samples.ts';
 
@@ -61,6 +62,7 @@ function eventAt(n: number, count: number, everyMs: number): DomainEvent {
       ...of,
       source: 'html',
       request: blobRef('request', n),
+      requestHmac: REQUEST_HMAC,
       options: OPTIONS,
       requestedAt: NOW - Math.floor(((count - n) / 2) * everyMs),
       idempotencyKey: sha256(n),

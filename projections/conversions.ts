@@ -1,6 +1,6 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
-import type { BlobRef } from '../src/domain/events.ts';
+import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 export const CONVERSION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
@@ -17,6 +17,7 @@ CREATE TABLE conversions (
   completed_at INTEGER,
   error_message TEXT,
   document TEXT,
+  pdf TEXT,
   pages INTEGER,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
@@ -51,7 +52,7 @@ export const conversions: Projection = {
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
-      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pages = ?
+      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -68,8 +69,9 @@ export const conversions: Projection = {
       ConversionRequeued({ conversionId }) {
         requeue.run(conversionId);
       },
-      ConversionCompleted({ conversionId, document, pages, completedAt }) {
-        complete.run(completedAt, JSON.stringify(document), pages, conversionId);
+      ConversionCompleted({ conversionId, document, pdf, pages, completedAt }) {
+        const blob = JSON.stringify(document);
+        complete.run(completedAt, blob, JSON.stringify(pdf), pages, conversionId);
       },
       ConversionFailed({ accountId, conversionId, message }) {
         fail.run(message, conversionId);
@@ -92,8 +94,10 @@ export interface ConversionRow {
   readonly completedAt?: number;
   /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
-  /** The PDF; only when completed. It is gone from the blob store once `expired`. */
+  /** The encrypted PDF; only when completed. It is gone from the blob store once `expired`. */
   readonly document?: BlobRef;
+  /** The PDF itself; only when completed. */
+  readonly pdf?: PdfDigest;
   readonly pages?: number;
   readonly expired: boolean;
 }
@@ -106,12 +110,13 @@ interface StoredConversion {
   readonly completed_at: number | null;
   readonly error_message: string | null;
   readonly document: string | null;
+  readonly pdf: string | null;
   readonly pages: number | null;
   readonly expired: number;
 }
 
 function toRow(stored: StoredConversion): ConversionRow {
-  const { completed_at, error_message, document, pages } = stored;
+  const { completed_at, error_message, document, pdf, pages } = stored;
   return {
     id: stored.id,
     accountId: stored.account_id,
@@ -120,6 +125,7 @@ function toRow(stored: StoredConversion): ConversionRow {
     ...(completed_at === null ? {} : { completedAt: completed_at }),
     ...(error_message === null ? {} : { errorMessage: error_message }),
     ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
+    ...(pdf === null ? {} : { pdf: JSON.parse(pdf) as PdfDigest }),
     ...(pages === null ? {} : { pages }),
     expired: stored.expired === 1,
   };
@@ -142,7 +148,7 @@ export interface ConversionQueries {
 
 export function conversionQueries(db: Database): ConversionQueries {
   const columns =
-    'id, account_id, status, created_at, completed_at, error_message, document, pages, expired';
+    'id, account_id, status, created_at, completed_at, error_message, document, pdf, pages, expired';
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${columns} FROM conversions WHERE id = ?`,
   );

@@ -108,9 +108,6 @@ export const SETTINGS = {
   blobStoreUrl: setting('BLOB_STORE_URL', text, none, 'nats: or s3://bucket?region=…&endpoint=…', {
     unset: 'files in DATA_DIR',
   }),
-  blobKey: setting('BLOB_KEY', key32, none, 'encrypts BLOB_STORE_URL: 32 bytes in hex or base64', {
-    unset: 'none',
-  }),
   awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', text, none, 'for S3', { unset: 'none' }),
   awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', text, none, 'for S3', { unset: 'none' }),
   awsSessionToken: setting('AWS_SESSION_TOKEN', text, none, 'for S3', { unset: 'none' }),

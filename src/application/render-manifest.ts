@@ -1,3 +1,4 @@
+import { readContent } from '../blob-store/decryption.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { conversionStream } from '../domain/conversion.ts';
 import type { EventOf } from '../domain/events.ts';
@@ -10,9 +11,10 @@ import type { Vault } from '../keyring/vault.ts';
 type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'ConversionExpired'>;
 
 /**
- * The manifest of a completed conversion, found from the log alone and checked against its event's hash.
+ * The manifest of a completed conversion, found from the log alone and checked against its event.
  * @throws {ServiceError} `not_found` where there is none (yet), `gone` after its retention
  * @throws {BlobStoreUnavailable} it is damaged
+ * @throws {KeyErased} its account was erased
  */
 export async function readRenderManifest(
   {
@@ -22,7 +24,7 @@ export async function readRenderManifest(
   }: {
     readonly store: EventStore;
     readonly blobs: BlobStore;
-    readonly vault: Pick<Vault, 'unseal'>;
+    readonly vault: Pick<Vault, 'unseal' | 'contentKey'>;
   },
   conversionId: string,
 ): Promise<RenderManifest> {
@@ -40,6 +42,7 @@ export async function readRenderManifest(
   if (events.some(({ type }) => type === 'ConversionExpired')) {
     throw new ServiceError('gone', `The manifest of ${conversionId} was deleted by its retention.`);
   }
-  const content = await blobs.read(completed.data.manifest);
+  const contentKey = await vault.contentKey(completed.data.accountId, conversionId);
+  const content = await readContent(blobs, contentKey, completed.data.manifest);
   return JSON.parse(content.toString('utf8')) as RenderManifest;
 }

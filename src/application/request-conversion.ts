@@ -1,8 +1,10 @@
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { UnencryptedText } from '../blob-store/encryption.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { acceptedWithKey } from '../domain/account.ts';
 import type { PrintOptions } from '../domain/events.ts';
 import { newConversionId } from '../ids.ts';
+import type { Vault } from '../keyring/vault.ts';
 import { accepted } from './accepted.ts';
 import { accountActor } from './kinds.ts';
 
@@ -16,17 +18,22 @@ export interface RequestedConversion {
 
 /**
  * Accepts a conversion: its request document, its debit and its events are on disk when this resolves.
- * @param document a `RequestDocument` as JSON: bytes, as its text would be held twice until it is stored
+ * @param document a `RequestDocument` as JSON
  * @param idempotencyKey hex HMAC of the client's key
  * @throws {ServiceError} `insufficient_credits`, `service_unavailable`
+ * @throws {KeyErased} the account was erased
  */
 export async function requestConversion(
-  deps: { readonly actors: ActorSystem; readonly blobs: BlobStore },
+  deps: {
+    readonly actors: ActorSystem;
+    readonly blobs: BlobStore;
+    readonly vault: Pick<Vault, 'contentKey'>;
+  },
   request: {
     readonly accountId: string;
     readonly source: 'html' | 'url';
     readonly options: PrintOptions;
-    readonly document: Buffer;
+    readonly document: UnencryptedText;
     readonly idempotencyKey?: string;
   },
   context: CommandContext,
@@ -34,7 +41,9 @@ export async function requestConversion(
   const { accountId, source, options, document, idempotencyKey } = request;
   const now = context.metadata.time;
   const conversionId = newConversionId(now);
-  const blob = deps.blobs.stage(conversionId, 'request', document);
+  const contentKey = await deps.vault.contentKey(accountId, conversionId);
+  const requestHmac = document.hmac(contentKey);
+  const blob = document.stage(deps.blobs, { conversionId, contentKey }, 'request');
   const outcome = await deps.actors.send(
     accountActor,
     accountId,
@@ -44,6 +53,7 @@ export async function requestConversion(
       conversionId,
       source,
       request: blob.ref,
+      requestHmac,
       options,
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -56,6 +56,12 @@ export function verified(ref: BlobRef, content: Buffer): Buffer {
   return content;
 }
 
+/** @throws {BlobStoreUnavailable} what is stored is of another length */
+export function checkLength(ref: BlobRef, bytes: number): void {
+  if (bytes === ref.bytes) return;
+  throw new BlobStoreUnavailable(`${ref.key} is damaged: ${bytes} bytes, not ${ref.bytes}.`);
+}
+
 /** @throws {RangeError} the range does not lie within the blob */
 export function checkRange(ref: BlobRef, range: BlobRange): BlobRange {
   const { start, end } = range;

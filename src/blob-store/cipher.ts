@@ -1,81 +1,106 @@
 /**
- * Encryption of blobs at rest: AES-256-GCM in frames, after the STREAM construction (Hoang,
- * Reyhanitabar, Rogaway, Vizár, CRYPTO 2015). A sealed blob is a header (magic, salt), then frames of
- * 64 KiB, each with its tag. The blob's own key comes of the store's key, the salt and the blob's name;
- * a frame's nonce is its index and whether it is the last. So a frame opens in its own place of its own
- * blob only, and a part of a blob is read without the rest.
+ * The format of an encrypted blob: AES-256-GCM in frames, after the STREAM construction (Hoang,
+ * Reyhanitabar, Rogaway, Vizár, CRYPTO 2015). A header (magic, random salt) is followed by frames of
+ * 64 KiB, each with its tag. The blob's own key is derived from the content key of its conversion, the
+ * salt, the blob's name and its length. The nonce of a frame is its index and whether it is the last. So
+ * a frame opens in its own place of its own blob only, and a part of a blob is read without the rest.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const SALT_BYTES = 32;
-const TAG_BYTES = 16;
 const MAGIC = Buffer.from('PLblob\0\x01', 'latin1');
 
+export const TAG_BYTES = 16;
 export const FRAME_BYTES = 64 * 1024;
-export const SEALED_FRAME_BYTES = FRAME_BYTES + TAG_BYTES;
+export const ENCRYPTED_FRAME_BYTES = FRAME_BYTES + TAG_BYTES;
 export const HEADER_BYTES = MAGIC.length + SALT_BYTES;
 
 /** An empty blob has one frame too: that it is empty is as authentic as any content. */
-export function frameCount(bytes: number): number {
+function frameCount(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / FRAME_BYTES));
 }
 
-/** How long the sealed form of `bytes` is; never `bytes` itself, so a length tells the two apart. */
-export function sealedBytes(bytes: number): number {
+/** The length of the encrypted form of `bytes`. */
+export function encryptedBytes(bytes: number): number {
   return HEADER_BYTES + bytes + frameCount(bytes) * TAG_BYTES;
 }
 
-export function newHeader(): Buffer {
-  return Buffer.concat([MAGIC, randomBytes(SALT_BYTES)]);
+/** The length of the content whose encrypted form has that length; undefined where none has. */
+export function contentBytes(encrypted: number): number | undefined {
+  const frames = Math.ceil((encrypted - HEADER_BYTES) / ENCRYPTED_FRAME_BYTES);
+  const bytes = encrypted - HEADER_BYTES - frames * TAG_BYTES;
+  return bytes >= 0 && encryptedBytes(bytes) === encrypted ? bytes : undefined;
 }
 
-/** Seals and opens the frames of one blob. */
+/** Encrypts and decrypts the frames of one blob. */
 export class BlobCipher {
-  readonly #key: Buffer;
+  /** Stored before the first frame. */
+  readonly header: Buffer;
+  readonly #key: KeyObject;
   readonly #frames: number;
   readonly #bytes: number;
 
   /**
-   * @param storeKey 32 bytes
+   * @param contentKey 32 bytes
    * @param name binds the frames to this blob
-   * @param bytes the blob's length
+   * @param bytes the length of the content
+   * @param header of a blob that is to be decrypted; a new one by default
    * @throws {Error} not a header
    */
-  constructor(storeKey: Buffer, name: string, bytes: number, header: Buffer) {
+  constructor(contentKey: Buffer, name: string, bytes: number, header = newHeader()) {
     if (header.length !== HEADER_BYTES || !header.subarray(0, MAGIC.length).equals(MAGIC)) {
       throw new Error(`${name} does not begin like an encrypted blob.`);
     }
     const salt = header.subarray(MAGIC.length);
     const info = `pressledger blob 1 ${bytes} ${name}`;
-    this.#key = Buffer.from(hkdfSync('sha256', storeKey, salt, info, KEY_BYTES));
+    const key = Buffer.from(hkdfSync('sha256', contentKey, salt, info, KEY_BYTES));
+    this.#key = createSecretKey(key);
     this.#frames = frameCount(bytes);
     this.#bytes = bytes;
+    this.header = header;
   }
 
-  /** @throws {RangeError} the frame does not have the length that its index says */
-  seal(index: number, content: Buffer): Buffer {
-    if (content.length !== this.#length(index)) throw this.#misfit(index, content.length);
-    const cipher = createCipheriv(CIPHER, this.#key, this.#nonce(index), {
-      authTagLength: TAG_BYTES,
-    });
-    return Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]);
+  /**
+   * Encrypts the frames that lie in `room` one after another, each in its place.
+   * @param room frames of content, each followed by room for its tag, as in the encrypted form
+   * @param first the index of the first of them
+   */
+  encryptInPlace(room: Buffer, first: number): void {
+    for (let index = first, at = 0; at < room.length; index += 1, at += ENCRYPTED_FRAME_BYTES) {
+      const end = at + this.#length(index);
+      const frame = room.subarray(at, end);
+      const options = { authTagLength: TAG_BYTES };
+      const cipher = createCipheriv(CIPHER, this.#key, this.#nonce(index), options);
+      cipher.update(frame).copy(frame);
+      cipher.final();
+      cipher.getAuthTag().copy(room, end);
+    }
   }
 
   /** @throws {Error} not this blob's frame of this index, or altered since */
-  open(index: number, sealed: Buffer): Buffer {
-    const length = sealed.length - TAG_BYTES;
-    if (length !== this.#length(index)) throw this.#misfit(index, length);
-    const decipher = createDecipheriv(CIPHER, this.#key, this.#nonce(index), {
-      authTagLength: TAG_BYTES,
-    });
-    decipher.setAuthTag(sealed.subarray(length));
-    return Buffer.concat([decipher.update(sealed.subarray(0, length)), decipher.final()]);
+  decrypt(index: number, stored: Buffer): Buffer {
+    const length = stored.length - TAG_BYTES;
+    if (index >= this.#frames || length !== this.#length(index)) {
+      throw new RangeError(`Frame ${index} of ${this.#frames} cannot have ${length} bytes.`);
+    }
+    const options = { authTagLength: TAG_BYTES };
+    const decipher = createDecipheriv(CIPHER, this.#key, this.#nonce(index), options);
+    decipher.setAuthTag(stored.subarray(length));
+    const content = decipher.update(stored.subarray(0, length));
+    decipher.final();
+    return content;
   }
 
   #length(index: number): number {
-    if (index < 0 || index >= this.#frames) return Number.NaN;
     return index < this.#frames - 1 ? FRAME_BYTES : this.#bytes - index * FRAME_BYTES;
   }
 
@@ -85,8 +110,8 @@ export class BlobCipher {
     nonce[11] = index === this.#frames - 1 ? 1 : 0;
     return nonce;
   }
+}
 
-  #misfit(index: number, length: number): RangeError {
-    return new RangeError(`Frame ${index} of ${this.#frames} cannot have ${length} bytes.`);
-  }
+function newHeader(): Buffer {
+  return Buffer.concat([MAGIC, randomBytes(SALT_BYTES)]);
 }

@@ -11,6 +11,7 @@ import {
   addressOf,
   blobRef,
   checkConversionId,
+  checkLength,
   checkRange,
   parseKey,
   refOf,
@@ -93,7 +94,6 @@ export class FileBlobStore implements BlobStore {
     });
   }
 
-  /** Checks the length before the first byte; the hash is the reader's to check, as it streams. */
   open(ref: BlobRef, range?: BlobRange): Promise<Readable> {
     return attempt(`open ${ref.key}`, async () => {
       const path = this.#path(ref);
@@ -206,11 +206,6 @@ export class FileBlobStore implements BlobStore {
     const { conversionId, name } = parseKey(ref);
     return join(this.#directory(conversionId), name);
   }
-}
-
-function checkLength(ref: BlobRef, size: number): void {
-  if (size === ref.bytes) return;
-  throw new BlobStoreUnavailable(`${ref.key} is damaged: ${size} bytes, not ${ref.bytes}.`);
 }
 
 function notFoundIfMissing(ref: BlobRef, error: unknown): unknown {

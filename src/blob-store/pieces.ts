@@ -1,8 +1,6 @@
-import type { Readable } from 'node:stream';
-
 /** Cuts a stream into pieces of one size: the first of `firstSize`, the last of what is left. */
 export async function* pieces(
-  source: Readable,
+  source: AsyncIterable<Buffer>,
   size: number,
   firstSize = size,
 ): AsyncGenerator<Buffer> {
@@ -10,7 +8,7 @@ export async function* pieces(
   let held: Buffer[] = [];
   let length = 0;
   for await (const chunk of source) {
-    let rest = chunk as Buffer;
+    let rest = chunk;
     while (length + rest.length >= wanted) {
       const taken = rest.subarray(0, wanted - length);
       rest = rest.subarray(taken.length);

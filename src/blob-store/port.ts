@@ -3,9 +3,9 @@ import type { BlobAddress } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 
 /**
- * The blob store: what clients sent and the PDFs made of it. Content never lies in an event; an event
- * holds a `BlobRef`. A blob's key is `<conversion id>/<kind>-<sha256>`: content-addressed within its
- * conversion, so that deleting one conversion's blobs never takes another's.
+ * The blob store: what clients sent and the PDFs made of it, as `encryption.ts` encrypted it. Content never
+ * lies in an event; an event holds a `BlobRef`. A blob's key is `<conversion id>/<kind>-<sha256>`:
+ * content-addressed within its conversion, so that deleting one conversion's blobs never takes another's.
  */
 export type BlobKind = 'request' | 'document' | 'manifest';
 
@@ -58,7 +58,10 @@ export interface BlobStore {
   /** The whole content. @throws {BlobNotFound} */
   read(ref: BlobRef): Promise<Buffer>;
 
-  /** The content, or a part of it, as a stream. @throws {BlobNotFound} before the first byte */
+  /**
+   * The content, or a part of it, as a stream of the right length; its hash is the reader's to check.
+   * @throws {BlobNotFound} before the first byte
+   */
   open(ref: BlobRef, range?: BlobRange): Promise<Readable>;
 
   /** Whether `open` would find it: asked without fetching it. */

@@ -4,6 +4,8 @@ import { conversionQueries } from '../../projections/conversions.ts';
 import { refundsDueQueries } from '../../projections/refunds-due.ts';
 import { operatorContext } from '../application/operator.ts';
 import { requestConversion } from '../application/request-conversion.ts';
+import { openContent } from '../blob-store/decryption.ts';
+import { UnencryptedText } from '../blob-store/encryption.ts';
 import type { Conversion, ConversionOptions } from '../client/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
@@ -58,7 +60,7 @@ export async function convertLocally(
   issues.throwAny();
   const { conversionId } = await requestConversion(
     core,
-    { accountId, ...request, document: Buffer.from(JSON.stringify(document)) },
+    { accountId, ...request, document: new UnencryptedText(JSON.stringify(document)) },
     operatorContext(core.clock),
   );
   output.progress(`${conversionId} is accepted; waiting for the PDF`);
@@ -76,9 +78,10 @@ export async function convertLocally(
           ? {}
           : { error_message: await core.vault.unseal(accountId, errorMessage) }),
       },
-      open: () => {
+      open: async () => {
         if (!row.document) throw new Error(`${row.id} has no file.`);
-        return core.blobs.open(row.document);
+        const contentKey = await core.vault.contentKey(accountId, row.id);
+        return await openContent(core.blobs, contentKey, row.document);
       },
     };
   } finally {

@@ -9,7 +9,6 @@ import type { Logger } from '../log.ts';
 import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { checkBlobKey, checkBlobKeyOfRenderer } from './adapters/blob-key.ts';
 import { openBlobs } from './adapters/blobs.ts';
 import { openDataDir } from './adapters/data-dir.ts';
 import { openStore } from './adapters/event-store.ts';
@@ -51,9 +50,8 @@ export function openAdapters(
     const nats = await connect(config, logger, openings, 'api');
     const { store, database } = await openStore(config, logger, openings, create);
     const log = nats && (await openNatsLog(nats, store, logger, openings));
-    const { blobs, objects, readRow } = await openBlobs(config, openings, nats, database, 'api');
-    const { records, ...keys } = await openKeyring(config, openings, nats, store);
-    if (objects && records) await checkBlobKey(config, logger, objects, records);
+    const { blobs, readRow } = await openBlobs(config, openings, nats, database, 'api');
+    const keys = await openKeyring(config, openings, nats, store);
     return {
       store,
       blobs,
@@ -81,8 +79,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
     openDataDir(config);
-    const { blobs, objects } = await openBlobs(config, openings, nats, undefined, 'renderer');
-    if (objects) await checkBlobKeyOfRenderer(config, objects);
+    const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });

@@ -78,6 +78,7 @@ export type AccountCommand =
       readonly conversionId: string;
       readonly source: 'html' | 'url';
       readonly request: BlobRef;
+      readonly requestHmac: string;
       readonly options: PrintOptions;
       readonly idempotencyKey?: string;
       readonly now: number;
@@ -170,7 +171,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'EndSessions':
       return [{ type: 'SessionsEnded', data: { accountId } }];
     case 'RequestConversion': {
-      const { conversionId, source, request, options, idempotencyKey, now } = command;
+      const { conversionId, source, request, requestHmac, options, idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
       if (state.credits < CREDITS_PER_CONVERSION) return { refused: 'insufficient_credits' };
       return [
@@ -185,6 +186,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
             conversionId,
             source,
             request,
+            requestHmac,
             options,
             requestedAt: now,
             ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

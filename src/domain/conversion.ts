@@ -1,6 +1,12 @@
 /** The life of one accepted conversion. Its request lies in its account's stream. */
 import type { Decider, SnapshotCodec } from './decider.ts';
-import type { BlobRef, ConversionFailureCode, EventOf, RenderTimings } from './events.ts';
+import type {
+  BlobRef,
+  ConversionFailureCode,
+  EventOf,
+  PdfDigest,
+  RenderTimings,
+} from './events.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
 
@@ -68,6 +74,7 @@ export type ConversionCommand =
   | ({
       readonly type: 'CompleteConversion';
       readonly document: BlobRef;
+      readonly pdf: PdfDigest;
       readonly pages: number;
       readonly timings: RenderTimings;
       readonly chrome: string;
@@ -186,7 +193,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
-      const { renderer, attempt, document, pages, timings, chrome, manifest } = command;
+      const { renderer, attempt, document, pdf, pages, timings, chrome, manifest } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         ...unreportedStart(command, state),
@@ -198,6 +205,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             renderer,
             attempt,
             document,
+            pdf,
             pages,
             timings,
             chrome,

@@ -29,13 +29,20 @@ export const PLANS = ['free', 'starter', 'pro'] as const;
 export const Plan = Type.Enum([...PLANS]);
 export type Plan = (typeof PLANS)[number];
 
-/** Where a blob lies and what it must hash to. */
+/** Where a blob lies, and the SHA-256 and the length of what is stored there: ciphertext. */
 export const BlobRef = Type.Object({
   key: Type.String({ pattern: `^${CONVERSION_ID}/(request|document|manifest)-[0-9a-f]{64}$` }),
   sha256: Sha256,
   bytes: Type.Integer({ minimum: 0, maximum }),
 });
 export type BlobRef = Static<typeof BlobRef>;
+
+/** The PDF itself, as clients get it. */
+export const PdfDigest = Type.Object({
+  sha256: Sha256,
+  bytes: Type.Integer({ minimum: 0, maximum }),
+});
+export type PdfDigest = Static<typeof PdfDigest>;
 
 export const PAGE_SIZES = ['A4', 'Letter', 'Legal', 'A3', 'A5'] as const;
 
@@ -105,6 +112,8 @@ export const EVENT_SCHEMAS = {
     conversionId: ConversionId,
     source: Type.Enum(['html', 'url']),
     request: BlobRef,
+    /** HMAC-SHA-256 of the request, hex, with a key of its conversion: no guess can be tested against it. */
+    requestHmac: Sha256,
     options: PrintOptions,
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
@@ -143,6 +152,7 @@ export const EVENT_SCHEMAS = {
     renderer: Type.String(),
     attempt: Count,
     document: BlobRef,
+    pdf: PdfDigest,
     pages: Count,
     timings: RenderTimings,
     chrome: Type.String(),

@@ -12,8 +12,10 @@ export interface RenderManifest extends PageManifest {
   readonly conversion_id: string;
   readonly renderer: string;
   readonly attempt: number;
+  /** The encrypted form, as the event names it. */
   readonly request: { readonly sha256: string; readonly bytes: number };
   readonly options: PrintOptions;
+  /** The PDF itself. */
   readonly document: { readonly sha256: string; readonly bytes: number; readonly pages: number };
   readonly timings: ManifestTimings;
 }

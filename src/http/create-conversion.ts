@@ -2,6 +2,7 @@
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { requestConversion } from '../application/request-conversion.ts';
+import { UnencryptedText } from '../blob-store/encryption.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { BudgetExceeded, type Budgets } from '../budgets.ts';
 import { type Clock, isoTime } from '../clock.ts';
@@ -48,7 +49,7 @@ function demandRoom(ctx: HttpContext, { budgets, config, readModel }: CreateDepe
   );
 }
 
-/** All that the body and its headers ask for; text is let go in favour of the bytes to be stored. */
+/** All that the body and its headers ask for; its strings are let go in favour of what is to be stored. */
 function asked(ctx: HttpContext, deps: CreateDependencies, body: object) {
   const issues = new Issues();
   const { document, ...request } = checkConversionRequest(body, issues, deps.config);
@@ -58,7 +59,7 @@ function asked(ctx: HttpContext, deps: CreateDependencies, body: object) {
   return {
     accountId,
     ...request,
-    document: Buffer.from(JSON.stringify(document)),
+    document: new UnencryptedText(JSON.stringify(document)),
     ...(key === undefined
       ? {}
       : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) }),

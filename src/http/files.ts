@@ -1,11 +1,13 @@
 /** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
+import { openContent } from '../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange, type BlobStore } from '../blob-store/port.ts';
 import { BudgetExceeded, type Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef, PdfDigest } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
+import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
 import { type HttpContext, type HttpMiddleware, pathParameter } from './context.ts';
 import type { FileTokens } from './file-tokens.ts';
 import { freshQuery, type ReadDependencies } from '../application/fresh-query.ts';
@@ -21,29 +23,46 @@ import { byteRange } from './range.ts';
 export interface FileDependencies extends ReadDependencies, RateLimitDependencies {
   readonly fileTokens: FileTokens;
   readonly blobs: Pick<BlobStore, 'open' | 'exists'>;
+  readonly vault: Pick<Vault, 'contentKey'>;
   readonly clock: Clock;
   readonly budgets: Budgets;
   readonly config: RateLimitDependencies['config'] & { readonly retentionSeconds: number };
 }
 
 const RETRY_SECONDS = 2;
+const ERASED = 'The file can no longer be read: its account was erased.';
 const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-Range'] as const;
 
-async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> {
+/** A PDF that may be downloaded. */
+interface Download {
+  readonly document: BlobRef;
+  readonly pdf: PdfDigest;
+  readonly contentKey: Buffer;
+}
+
+async function downloadOf(deps: FileDependencies, id: string): Promise<Download> {
   const row = (await freshQuery(deps, conversionQueries)).byId(id);
-  if (row?.document === undefined || row.completedAt === undefined) {
+  const { document, pdf } = row ?? {};
+  if (row?.completedAt === undefined || document === undefined || pdf === undefined) {
     throw new ServiceError('not_found', 'There is no such file.');
   }
   // The deletion itself may still be under way.
   const keptUntil = row.completedAt + deps.config.retentionSeconds * 1000;
   if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
-  return row.document;
+  const contentKey = await contentKeyUnlessErased(deps.vault, row.accountId, id);
+  if (contentKey === undefined) throw new ServiceError('gone', ERASED);
+  return { document, pdf, contentKey };
+}
+
+/** An answer that is no file does not look like one. */
+function removeFileHeaders(ctx: HttpContext): void {
+  for (const name of FILE_HEADERS) ctx.remove(name);
 }
 
 /** A file that is recorded and not there. */
 function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
   ctx.state.log.warn({ err: cause }, 'A file that should be there is not.');
-  for (const name of FILE_HEADERS) ctx.remove(name);
+  removeFileHeaders(ctx);
   const message = 'The file is no longer kept. Convert again for a new one.';
   return new ServiceError('gone', message, { cause });
 }
@@ -75,38 +94,41 @@ function countDownload(ctx: HttpContext, { budgets }: FileDependencies): void {
 async function openFile(
   ctx: HttpContext,
   { blobs }: FileDependencies,
-  document: BlobRef,
+  { document, contentKey }: Download,
   range?: BlobRange,
 ): Promise<Readable> {
   try {
-    return await blobs.open(document, range);
+    return await openContent(blobs, contentKey, document, range);
   } catch (cause) {
-    throw cause instanceof BlobNotFound ? lost(ctx, cause) : cause;
+    if (cause instanceof BlobNotFound) throw lost(ctx, cause);
+    removeFileHeaders(ctx);
+    throw cause;
   }
 }
 
 async function send(
   ctx: HttpContext,
   deps: FileDependencies,
-  document: BlobRef,
+  download: Download,
   etag: string,
 ): Promise<void> {
+  const { document, pdf } = download;
   const condition = ctx.get('If-Range');
   const wanted = condition === '' || condition === etag ? ctx.get('Range') : '';
-  const range = ctx.method === 'GET' ? byteRange(wanted, document.bytes) : undefined;
+  const range = ctx.method === 'GET' ? byteRange(wanted, pdf.bytes) : undefined;
   if (range === 'unsatisfiable') {
-    ctx.set('Content-Range', `bytes */${document.bytes}`);
+    ctx.set('Content-Range', `bytes */${pdf.bytes}`);
     throw new ServiceError('range_not_satisfiable');
   }
   if (range === undefined) {
     ctx.status = 200;
-    ctx.length = document.bytes;
-    if (ctx.method === 'GET') ctx.body = await openFile(ctx, deps, document);
+    ctx.length = pdf.bytes;
+    if (ctx.method === 'GET') ctx.body = await openFile(ctx, deps, download);
     else if (!(await deps.blobs.exists(document))) throw lost(ctx);
   } else {
     ctx.status = 206;
-    ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${document.bytes}`);
-    ctx.body = await openFile(ctx, deps, document, range);
+    ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${pdf.bytes}`);
+    ctx.body = await openFile(ctx, deps, download, range);
     ctx.length = range.end - range.start + 1;
   }
 }
@@ -122,8 +144,8 @@ export function getFile(deps: FileDependencies): HttpMiddleware {
       throw new ServiceError('forbidden');
     }
     countDownload(ctx, deps);
-    const document = await documentOf(deps, id);
-    const etag = `"${document.sha256}"`;
+    const download = await downloadOf(deps, id);
+    const etag = `"${download.pdf.sha256}"`;
     ctx.set('ETag', etag);
     ctx.set('Accept-Ranges', 'bytes');
     ctx.set('Cache-Control', 'private, no-cache');
@@ -132,6 +154,6 @@ export function getFile(deps: FileDependencies): HttpMiddleware {
     const known = ctx.get('If-None-Match').split(',');
     if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
       ctx.status = 304;
-    } else await send(ctx, deps, document, etag);
+    } else await send(ctx, deps, download, etag);
   };
 }

@@ -1,5 +1,6 @@
-/** Seals the personal fields of events with their account's data key. */
-import type { Keyring } from './port.ts';
+/** What an account's data key is for: the personal fields of its events, and its conversions' blobs. */
+import { deriveKey } from './master-key.ts';
+import { KeyErased, type Keyring } from './port.ts';
 import { seal, unseal } from './sealing.ts';
 
 export interface Vault {
@@ -7,6 +8,11 @@ export interface Vault {
   seal(accountId: string, text: string): Promise<string>;
   /** @throws {KeyErased} @throws {Error} not sealed for this account, or altered since */
   unseal(accountId: string, sealed: string): Promise<string>;
+  /**
+   * The key (32 bytes) of one conversion's blobs: it says nothing of other conversions' keys.
+   * @throws {KeyErased}
+   */
+  contentKey(accountId: string, conversionId: string): Promise<Buffer>;
 }
 
 export function createVault(keyring: Keyring): Vault {
@@ -17,5 +23,22 @@ export function createVault(keyring: Keyring): Vault {
     async unseal(accountId, sealed) {
       return unseal(await keyring.dataKey(accountId), accountId, sealed).toString('utf8');
     },
+    async contentKey(accountId, conversionId) {
+      return deriveKey(await keyring.dataKey(accountId), `content of ${conversionId}`, 32);
+    },
   };
+}
+
+/** Nothing where the account was erased: then nobody can read the conversion's blobs any more. */
+export async function contentKeyUnlessErased(
+  vault: Pick<Vault, 'contentKey'>,
+  accountId: string,
+  conversionId: string,
+): Promise<Buffer | undefined> {
+  try {
+    return await vault.contentKey(accountId, conversionId);
+  } catch (error) {
+    if (error instanceof KeyErased) return undefined;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { EventStore } from '../event-store/port.ts';
+import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
@@ -20,6 +21,7 @@ export interface DispatchDependencies {
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly store: EventStore;
+  readonly vault: Pick<Vault, 'contentKey'>;
 }
 
 export interface Dispatch {
@@ -29,7 +31,7 @@ export interface Dispatch {
 }
 
 export function startDispatch(deps: DispatchDependencies): Dispatch {
-  const { logger, queue, readModel, runner, store } = deps;
+  const { logger, queue, readModel, runner, store, vault } = deps;
   let cursor = 0n;
   // The first round too: a read model that is being built anew still shows what has long ended.
   let sweepDue = true;
@@ -58,7 +60,11 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
         if (stopping.aborted) return;
         const { conversionId, accountId, request, options, attempts } = row;
         const attempt = Math.min(attempts + 1, LAST_ATTEMPT);
-        await queue.offer({ conversionId, accountId, request, options, attempt });
+        const key = await contentKeyUnlessErased(vault, accountId, conversionId);
+        if (key !== undefined) {
+          const contentKey = key.toString('base64url');
+          await queue.offer({ conversionId, accountId, request, contentKey, options, attempt });
+        }
         cursor = row.position;
       }
       if (rows.length < PAGE) return;

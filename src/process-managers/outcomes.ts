@@ -2,6 +2,8 @@
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { conversionActor } from '../application/kinds.ts';
+import { hasContentOfLength } from '../blob-store/decryption.ts';
+import { UnencryptedText } from '../blob-store/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { ConversionCommand } from '../domain/conversion.ts';
@@ -9,7 +11,7 @@ import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../keyring/port.ts';
-import type { Vault } from '../keyring/vault.ts';
+import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
@@ -17,7 +19,7 @@ import type { CompletedReport, FailedReport, RenderReport } from '../render-queu
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 import { Seldom } from '../seldom.ts';
 
-type Seals = Pick<Vault, 'seal'>;
+type Seals = Pick<Vault, 'seal' | 'contentKey'>;
 
 /** What stands where the key of a failure's account is gone: nobody is left to read the reason. */
 const UNREADABLE = 'erased';
@@ -52,8 +54,8 @@ interface Recorded {
   readonly blobs: readonly StagedBlob[];
 }
 
-/** What stands for a report that is too large to be recorded. */
-const unusable = (report: CompletedReport): FailedReport => ({
+/** What stands for a report that cannot be recorded: it would come again for ever. */
+const unusable = (report: CompletedReport, message: string): FailedReport => ({
   kind: 'failed',
   conversionId: report.conversionId,
   accountId: report.accountId,
@@ -62,8 +64,11 @@ const unusable = (report: CompletedReport): FailedReport => ({
   at: report.at,
   ...(report.startedAt !== undefined && { startedAt: report.startedAt }),
   code: 'renderer_failed',
-  message: 'The renderer reported more than can be recorded.',
+  message,
 });
+
+const TOO_MUCH = 'The renderer reported more than can be recorded.';
+const CONTRADICTION = 'The renderer stored another document than it reported.';
 
 async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): Promise<Recorded> {
   switch (report.kind) {
@@ -72,10 +77,15 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
     case 'requeued':
       return { command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
-      const content = Buffer.from(report.manifest);
-      // No renderer of ours makes one; refusing the report would only bring it again for ever.
-      if (content.length > MAX_MANIFEST_BYTES) return recordOf(unusable(report), blobs, vault);
-      const staged = blobs.stage(report.conversionId, 'manifest', content);
+      const refused = (why: string) => recordOf(unusable(report, why), blobs, vault);
+      const { accountId, conversionId, document, pdf } = report;
+      const content = new UnencryptedText(report.manifest);
+      // No renderer of ours makes such reports.
+      if (content.bytes > MAX_MANIFEST_BYTES) return refused(TOO_MUCH);
+      if (!hasContentOfLength(document, pdf.bytes)) return refused(CONTRADICTION);
+      const contentKey = await contentKeyUnlessErased(vault, accountId, conversionId);
+      if (contentKey === undefined) return refused(UNREADABLE);
+      const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
       const { manifest: _, ...outcome } = report;
       const command = { ...outcome, type: 'CompleteConversion', manifest: staged.ref } as const;
       return { command, blobs: [staged] };

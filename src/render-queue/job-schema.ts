@@ -17,7 +17,8 @@ const JOB = Compile(
       conversionId: ConversionId,
       accountId: AccountId,
       request: BlobRef,
-      requestText: Type.Optional(Type.String()),
+      storedRequest: Type.Optional(Type.String()),
+      contentKey: Type.String({ pattern: '^[0-9A-Za-z_-]{43}$' }),
       options: PrintOptions,
       attempt: Type.Integer({ minimum: 1, maximum: LAST_ATTEMPT }),
     },
@@ -30,10 +31,10 @@ export function parseJob(data: Uint8Array): RenderJob | undefined {
   try {
     const job = parseJson(data);
     if (!JOB.Check(job)) return undefined;
-    const { conversionId, request, requestText } = job;
+    const { conversionId, request, storedRequest } = job;
     // What is rendered is what was accepted, by its hash.
-    if (requestText !== undefined && hash('sha256', requestText) !== request.sha256)
-      return undefined;
+    const carried = storedRequest === undefined ? undefined : Buffer.from(storedRequest, 'base64');
+    if (carried !== undefined && hash('sha256', carried) !== request.sha256) return undefined;
     return request.key === blobKey(conversionId, 'request', request.sha256) ? job : undefined;
   } catch {
     return undefined;

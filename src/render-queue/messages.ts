@@ -1,6 +1,7 @@
 import type {
   BlobRef,
   ConversionFailureCode,
+  PdfDigest,
   PrintOptions,
   RenderTimings,
 } from '../domain/events.ts';
@@ -9,10 +10,12 @@ import type {
 export interface RenderJob {
   readonly conversionId: string;
   readonly accountId: string;
-  /** The `RequestDocument` that the client sent. */
+  /** The `RequestDocument` that the client sent, encrypted. */
   readonly request: BlobRef;
-  /** Its JSON, where the renderer cannot read it from the blob store. */
-  readonly requestText?: string;
+  /** The stored form of it in base64, where the renderer cannot read it from the blob store. */
+  readonly storedRequest?: string;
+  /** The key of this conversion's blobs, 32 bytes in base64url. It opens no other conversion's. */
+  readonly contentKey: string;
   readonly options: PrintOptions;
   /** 1 for the first try; each renderer that takes the job up again counts on. */
   readonly attempt: number;
@@ -44,6 +47,7 @@ interface OutcomeReport extends ReportOf {
 export interface CompletedReport extends OutcomeReport {
   readonly kind: 'completed';
   readonly document: BlobRef;
+  readonly pdf: PdfDigest;
   readonly pages: number;
   readonly timings: RenderTimings;
   /** Chrome's product and version, as it reports them. */

@@ -272,7 +272,7 @@ export class NatsOffers {
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
     try {
-      const payload = JSON.stringify({ ...job, requestText: this.#carried(job) });
+      const payload = JSON.stringify({ ...job, storedRequest: this.#carried(job) });
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
       await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
@@ -292,7 +292,7 @@ export class NatsOffers {
 
   #carried({ conversionId, request }: RenderJob): string | undefined {
     try {
-      return this.#options.carry(request)?.toString('utf8');
+      return this.#options.carry(request)?.toString('base64');
     } catch (error) {
       // Its renderer finds that out, too, and says so to the client.
       this.#options.logger.error({ err: error, conversionId }, 'a request cannot be read');

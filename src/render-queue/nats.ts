@@ -35,7 +35,7 @@ export interface NatsRenderQueueOptions {
   readonly side: 'api' | 'renderer' | 'both';
   /** Of the consumer, where this node makes it. */
   readonly ackWaitMs?: number;
-  /** The request, where renderers cannot read it for themselves: it goes along with the job. */
+  /** The stored request, where renderers cannot read it for themselves: it goes along with the job. */
   readonly carry?: (request: BlobRef) => Buffer | undefined;
 }
 

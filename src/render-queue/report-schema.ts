@@ -11,6 +11,7 @@ import {
   BlobRef,
   ConversionId,
   FAILURE_CODES,
+  PdfDigest,
   type RenderTimings,
   Time,
 } from '../domain/events.ts';
@@ -20,7 +21,7 @@ import { parseJson } from './parse-json.ts';
 
 const MAX_PAGES = 1_000_000;
 /** Counts against its account's storage. No PDF of ours comes near. */
-const MAX_DOCUMENT_BYTES = 2 ** 30;
+const DocumentBytes = Type.Integer({ minimum: 0, maximum: 2 ** 30 });
 /** Characters: a message may quote a selector, a host or Chrome's own words. */
 const MAX_MESSAGE = 8192;
 const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -45,10 +46,8 @@ const REPORTS = {
     exactly({
       ...OUTCOME,
       kind: Type.Literal('completed'),
-      document: exactly({
-        ...BlobRef.properties,
-        bytes: Type.Integer({ minimum: 0, maximum: MAX_DOCUMENT_BYTES }),
-      }),
+      document: exactly({ ...BlobRef.properties, bytes: DocumentBytes }),
+      pdf: exactly({ ...PdfDigest.properties, bytes: DocumentBytes }),
       pages: Type.Integer({ minimum: 1, maximum: MAX_PAGES }),
       timings: exactly({
         queued: Milliseconds,

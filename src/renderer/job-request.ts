@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { decryptBlob } from '../blob-store/decryption.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
@@ -14,7 +15,7 @@ export interface ReadingContext {
 
 /** What is to be rendered: it came with the job, or lies in the blob store. */
 export async function readRequest(
-  { conversionId, request, requestText, attempt }: RenderJob,
+  { conversionId, request, storedRequest, contentKey, attempt }: RenderJob,
   { blobs, logger, patience }: ReadingContext,
 ): Promise<RequestDocument | Problem | typeof PUT_BACK> {
   if (patience.stopping.aborted) return PUT_BACK;
@@ -24,9 +25,12 @@ export async function readRequest(
     return { retry: false, code: 'renderer_failed', message: broken };
   }
   try {
-    if (requestText !== undefined) return JSON.parse(requestText) as RequestDocument;
-    const content = await untilStoreAnswers(() => blobs.read(request), patience);
-    if (content === undefined) return PUT_BACK;
+    const stored =
+      storedRequest === undefined
+        ? await untilStoreAnswers(() => blobs.read(request), patience)
+        : Buffer.from(storedRequest, 'base64');
+    if (stored === undefined) return PUT_BACK;
+    const content = decryptBlob(Buffer.from(contentKey, 'base64url'), request, stored);
     return JSON.parse(content.toString('utf8')) as RequestDocument;
   } catch (error) {
     const message = 'The stored request could not be read.';

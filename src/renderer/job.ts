@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { encryptFile } from '../blob-store/encryption.ts';
 import type { BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { MAX_ATTEMPTS } from '../domain/conversion.ts';
@@ -29,7 +30,7 @@ export interface JobContext {
   readonly timeoutMs: number;
   /** Aborted when the node stops: what has not begun goes back. */
   readonly stopping: AbortSignal;
-  /** Where the PDF lies until the blob store adopts it. */
+  /** Where the PDF lies until it is encrypted, and then until the blob store adopts it. */
   readonly directory: string;
   readonly name: string;
   readonly clock: Clock;
@@ -53,11 +54,12 @@ class JobRun {
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
   readonly #outputPath: string;
+  readonly #encryptedPath: string;
   /** When its request had been read, of `performance.now()`. */
   #begunAt = 0;
   /** The same by the clock; before that, when it was handed over. */
   #takenAt: number;
-  /** The PDF is the blob store's: there is no file any more. */
+  /** The encrypted PDF is the blob store's: there is no file any more. */
   #adopted = false;
 
   constructor(context: JobContext, delivery: Delivery) {
@@ -69,6 +71,7 @@ class JobRun {
     // Of this delivery alone: a job may come a second time while the first is still in hand.
     const name = `${conversionId}-${attempt}-${randomUUID()}.pdf`;
     this.#outputPath = join(context.directory, name);
+    this.#encryptedPath = `${this.#outputPath}.encrypted`;
   }
 
   async run(): Promise<void> {
@@ -89,7 +92,8 @@ class JobRun {
       await this.#delivery.giveBack();
     } finally {
       start?.drop();
-      if (!this.#adopted) await rm(this.#outputPath, { force: true });
+      await rm(this.#outputPath, { force: true });
+      if (!this.#adopted) await rm(this.#encryptedPath, { force: true });
     }
   }
 
@@ -197,19 +201,29 @@ class JobRun {
     return { stopping, graceMs, onAway };
   }
 
+  /** The PDF stays readable no longer than this, however long the blob store is away. */
+  async #encrypt(result: Completed) {
+    const { conversionId, contentKey } = this.#job;
+    const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
+    const encrypted = await encryptFile(owner, 'document', result, this.#encryptedPath);
+    await rm(result.path, { force: true });
+    return encrypted;
+  }
+
   async #store(
     result: Completed,
     start: StartReport,
   ): Promise<Problem | typeof PUT_BACK | undefined> {
     const { blobs, queue, logger } = this.#context;
     const { conversionId } = this.#job;
-    const { pages, page } = result;
+    const { sha256, bytes, pages, page } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
       const patience = this.#patience(STORE_GRACE_MS, 'the PDF cannot be stored now');
+      const encrypted = await this.#encrypt(result);
       document = await untilStoreAnswers(
-        () => blobs.adopt(conversionId, 'document', result),
+        () => blobs.adopt(conversionId, 'document', encrypted),
         patience,
       );
     } catch (error) {
@@ -229,7 +243,7 @@ class JobRun {
       renderer: name,
       takenAt: this.#takenAt,
       timings,
-      document,
+      pdf: { sha256, bytes },
       pages,
       page,
     });
@@ -238,6 +252,7 @@ class JobRun {
       kind: 'completed',
       ...this.#outcomeOf(),
       document,
+      pdf: { sha256, bytes },
       pages,
       timings,
       chrome: page.chrome.product,

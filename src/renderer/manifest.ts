@@ -1,5 +1,5 @@
 /** The render manifest of one conversion, as the JSON that its blob holds. */
-import type { BlobRef, RenderTimings } from '../domain/events.ts';
+import type { PdfDigest, RenderTimings } from '../domain/events.ts';
 import {
   MAX_MANIFEST_BYTES,
   type PageManifest,
@@ -18,7 +18,7 @@ export interface ManifestParts {
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
   readonly timings: RenderTimings;
-  readonly document: BlobRef;
+  readonly pdf: PdfDigest;
   readonly pages: number;
   readonly page: PageManifest;
 }
@@ -37,7 +37,7 @@ function thatFit<T>(list: readonly T[], bytes: number = OTHER_LIST_BYTES): reado
 
 /** @returns at most `MAX_MANIFEST_BYTES` in UTF-8 */
 export function composeManifest(parts: ManifestParts): string {
-  const { job, renderer, takenAt, timings, document, pages, page } = parts;
+  const { job, renderer, takenAt, timings, pdf, pages, page } = parts;
   const resources = thatFit(page.resources, RESOURCES_BYTES);
   const errors = thatFit(page.console_errors);
   const manifest: RenderManifest = {
@@ -47,7 +47,7 @@ export function composeManifest(parts: ManifestParts): string {
     attempt: job.attempt,
     request: { sha256: job.request.sha256, bytes: job.request.bytes },
     options: job.options,
-    document: { sha256: document.sha256, bytes: document.bytes, pages },
+    document: { ...pdf, pages },
     timings: {
       queue: Math.max(0, takenAt - timeOfId(job.conversionId)),
       start: tenths(timings.queued),

@@ -1,5 +1,9 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import { readContent } from '../../src/blob-store/decryption.ts';
+import type { EventOf } from '../../src/domain/events.ts';
 import { type Answer, type Api, BASE, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 
@@ -221,6 +225,67 @@ void test('a file that is not in the store is gone', async (t) => {
   }
   t.equal((await api.call('HEAD', url)).status, 410);
   t.match(api.logged.join(''), /A file that should be there is not/);
+});
+
+void test('nothing of an erased account can be read, though it is stored', async (t) => {
+  const api = await startWithConversion(t);
+  const id = await api.create();
+  await api.complete(api.account.id, id, PDF);
+  const url = fileUrl(await api.get(id));
+  const contentKey = await api.vault.contentKey(api.account.id, id);
+  const stream = await api.store.readStream(`conversion-${id}`);
+  const completion = stream.at(-1)?.data as EventOf<'ConversionCompleted'>['data'];
+  const { document, manifest, pdf } = completion;
+  t.ok(PDF.equals(await readContent(api.blobs, contentKey, document)));
+  t.strictSame(pdf.bytes, PDF.length);
+
+  await api.keyring.erase(api.account.id);
+  await t.rejects(api.vault.contentKey(api.account.id, id), { name: 'KeyErased' });
+  for (const ref of [document, manifest]) {
+    const stored = await api.blobs.read(ref);
+    t.notOk(stored.includes(PDF.subarray(0, 12)) || stored.includes('version'));
+  }
+  for (const [method, headers] of [
+    ['GET', {}],
+    ['GET', { Range: 'bytes=0-9' }],
+    ['HEAD', {}],
+  ] as const) {
+    const answer = await api.call(method, url, { headers });
+    t.equal(answer.status, 410);
+    if (method === 'GET') t.match(answer.body, { error: 'gone', message: /erased/ });
+    t.equal(answer.headers.get('etag'), null);
+  }
+});
+
+void test('a file that was tampered with is refused, and the service goes on', async (t) => {
+  const api = await startWithConversion(t);
+  const pdf = Buffer.concat([PDF, Buffer.alloc(200_000, 1)]);
+  const [one, two] = [await api.create(), await api.create()];
+  for (const id of [one, two]) await api.complete(api.account.id, id, pdf);
+  const fileOf = (id: string): string => {
+    const directory = join(api.root, 'blobs', id.slice(-2), id);
+    const [name = ''] = readdirSync(directory).filter((each) => each.startsWith('document-'));
+    return join(directory, name);
+  };
+  const [mine, theirs] = [readFileSync(fileOf(one)), readFileSync(fileOf(two))];
+  const flipped = Buffer.from(mine);
+  flipped[100] = (flipped[100] ?? 0) ^ 1;
+  const url = fileUrl(await api.get(one));
+  const part = { Range: 'bytes=0-9' };
+  const changes = { flipped, cut: mine.subarray(0, -1), 'another conversion’s': theirs } as const;
+  for (const [what, content] of Object.entries(changes)) {
+    writeFileSync(fileOf(one), content);
+    const answer = await api.call('GET', url, { headers: part });
+    t.strictSame(refusal(answer), { status: 503, error: 'service_unavailable' }, what);
+    t.equal(answer.headers.get('etag'), null);
+    t.equal((await api.call('GET', url)).status, 503, `${what}, the whole`);
+  }
+  mine.copy(flipped);
+  flipped[150_000] = (flipped[150_000] ?? 0) ^ 1;
+  writeFileSync(fileOf(one), flipped);
+  await t.rejects(api.call('GET', url), 'what is found out on the way breaks the answer off');
+  writeFileSync(fileOf(one), mine);
+  t.equal((await api.call('GET', url, { headers: part })).text, pdf.toString('latin1', 0, 10));
 });
 
 void test('the file', async (t) => {

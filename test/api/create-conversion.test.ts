@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto';
 import { test } from 'tap';
+import { readContent } from '../../src/blob-store/decryption.ts';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
+import type { EventOf } from '../../src/domain/events.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
 
@@ -33,12 +37,14 @@ void test('a conversion is accepted', async (t) => {
     },
   });
   if (requested === undefined) throw new Error('There is no such event.');
-  const { request } = requested.data as { request: Parameters<typeof api.blobs.open>[0] };
-  const chunks = await (await api.blobs.open(request)).toArray();
-  t.strictSame(JSON.parse(Buffer.concat(chunks as Buffer[]).toString()), {
-    html: '<h1>Hello</h1>',
-    metadata: { title: 'T' },
-  });
+  const { conversionId, request, requestHmac } =
+    requested.data as EventOf<'ConversionRequested'>['data'];
+  const contentKey = await api.vault.contentKey(accountId, conversionId);
+  const text = (await readContent(api.blobs, contentKey, request)).toString();
+  t.strictSame(JSON.parse(text), { html: '<h1>Hello</h1>', metadata: { title: 'T' } });
+  t.equal(requestHmac, new UnencryptedText(text).hmac(contentKey));
+  const plainHash = createHash('sha256').update(text).digest('hex');
+  t.notOk(JSON.stringify(events.map(({ data }) => data)).includes(plainHash));
   const { client } = requested.metadata as { client: string };
   t.equal(await api.vault.unseal(accountId, client), '127.0.0.1');
 });

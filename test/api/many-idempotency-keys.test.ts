@@ -25,6 +25,7 @@ import {
   HOUR_MS,
   NOW,
   OPTIONS,
+  REQUEST_HMAC,
   sha256,
 } from '../support/samples.ts';
 
@@ -48,6 +49,7 @@ function accepted(n: number, keys: number): DomainEvent[] {
         ...of,
         source: 'html',
         request: blobRef('request', n),
+        requestHmac: REQUEST_HMAC,
         options: OPTIONS,
         requestedAt: requestedAt(n, keys),
         idempotencyKey: sha256(n),

@@ -4,9 +4,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type Test, test } from 'tap';
+import { openContent, readContent } from '../../src/blob-store/decryption.ts';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { BlobNotFound, type BlobStore } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { listed } from '../support/memory-objects.ts';
+import { CONTENT_KEY } from '../support/samples.ts';
+import { storePdf } from '../support/stored-pdf.ts';
 
 export interface OpenedBlobStore {
   readonly store: BlobStore;
@@ -103,6 +107,30 @@ export function runBlobStoreContract({ name, open, options = {} }: BlobStoreAdap
     t.ok(content.equals(await store.read(ref)));
     t.ok(content.equals(await buffer(await store.open(ref))));
   });
+
+  contract(
+    'holds ciphertext, and gives the content or any part of it',
+    async (t, { store, dir }, id) => {
+      const owner = { conversionId: id, contentKey: CONTENT_KEY };
+      const text = '<p>confidential</p>'.repeat(10_000);
+      const request = new UnencryptedText(text).stage(store, owner, 'request');
+      await request.store();
+      const stored = await buffer(await store.open(request.ref));
+      t.notOk(stored.includes('confidential'));
+      t.equal(String(await readContent(store, CONTENT_KEY, request.ref)), text);
+      const content = Buffer.from(text);
+      const { document } = await storePdf(store, owner, content, dir);
+      t.ok(content.equals(await buffer(await openContent(store, CONTENT_KEY, document))));
+      for (const [start, end] of [
+        [0, 0],
+        [65_535, 65_536],
+        [70_000, 189_999],
+      ] as const) {
+        const part = await buffer(await openContent(store, CONTENT_KEY, document, { start, end }));
+        t.ok(content.subarray(start, end + 1).equals(part), `${start}-${end}`);
+      }
+    },
+  );
 
   contract('refuses to adopt a file of another length', async (t, { store, dir }, id) => {
     const path = join(dir, 'out.pdf');

@@ -1,183 +1,233 @@
 /** What encryption at rest promises: frames open in their place of their blob only, or not at all. */
-import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { finished } from 'node:stream/promises';
 import fc from 'fast-check';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import {
+  BlobCipher,
+  contentBytes,
+  ENCRYPTED_FRAME_BYTES,
+  encryptedBytes,
   FRAME_BYTES,
   HEADER_BYTES,
-  SEALED_FRAME_BYTES,
-  sealedBytes,
 } from '../../src/blob-store/cipher.ts';
-import { bufferContent, fileContent } from '../../src/blob-store/objects.ts';
+import { decryptBlob, openContent, readContent } from '../../src/blob-store/decryption.ts';
+import { encryptFile, UnencryptedText } from '../../src/blob-store/encryption.ts';
+import type { BlobKind } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
-import { openSealed, sealContent } from '../../src/blob-store/sealed-content.ts';
+import type { BlobRef } from '../../src/domain/events.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
+import { CONTENT_KEY } from '../support/samples.ts';
 
-const key = Buffer.alloc(32, 3);
-const id = newConversionId(Date.now());
-const unavailable = { name: 'BlobStoreUnavailable' };
+const conversionId = newConversionId(Date.now());
+const owner = { conversionId, contentKey: CONTENT_KEY };
+const damaged = { name: 'BlobStoreUnavailable' };
 
 /** Lengths on, below and above the borders of frames. */
 const lengths = fc
   .tuple(fc.nat(3), fc.integer({ min: -2, max: 2 }))
   .map(([frames, off]) => Math.max(0, frames * FRAME_BYTES + off));
 
-const sealed = async (name: string, content: Buffer): Promise<Buffer> =>
-  buffer((await sealContent(key, name, bufferContent(content))).open());
+const textOf = (bytes: number): string =>
+  randomBytes(Math.ceil(bytes / 2))
+    .toString('hex')
+    .slice(0, bytes);
 
-const opened = (name: string, bytes: number, stored: Buffer): Promise<Buffer> =>
-  buffer(openSealed(key, name, bytes, Readable.from([stored], { objectMode: false })));
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+function openPlace() {
+  const objects = new MemoryObjects();
+  const blobs = new ObjectBlobStore(objects);
+  const store = async (text: string, kind: BlobKind = 'document', of = owner): Promise<BlobRef> => {
+    const staged = new UnencryptedText(text).stage(blobs, of, kind);
+    await staged.store();
+    return staged.ref;
+  };
+  const stored = ({ key }: BlobRef): Buffer => objects.stored.get(key) ?? Buffer.alloc(0);
+  /** Stores other bytes under a name of theirs, as whoever may write there could. */
+  const forge = (kind: BlobKind, content: Buffer, id = conversionId): BlobRef => {
+    const hash = sha256(content);
+    const ref = { key: `${id}/${kind}-${hash}`, sha256: hash, bytes: content.length };
+    objects.stored.set(ref.key, content);
+    return ref;
+  };
+  const refused = async (t: Test, ref: BlobRef, what: string, key = CONTENT_KEY): Promise<void> => {
+    await t.rejects(readContent(blobs, key, ref), damaged, `${what}: read`);
+    await t.rejects(openContent(blobs, key, ref).then(buffer), damaged, `${what}: open`);
+  };
+  return { objects, blobs, store, stored, forge, refused };
+}
 
 void test('every part of every length comes back, and nothing of it lies readable', async (t) => {
-  const objects = new MemoryObjects();
-  const store = new ObjectBlobStore(objects, key);
+  const { blobs, store, stored } = openPlace();
   await fc.assert(
     fc.asyncProperty(lengths, fc.nat(), fc.nat(), async (bytes, a, b) => {
-      const content = randomBytes(bytes);
-      const staged = store.stage(id, 'document', content);
-      await staged.store();
-      const stored = objects.stored.get(staged.ref.key) ?? Buffer.alloc(0);
-      const plain = bytes > 16 && stored.includes(content.subarray(0, 16));
-      const whole = await buffer(await store.open(staged.ref));
-      if (plain || stored.length !== sealedBytes(bytes) || !whole.equals(content)) return false;
+      const text = textOf(bytes);
+      const ref = await store(text);
+      const content = Buffer.from(text);
+      t.equal(ref.bytes, encryptedBytes(bytes));
+      t.equal(contentBytes(ref.bytes), bytes);
+      if (bytes > 16 && stored(ref).includes(text.slice(0, 16))) return false;
+      const whole = await buffer(await openContent(blobs, CONTENT_KEY, ref));
+      const read = await readContent(blobs, CONTENT_KEY, ref);
+      if (!whole.equals(content) || !read.equals(content)) return false;
       if (bytes === 0) return true;
       const [start = 0, end = 0] = [a % bytes, b % bytes].toSorted((x, y) => x - y);
-      const part = await buffer(await store.open(staged.ref, { start, end }));
+      const part = await buffer(await openContent(blobs, CONTENT_KEY, ref, { start, end }));
       return part.equals(content.subarray(start, end + 1));
     }),
     { numRuns: 60 },
   );
-  t.pass();
+  const ref = await store('ten bytes.');
+  for (const range of [
+    { start: 0, end: 10 },
+    { start: 5, end: 4 },
+    { start: -1, end: 4 },
+  ]) {
+    await t.rejects(openContent(blobs, CONTENT_KEY, ref, range), RangeError);
+  }
 });
 
-void test('what is too large to keep in memory is sealed the same each time', async (t) => {
-  const path = join(t.testdir(), 'large.pdf');
-  const content = randomBytes(9_000_000);
-  writeFileSync(path, content);
-  const { sha256, bytes } = bufferContent(content);
-  const large = await sealContent(key, 'large', fileContent({ path, sha256, bytes }));
-  const [one, two] = [await buffer(large.open()), await buffer(large.open())];
-  t.ok(one.equals(two));
-  t.equal(bufferContent(one).sha256, large.sha256);
-  t.equal(one.length, large.bytes);
-  t.ok(content.equals(await opened('large', bytes, one)));
-  writeFileSync(path, randomBytes(9_000_000));
-  const sent: Buffer[] = [];
-  const again = large.open().on('data', (chunk: Buffer) => void sent.push(chunk));
-  await t.rejects(finished(again), { message: /changed while it was stored/ });
-  t.equal(Buffer.concat(sent).length, HEADER_BYTES, 'one nonce never seals two contents');
+void test('no length of a blob is that of two contents', (t) => {
+  const stored = fc.integer({ min: 0, max: 4 * ENCRYPTED_FRAME_BYTES });
+  fc.assert(
+    fc.property(stored, (bytes) => {
+      const content = contentBytes(bytes);
+      return content === undefined || encryptedBytes(content) === bytes;
+    }),
+  );
+  for (const bytes of [0, HEADER_BYTES, HEADER_BYTES + 15, encryptedBytes(FRAME_BYTES) + 1]) {
+    t.equal(contentBytes(bytes), undefined, `${bytes}`);
+  }
+  t.equal(contentBytes(encryptedBytes(0)), 0);
+  t.end();
+});
+
+void test('a text is encrypted once, and its HMAC is of its conversion alone', async (t) => {
+  const { blobs } = openPlace();
+  const text = new UnencryptedText('<p>ü</p>');
+  t.equal(text.bytes, 9);
+  const hmac = text.hmac(CONTENT_KEY);
+  t.match(hmac, /^[0-9a-f]{64}$/);
+  t.equal(new UnencryptedText('<p>ü</p>').hmac(CONTENT_KEY), hmac);
+  t.not(new UnencryptedText('<p>ü</p>').hmac(Buffer.alloc(32, 6)), hmac);
+  t.not(new UnencryptedText('<p>u</p>').hmac(CONTENT_KEY), hmac);
+  const one = text.stage(blobs, owner, 'request');
+  const two = new UnencryptedText('<p>ü</p>').stage(blobs, owner, 'request');
+  t.not(one.ref.sha256, two.ref.sha256, 'the same text never lies there twice');
+  t.throws(() => text.stage(blobs, owner, 'request'), /has been encrypted/);
+  t.throws(() => text.hmac(CONTENT_KEY), /has been encrypted/);
+});
+
+void test('a file is encrypted into another one, whatever its length', async (t) => {
+  const directory = t.testdir();
+  const { blobs } = openPlace();
+  const many = 16 * FRAME_BYTES;
+  const sizes = [0, 1, FRAME_BYTES, FRAME_BYTES + 1, many - 1, many, many + 1, 3 * many + 5];
+  for (const bytes of sizes) {
+    const path = join(directory, `${bytes}.pdf`);
+    const content = randomBytes(bytes);
+    writeFileSync(path, content);
+    const file = await encryptFile(owner, 'document', { path, bytes }, `${path}.encrypted`);
+    const stored = readFileSync(file.path);
+    t.match(file, { bytes: stored.length, sha256: sha256(stored) });
+    const ref = await blobs.adopt(conversionId, 'document', file);
+    t.ok(content.equals(await readContent(blobs, CONTENT_KEY, ref)), `${bytes}`);
+  }
+  const path = join(directory, 'other.pdf');
+  writeFileSync(path, 'four');
+  const encrypting = encryptFile(owner, 'document', { path, bytes: 5 }, `${path}.encrypted`);
+  await t.rejects(encrypting, /has 4 bytes, not 5/);
+  t.notOk(existsSync(`${path}.encrypted`));
 });
 
 void test('a changed bit anywhere is found, by the whole and by the parts it is in', async (t) => {
-  const objects = new MemoryObjects();
-  const store = new ObjectBlobStore(objects, key);
+  const { objects, blobs, store, stored, forge, refused } = openPlace();
   await fc.assert(
     fc.asyncProperty(lengths, fc.nat(), fc.nat(7), async (bytes, at, bit) => {
-      const staged = store.stage(id, 'document', randomBytes(bytes));
-      await staged.store();
-      const stored = objects.stored.get(staged.ref.key) ?? Buffer.alloc(0);
-      const place = at % stored.length;
-      stored[place] = (stored[place] ?? 0) ^ (1 << bit);
-      await t.rejects(store.read(staged.ref), unavailable, `${place} of ${bytes}`);
-      await t.rejects(buffer(await store.open(staged.ref)), unavailable);
-      const start =
-        Math.max(0, Math.floor((place - HEADER_BYTES) / SEALED_FRAME_BYTES)) * FRAME_BYTES;
+      const ref = await store(textOf(bytes));
+      const changed = Buffer.from(stored(ref));
+      const place = at % changed.length;
+      changed[place] = (changed[place] ?? 0) ^ (1 << bit);
+      // Also where whoever changed it could change what the log says of its hash.
+      await refused(t, forge('document', Buffer.from(changed)), `${place} of ${bytes}`);
+      objects.stored.set(ref.key, changed);
+      await refused(t, ref, `${place} of ${bytes}, under its name`);
+      const frame = Math.floor((place - HEADER_BYTES) / ENCRYPTED_FRAME_BYTES);
+      const start = Math.max(0, frame) * FRAME_BYTES;
       if (start >= bytes) return;
-      const part = store.open(staged.ref, { start, end: start });
-      await t.rejects(part.then(buffer), unavailable, `the part of ${place}`);
+      const part = openContent(blobs, CONTENT_KEY, ref, { start, end: start });
+      await t.rejects(part, damaged, `the part of ${place}, before its first byte`);
     }),
     { numRuns: 40 },
   );
 });
 
-void test('frames that are cut off, swapped, repeated or of another blob do not open', async (t) => {
-  const content = randomBytes(4 * FRAME_BYTES);
-  const stored = await sealed('one', content);
-  const header = stored.subarray(0, HEADER_BYTES);
+void test('frames that are cut off, swapped or repeated do not open', async (t) => {
+  const { store, stored, forge, refused } = openPlace();
+  const ref = await store(textOf(4 * FRAME_BYTES));
+  const header = stored(ref).subarray(0, HEADER_BYTES);
   const frames = [0, 1, 2, 3].map((index) => {
-    const start = HEADER_BYTES + index * SEALED_FRAME_BYTES;
-    return stored.subarray(start, start + SEALED_FRAME_BYTES);
+    const start = HEADER_BYTES + index * ENCRYPTED_FRAME_BYTES;
+    return stored(ref).subarray(start, start + ENCRYPTED_FRAME_BYTES);
   });
-  t.ok(content.equals(await opened('one', content.length, Buffer.concat([header, ...frames]))));
-
   const arrangements = fc.array(fc.nat(3), { maxLength: 5 });
   await fc.assert(
-    fc.asyncProperty(arrangements, fc.nat(4), async (order, length) => {
+    fc.asyncProperty(arrangements, async (order) => {
       fc.pre(order.join('') !== '0123');
       const changed = Buffer.concat([header, ...order.flatMap((index) => frames[index] ?? [])]);
-      // With its true length, and with any other that the same frames could stand for.
-      for (const bytes of [content.length, length * FRAME_BYTES]) {
-        await t.rejects(opened('one', bytes, changed), `${order.join(',')} as ${bytes}`);
-      }
+      await refused(t, forge('document', changed), order.join(','));
     }),
     { numRuns: 60 },
   );
   await fc.assert(
-    fc.asyncProperty(fc.nat(stored.length - 1), async (length) => {
-      await t.rejects(opened('one', content.length, stored.subarray(0, length)), String(length));
+    fc.asyncProperty(fc.nat(ref.bytes - 1), async (length) => {
+      await refused(t, forge('document', stored(ref).subarray(0, length)), `cut at ${length}`);
     }),
     { numRuns: 40 },
   );
-  await t.rejects(opened('two', content.length, stored), 'under the name of another blob');
-  const again = await sealed('one', content);
+  const again = stored(await store(textOf(4 * FRAME_BYTES)));
   const mixed = Buffer.concat([header, again.subarray(HEADER_BYTES)]);
-  await t.rejects(opened('one', content.length, mixed), 'with the header of another sealing');
+  await refused(t, forge('document', mixed), 'with the header of another encryption');
 });
 
-void test('one blob does not pass for another, encrypted or not', async (t) => {
-  const objects = new MemoryObjects();
-  const store = new ObjectBlobStore(objects, key);
-  const [one, two] = [randomBytes(100), randomBytes(100)].map((c) =>
-    store.stage(id, 'document', c),
-  );
-  if (one === undefined || two === undefined) throw new Error('Nothing was staged.');
-  await one.store();
-  await two.store();
-  objects.stored.set(one.ref.key, objects.stored.get(two.ref.key) ?? Buffer.alloc(0));
-  await t.rejects(store.read(one.ref), unavailable);
-  objects.stored.set(one.ref.key, randomBytes(100));
-  await t.rejects(store.read(one.ref), unavailable, 'plain content of the same length');
-  await t.rejects(buffer(await store.open(one.ref)), unavailable);
-  await t.rejects(store.open(one.ref, { start: 3, end: 5 }), unavailable, 'nor in parts');
+void test('one blob does not pass for another', async (t) => {
+  const { objects, blobs, store, stored, forge, refused } = openPlace();
+  const [one, two] = [await store('one'), await store('two')];
+  const mine = Buffer.from(stored(one));
+  objects.stored.set(one.key, Buffer.from(stored(two)));
+  await refused(t, one, 'another try of the same conversion, of the same length');
+  await refused(t, forge('request', mine), 'another kind');
+
+  const other = { conversionId: newConversionId(Date.now()), contentKey: Buffer.alloc(32, 6) };
+  await refused(t, forge('document', mine, other.conversionId), 'another conversion’s blob');
+  const theirs = await store('another', 'document', other);
+  await refused(t, theirs, 'with another conversion’s key');
+  await refused(t, forge('document', Buffer.from(stored(theirs))), 'in another’s place');
+  t.equal(String(await readContent(blobs, other.contentKey, theirs)), 'another');
+  await refused(t, forge('document', Buffer.from('%PDF-1.7 not encrypted')), 'never encrypted');
+  await refused(t, forge('document', randomBytes(encryptedBytes(100))), 'of a fitting length');
+  const none = { ...one, key: one.key.replace(one.sha256, '0'.repeat(64)), sha256: '0'.repeat(64) };
+  await t.rejects(openContent(blobs, CONTENT_KEY, none), { name: 'BlobNotFound' });
 });
 
-void test('what was stored without a key stays readable with one', async (t) => {
-  const objects = new MemoryObjects();
-  const content = randomBytes(200_000);
-  const staged = new ObjectBlobStore(objects).stage(id, 'document', content);
-  await staged.store();
-  const store = new ObjectBlobStore(objects, key);
-  t.ok(content.equals(await store.read(staged.ref)));
-  t.ok(content.equals(await buffer(await store.open(staged.ref))));
-  const part = await buffer(await store.open(staged.ref, { start: 65_000, end: 150_000 }));
-  t.ok(content.subarray(65_000, 150_001).equals(part));
-});
-
-void test('a missing key is said when it is needed', async (t) => {
-  const objects = new MemoryObjects();
-  const staged = new ObjectBlobStore(objects, key).stage(id, 'document', randomBytes(10));
-  await staged.store();
-  const without = new ObjectBlobStore(objects);
-  const message = /encrypted, and BLOB_KEY is not set/;
-  await t.rejects(without.read(staged.ref), { ...unavailable, message });
-  await t.rejects(without.open(staged.ref, { start: 0, end: 0 }), { ...unavailable, message });
-});
-
-void test('a file that is not what its writer measured is not adopted', async (t) => {
-  const objects = new MemoryObjects();
-  const path = join(t.testdir(), 'out.pdf');
-  for (const store of [new ObjectBlobStore(objects), new ObjectBlobStore(objects, key)]) {
-    for (const bytes of [0, 10, FRAME_BYTES, FRAME_BYTES + 1]) {
-      writeFileSync(path, Buffer.alloc(bytes, 1));
-      const { sha256 } = bufferContent(Buffer.alloc(bytes + 1, 2));
-      await t.rejects(store.adopt(id, 'document', { path, sha256, bytes }), unavailable);
-    }
-  }
-  t.equal(objects.stored.size, 0);
+void test('a nonce never repeats within a key', (t) => {
+  const [one, two] = [1, 2].map(() => new BlobCipher(CONTENT_KEY, 'same', 5));
+  if (one === undefined || two === undefined) throw new Error('There are no ciphers.');
+  const rooms = [one, two].map((cipher) => {
+    const room = Buffer.alloc(5 + 16);
+    cipher.encryptInPlace(room, 0);
+    return room;
+  });
+  t.notOk(rooms[0]?.equals(rooms[1] ?? rooms[0]), 'each encryption has a key of its own');
+  const ref = {
+    key: `${conversionId}/request-${'0'.repeat(64)}`,
+    sha256: '0'.repeat(64),
+    bytes: 1,
+  };
+  t.throws(() => decryptBlob(CONTENT_KEY, ref, Buffer.alloc(1)), damaged);
+  t.end();
 });

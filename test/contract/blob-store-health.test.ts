@@ -40,7 +40,7 @@ async function onNats(t: Test) {
 
 void test('NATS: a bucket that somebody filled is noticed, and that it is free again', async (t) => {
   const { connection, objects, manager } = await onNats(t);
-  const blobs = new ObjectBlobStore(objects, undefined, { tryAgainMs: 50 });
+  const blobs = new ObjectBlobStore(objects, { tryAgainMs: 50 });
   await store(blobs, 1000);
   // What docs/deployment.md has its operator do: `nats stream edit --max-bytes`.
   const { config } = await manager.streams.info(BLOBS);
@@ -48,7 +48,7 @@ void test('NATS: a bucket that somebody filled is noticed, and that it is free a
   const again = new NatsObjects(connection);
   await again.checkUsable();
   t.equal((await manager.streams.info(BLOBS)).config.max_bytes, 500_000, 'a start leaves it so');
-  const renderers = new ObjectBlobStore(again, undefined, { triesWrites: false });
+  const renderers = new ObjectBlobStore(again, { triesWrites: false });
   await store(renderers, 400_000);
   t.equal(await blobs.failure(), undefined, 'nobody has been refused yet');
   await t.rejects(store(blobs, 200_000), unavailable);
@@ -82,7 +82,7 @@ void test('S3: what its server says is told, without our own names', async (t) =
     idleMs: 200,
   });
   t.teardown(() => client.close());
-  const blobs = new ObjectBlobStore(new S3Objects(client, 'blobs/'), undefined, { tryAgainMs: 20 });
+  const blobs = new ObjectBlobStore(new S3Objects(client, 'blobs/'), { tryAgainMs: 20 });
   server.fault = answer(403, 'AccessDenied', 'HEAD');
   t.equal(await blobs.failure(), 'its server answers 403');
   server.fault = answer(507, 'InsufficientStorage', 'PUT');
@@ -113,7 +113,7 @@ void test('a write is not tried by each probe, nor for more than it must show', 
   const probes = await Promise.all(Array.from({ length: 100 }, () => patient.failure()));
   t.strictSame(new Set(probes), new Set(['it takes no writes: It is full.']));
   t.strictSame(sizes, [100]);
-  const eager = new ObjectBlobStore(refusing, undefined, { tryAgainMs: 0 });
+  const eager = new ObjectBlobStore(refusing, { tryAgainMs: 0 });
   await t.rejects(store(eager, 3_000_000), unavailable);
   await Promise.all(Array.from({ length: 100 }, () => eager.failure()));
   t.strictSame(sizes, [100, 3_000_000, 1_048_576], 'one at a time');

@@ -35,14 +35,14 @@ void test('a request that renderers cannot read goes along with its job', async 
     await queue.close();
     await link.close();
   });
-  const content = Buffer.from('{"html":"<p>ü</p>"}');
+  const content = Buffer.from([0xff, 0xfe, 0, 1]);
   const sha256 = hash('sha256', content);
   const key = `${conversionId(1)}/request-${sha256}`;
   contents.set(key, content);
   const carried = { ...renderJob(1), request: { key, sha256, bytes: content.length } };
   for (const job of [carried, renderJob(2), renderJob(3)]) await queue.offer(job);
   t.strictSame(await drain(queue, 3), [
-    { ...carried, requestText: content.toString() },
+    { ...carried, storedRequest: content.toString('base64') },
     renderJob(2),
     renderJob(3),
   ]);

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'tap';
 import type { ConversionOptions } from '../../src/client/types.ts';
+import type { EventOf, PdfDigest } from '../../src/domain/events.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
@@ -77,7 +78,7 @@ void test('SIGKILL at any moment loses nothing and doubles nothing', async (t) =
   t.equal(new Set(all.map(({ id }) => id)).size, all.length, 'one conversion for each key');
 
   const client = service.client();
-  const document = new Map<string, { sha256: string; bytes: number }>();
+  const pdfs = new Map<string, PdfDigest>();
   const records = await Promise.all(all.map(({ id = '' }) => client.wait(id)));
   const refunds = () => violations(readLog(dataDir), { settled: true }).length === 0 || undefined;
   await eventually('every refund', refunds).catch(() => {});
@@ -85,11 +86,8 @@ void test('SIGKILL at any moment loses nothing and doubles nothing', async (t) =
   t.strictSame(violations(log, { settled: true }), []);
   for (const { type, data } of log) {
     if (type !== 'ConversionCompleted') continue;
-    const { conversionId, document: blob } = JSON.parse(data) as {
-      conversionId: string;
-      document: { sha256: string; bytes: number };
-    };
-    document.set(conversionId, blob);
+    const { conversionId, pdf } = JSON.parse(data) as EventOf<'ConversionCompleted'>['data'];
+    pdfs.set(conversionId, pdf);
   }
   t.equal(log.filter(({ type }) => type === 'ConversionRequested').length, all.length);
   for (const [n, record] of records.entries()) {
@@ -98,7 +96,7 @@ void test('SIGKILL at any moment loses nothing and doubles nothing', async (t) =
     if (record.status !== 'completed') continue;
     const file = await buffer(await client.download(record));
     const hash = createHash('sha256').update(file).digest('hex');
-    t.strictSame({ sha256: hash, bytes: file.length }, pick(document.get(record.id)), record.id);
+    t.strictSame({ sha256: hash, bytes: file.length }, pdfs.get(record.id), record.id);
     t.ok(file.subarray(0, 5).equals(Buffer.from('%PDF-')) && file.includes('%%EOF'), 'it is a PDF');
   }
   const [{ data: opened } = { data: '{}' }] = log.filter(({ type }) => type === 'AccountOpened');
@@ -146,7 +144,3 @@ void test('a start deletes what a crash left in the blob store, and nothing else
   t.equal(readdirSync(join(blobs, id.slice(-2), id)).length, 2, 'its request and its PDF');
   t.match(await service.stop(), { code: 0 });
 });
-
-function pick(blob: { sha256: string; bytes: number } | undefined) {
-  return blob && { sha256: blob.sha256, bytes: blob.bytes };
-}

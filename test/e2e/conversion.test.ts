@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
 import type { Conversion } from '../../src/client/types.ts';
@@ -118,4 +120,39 @@ void test('conversions over HTTP with a real Chrome', async (t) => {
   t.strictSame(violations(readLog(dataDir), { settled: true }), []);
   t.match(await service.stop(), { code: 0, signal: null });
   t.strictSame(await service.leftovers(), []);
+});
+
+/** Files below a directory that hold the text; one that goes meanwhile holds none. */
+function filesWith(directory: string, text: string): string[] {
+  const names = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return names.filter((name) => {
+    try {
+      return readFileSync(name).includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+void test('neither a request nor its PDF lies readable in DATA_DIR', async (t) => {
+  const service = await startService(t);
+  const { dataDir } = service.place;
+  const client = service.client();
+  const words = 'Zyxomma petiolatum';
+  const inPdf = Buffer.from(words, 'utf16le').swap16().toString('hex').toUpperCase();
+  // The one is stored as a row, the other as a file.
+  const bodies = [`<p>${words}</p>`, `<p>${words}</p><!--${'x'.repeat(100_000)}-->`];
+  for (const html of bodies) {
+    const { id } = await client.create({ html, metadata: { title: words } });
+    const file = await buffer(await client.download(await client.wait(id)));
+    t.ok(file.includes(inPdf), 'it would be found in the PDF');
+  }
+  t.ok(filesWith(dataDir, 'ConversionCompleted').length > 0, 'the log is looked through');
+  const readable = (): string[] =>
+    [words, inPdf, '%PDF-1.'].flatMap((text) => filesWith(dataDir, text));
+  t.strictSame(readable(), []);
+  t.match(await service.stop(), { code: 0 });
+  t.strictSame(readable(), []);
 });

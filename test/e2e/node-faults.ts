@@ -107,7 +107,7 @@ async function under(t: Test, name: string, site: Site, fault: Fault): Promise<v
     );
     const file = await buffer(await client.download(record));
     const sha256 = createHash('sha256').update(file).digest('hex');
-    t.equal(sha256, completed && dataOf<'ConversionCompleted'>(completed).document.sha256, key);
+    t.equal(sha256, completed && dataOf<'ConversionCompleted'>(completed).pdf.sha256, key);
   }
 }
 

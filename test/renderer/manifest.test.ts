@@ -10,7 +10,7 @@ import { composeManifest } from '../../src/renderer/manifest.ts';
 import type { RenderResult } from '../../src/renderer/messages.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { startNode } from '../support/renderer-node.ts';
-import { accountId, blobRef, OPTIONS, TIMINGS } from '../support/samples.ts';
+import { accountId, blobRef, OPTIONS, PDF, TIMINGS } from '../support/samples.ts';
 
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
@@ -193,11 +193,11 @@ void test('a manifest never outgrows its bound, and says what it left out', (t) 
     conversionId,
     accountId: accountId(),
     request: blobRef('request'),
+    contentKey: '',
     options: OPTIONS,
     attempt: 1,
   };
-  const document = blobRef('document');
-  const parts = { job, renderer: 'r', takenAt: 1_250, timings: TIMINGS, document, pages: 1, page };
+  const parts = { job, renderer: 'r', takenAt: 1_250, timings: TIMINGS, pdf: PDF, pages: 1, page };
   const content = composeManifest(parts);
   t.ok(Buffer.byteLength(content) <= MAX_MANIFEST_BYTES, `${Buffer.byteLength(content)} bytes`);
   const manifest = JSON.parse(content) as RenderManifest;
@@ -213,14 +213,13 @@ void test('the node reports the manifest with its outcome', async (t) => {
   const report = await ended(id);
   if (report.kind !== 'completed') throw new Error(`not completed: ${JSON.stringify(report)}`);
   const manifest = JSON.parse(report.manifest) as RenderManifest;
-  const { sha256: hash, bytes } = report.document;
   t.match(manifest, {
     version: 1,
     conversion_id: id,
     renderer: 'test-node',
     attempt: 1,
     resources: [],
-    document: { sha256: hash, bytes, pages: 1 },
+    document: { ...report.pdf, pages: 1 },
     chrome: { product: report.chrome, revision: /^@?[0-9a-f]{40}/ },
     fonts: ['LiberationSerif'],
   });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { readContent } from '../../src/blob-store/decryption.ts';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
@@ -11,7 +12,7 @@ import { eventually } from '../support/deadline.ts';
 import { openPdf } from '../support/pdf.ts';
 import { hold } from '../support/render-queue.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
-import { accountId, OPTIONS } from '../support/samples.ts';
+import { accountId, CONTENT_KEY, OPTIONS } from '../support/samples.ts';
 
 void test('a job becomes a stored PDF and two reports, and nothing is left behind', async (t) => {
   const { node, blobs, queue, offer, ended, reports, tempDir, chromes } = await startNode(t);
@@ -22,8 +23,9 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   t.match(reports, [{ kind: 'started' }, { kind: 'completed', renderer: 'test-node', attempt: 1 }]);
   t.equal(report.pages, 1);
   for (const each of Object.values(report.timings)) t.ok(each >= 0 && each < 10_000);
-  const content = await blobs.read(report.document);
-  t.equal(createHash('sha256').update(content).digest('hex'), report.document.sha256);
+  const content = await readContent(blobs, CONTENT_KEY, report.document);
+  t.equal(createHash('sha256').update(content).digest('hex'), report.pdf.sha256);
+  t.equal(content.length, report.pdf.bytes);
   t.match((await openPdf(content)).text, /an invoice/);
 
   const failed = await ended(await offer({ html: '<p>x</p>', wait_for: { selector: ':::' } }));
@@ -36,6 +38,7 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
     conversionId: missing,
     accountId: accountId(),
     request,
+    contentKey: CONTENT_KEY.toString('base64url'),
     options: OPTIONS,
     attempt: 1,
   });

@@ -8,7 +8,7 @@ import type { AccountCommand } from '../../src/domain/account.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FaultyStore } from './faulty-store.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS } from './samples.ts';
+import { accountId, blobRef, conversionId, NOW, OPTIONS, REQUEST_HMAC } from './samples.ts';
 
 /** Every actor reads its stream from the beginning. */
 export const noSnapshots: SnapshotCache = {
@@ -73,6 +73,7 @@ export const request = (n: number, idempotencyKey?: string, now = NOW): AccountC
   conversionId: conversionId(n),
   source: 'html',
   request: blobRef('request', n),
+  requestHmac: REQUEST_HMAC,
   options: OPTIONS,
   now,
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -2,8 +2,7 @@
  * The HTTP API over real HTTP, without a renderer: a test ends conversions itself. On the embedded parts,
  * or, where API_EVENT_STORE is `server`, with the log on the server that EVENTSTORE_TEST_URL names.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -15,6 +14,7 @@ import { createApiKey } from '../../src/application/api-keys.ts';
 import { conversionActor } from '../../src/application/kinds.ts';
 import { operatorContext } from '../../src/application/operator.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
@@ -40,6 +40,7 @@ import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
 import { ORIGIN, TIMINGS } from './samples.ts';
+import { storePdf } from './stored-pdf.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
 export const BASE = '/api/v1';
@@ -92,7 +93,8 @@ export async function startApi(
       ? new SqliteEventStore(database)
       : await openEventStoreServer(serverUrl);
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
-  const vault = createVault(new FileKeyring(join(root, 'keyring'), MASTER_KEY));
+  const keyring = new FileKeyring(join(root, 'keyring'), MASTER_KEY);
+  const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({
     directory: join(root, 'read-model'),
@@ -202,15 +204,13 @@ export async function startApi(
 
   /** Does what a renderer would: stores the PDF and records it. */
   async function complete(accountId: string, conversionId: string, pdf: Buffer): Promise<void> {
-    const path = join(root, `${conversionId}.tmp`);
-    writeFileSync(path, pdf);
-    const sha256 = createHash('sha256').update(pdf).digest('hex');
-    const file = { path, sha256, bytes: pdf.length };
-    const document = await blobs.adopt(conversionId, 'document', file);
-    const manifest = blobs.stage(conversionId, 'manifest', Buffer.from('{"version":1}'));
+    const contentKey = await vault.contentKey(accountId, conversionId);
+    const owner = { conversionId, contentKey };
+    const stored = await storePdf(blobs, owner, pdf, join(root, 'tmp'));
+    const manifest = new UnencryptedText('{"version":1}').stage(blobs, owner, 'manifest');
     const command = {
       type: 'CompleteConversion',
-      document,
+      ...stored,
       manifest: manifest.ref,
       pages: 1,
       timings: TIMINGS,
@@ -235,6 +235,7 @@ export async function startApi(
 
   return {
     ...deps,
+    keyring,
     root,
     /** Every event, read past the parts under test. */
     log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),

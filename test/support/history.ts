@@ -8,6 +8,8 @@ import {
   keyId,
   NOW,
   OPTIONS,
+  PDF,
+  REQUEST_HMAC,
   sha256,
   TIMINGS,
 } from './samples.ts';
@@ -65,6 +67,7 @@ export function request(n: number, account: number): Step {
           ...ids,
           source: 'html',
           request: blobRef('request', n),
+          requestHmac: REQUEST_HMAC,
           options: OPTIONS,
           requestedAt: NOW + n,
         },
@@ -98,6 +101,7 @@ export function completion(n: number, account: number): Step {
         data: {
           ...outcomeOf(n, account),
           document: blobRef('document', n),
+          pdf: PDF,
           pages: 2,
           timings: TIMINGS,
           manifest: blobRef('manifest', n),

@@ -62,7 +62,6 @@ export const KINDS: readonly Kind[] = [
         AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
         AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
         MASTER_KEY: KEY,
-        BLOB_KEY: KEY,
       };
       return { settings, storeWire, s3 };
     },

@@ -2,8 +2,7 @@
  * What process managers work on: the real store, actors, read model, blobs and queue of a data directory,
  * once for each node. No renderer: a test takes the jobs and reports itself.
  */
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -13,8 +12,13 @@ import { ActorSystem } from '../../src/actors/system.ts';
 import { accountActor } from '../../src/application/kinds.ts';
 import { operatorContext } from '../../src/application/operator.ts';
 import { requestConversion } from '../../src/application/request-conversion.ts';
+import { contentBytes } from '../../src/blob-store/cipher.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { conversionStream } from '../../src/domain/conversion.ts';
+import type { EventOf } from '../../src/domain/events.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
@@ -33,7 +37,8 @@ import { eventually } from './deadline.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { type LogEvent, readLog } from './invariants.ts';
 import { silent } from './renderer.ts';
-import { accountId, NOW, OPTIONS, TIMINGS } from './samples.ts';
+import { accountId, NOW, OPTIONS, PDF, TIMINGS } from './samples.ts';
+import { storePdf } from './stored-pdf.ts';
 
 export type ManagedNode = Awaited<ReturnType<typeof openNode>>;
 export type ManagedPlace = ReturnType<typeof openManagedPlace>;
@@ -63,6 +68,15 @@ export function openManagedPlace(t: Test) {
       nodes.push(node);
       return node;
     },
+    /** The keys of all blobs that the database holds, in order. */
+    storedKeys: (): string[] => {
+      const db = new Sqlite(join(dataDir, 'pressledger.db'), { readonly: true });
+      try {
+        return db.prepare<[], string>('SELECT key FROM blobs ORDER BY key').pluck().all();
+      } finally {
+        db.close();
+      }
+    },
     forgetReadModel: (name = 'node') => rmSync(join(dataDir, name), { recursive: true }),
     /** The events of these types (all where none is named), in order. */
     log,
@@ -72,6 +86,14 @@ export function openManagedPlace(t: Test) {
         countOf(dataDir, type) >= count ? log(type) : undefined,
       ),
   };
+}
+
+/** Where the manifest of a completed conversion lies, by its event. */
+export async function manifestOf(store: Pick<EventStore, 'readStream'>, id: string) {
+  const events = await store.readStream(conversionStream(id));
+  const completion = events.find(({ type }) => type === 'ConversionCompleted');
+  if (completion === undefined) throw new Error(`${id} is not completed.`);
+  return (completion.data as EventOf<'ConversionCompleted'>['data']).manifest;
 }
 
 function countOf(dataDir: string, type: string): number {
@@ -92,7 +114,8 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
-  const vault = createVault(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
+  const keyring = new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7));
+  const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({
     directory: join(dataDir, name),
@@ -119,6 +142,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     logger: silent,
     store,
     blobs,
+    keyring,
     vault,
     actors,
     readModel,
@@ -137,25 +161,23 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     /** Accepts a conversion of the account. @returns its id */
     request: async (n = 1, html = '<p>one</p>'): Promise<string> => {
       const { conversionId } = await requestConversion(
-        { actors, blobs },
+        { actors, blobs, vault },
         {
           accountId: accountId(n),
           source: 'html',
           options: OPTIONS,
-          document: Buffer.from(JSON.stringify({ html })),
+          document: new UnencryptedText(JSON.stringify({ html })),
         },
         context(),
       );
       return conversionId;
     },
     /** Stores what a renderer would. */
-    storeDocument: async (conversionId: string) => {
+    storeDocument: async (conversionId: string, n = 1) => {
+      const contentKey = await vault.contentKey(accountId(n), conversionId);
       const content = Buffer.from(`%PDF-1.7 of ${conversionId}`);
-      const path = join(dataDir, 'tmp', `${conversionId}.pdf`);
-      mkdirSync(join(dataDir, 'tmp'), { recursive: true });
-      writeFileSync(path, content);
-      const sha256 = createHash('sha256').update(content).digest('hex');
-      return blobs.adopt(conversionId, 'document', { path, sha256, bytes: content.length });
+      const owner = { conversionId, contentKey };
+      return (await storePdf(blobs, owner, content, join(dataDir, 'tmp'))).document;
     },
     close: (): Promise<void> => (closing ??= end()),
   };
@@ -184,6 +206,7 @@ export const completed = (job: About, document: CompletedReport['document']): Co
   ...about(job),
   kind: 'completed',
   document,
+  pdf: { ...PDF, bytes: contentBytes(document.bytes) ?? 0 },
   pages: 1,
   timings: TIMINGS,
   chrome: 'Chrome/156.0',

@@ -2,12 +2,22 @@
 import type { CompletedReport, RenderJob, StartedReport } from '../../src/render-queue/messages.ts';
 import type { Consumer, Delivery, RenderQueue } from '../../src/render-queue/port.ts';
 import { eventually } from './deadline.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS, TIMINGS } from './samples.ts';
+import {
+  accountId,
+  blobRef,
+  CONTENT_KEY,
+  conversionId,
+  NOW,
+  OPTIONS,
+  PDF,
+  TIMINGS,
+} from './samples.ts';
 
 export const renderJob = (n = 1, account = 1): RenderJob => ({
   conversionId: conversionId(n),
   accountId: accountId(account),
   request: blobRef('request', n),
+  contentKey: CONTENT_KEY.toString('base64url'),
   options: OPTIONS,
   attempt: 1,
 });
@@ -25,6 +35,7 @@ export const completedReport = (n = 1, attempt = 1): CompletedReport => ({
   ...startedReport(n, attempt),
   kind: 'completed',
   document: blobRef('document', n),
+  pdf: PDF,
   pages: 1,
   timings: TIMINGS,
   chrome: 'Chrome/156.0',

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { BUDGETS } from '../../src/budgets.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -11,7 +12,7 @@ import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type { RenderReport } from '../../src/render-queue/messages.ts';
 import { type RendererSettings, startRendererNode } from '../../src/renderer/node.ts';
 import { silent } from './renderer.ts';
-import { accountId, OPTIONS } from './samples.ts';
+import { accountId, CONTENT_KEY, OPTIONS } from './samples.ts';
 
 interface ChromeRecord {
   readonly pid: number;
@@ -60,10 +61,12 @@ export async function startNode(
   };
   const offer = async (request: RequestDocument, attempt = 1): Promise<string> => {
     const conversionId = newConversionId(Date.now());
-    const staged = blobs.stage(conversionId, 'request', Buffer.from(JSON.stringify(request)));
+    const text = new UnencryptedText(JSON.stringify(request));
+    const staged = text.stage(blobs, { conversionId, contentKey: CONTENT_KEY }, 'request');
     await staged.store();
-    const job = { conversionId, accountId: accountId(), request: staged.ref, options: OPTIONS };
-    await queue.offer({ ...job, attempt });
+    const contentKey = CONTENT_KEY.toString('base64url');
+    const job = { conversionId, accountId: accountId(), request: staged.ref, contentKey };
+    await queue.offer({ ...job, options: OPTIONS, attempt });
     return conversionId;
   };
   const chromes = async (): Promise<ChromeRecord[]> => {

@@ -1,5 +1,5 @@
 /** Well-formed values for tests that care about something else. */
-import type { BlobRef, PrintOptions, RenderTimings } from '../../src/domain/events.ts';
+import type { BlobRef, PdfDigest, PrintOptions, RenderTimings } from '../../src/domain/events.ts';
 
 const id = (prefix: string, last: string): string => `${prefix}_${last.padStart(26, '0')}`;
 export const accountId = (n = 1): string => id('acct', `${n}`);
@@ -17,8 +17,16 @@ export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
 
 export function blobRef(kind: 'request' | 'document' | 'manifest', n = 1): BlobRef {
-  return { key: `${conversionId(n)}/${kind}-${sha256(n)}`, sha256: sha256(n), bytes: 10 * n };
+  return {
+    key: `${conversionId(n)}/${kind}-${sha256(n)}`,
+    sha256: sha256(n),
+    bytes: 10 * n,
+  };
 }
+
+export const PDF: PdfDigest = { sha256: sha256(70), bytes: 10 };
+export const REQUEST_HMAC = sha256(80);
+export const CONTENT_KEY = Buffer.alloc(32, 5);
 
 export const OPTIONS: PrintOptions = {
   page_size: 'A4',

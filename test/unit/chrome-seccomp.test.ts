@@ -76,7 +76,6 @@ void test('it is of the form that both Docker and Kubernetes read, and the rende
   t.equal(new Set(names).size, names.length, 'no call is named twice');
   const every = {
     MASTER_KEY: 'x',
-    BLOB_KEY: 'x',
     NATS_API_PASSWORD: 'x',
     NATS_RENDERER_PASSWORD: 'x',
   };

@@ -2,7 +2,16 @@ import { test } from 'tap';
 import { type DomainEvent, EVENT_SCHEMAS, UPCASTERS } from '../../src/domain/events.ts';
 import { decodeEvent, encodeEvent } from '../../src/event-store/codec.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS, TIMINGS } from '../support/samples.ts';
+import {
+  accountId,
+  blobRef,
+  conversionId,
+  NOW,
+  OPTIONS,
+  PDF,
+  REQUEST_HMAC,
+  TIMINGS,
+} from '../support/samples.ts';
 
 const ID = '00000000-0000-5000-8000-000000000001';
 const metadata = {
@@ -42,6 +51,7 @@ const request = {
   conversionId: conversionId(),
   source: 'html',
   request: blobRef('request'),
+  requestHmac: REQUEST_HMAC,
   options: OPTIONS,
   requestedAt: NOW,
 } as const;
@@ -51,6 +61,7 @@ const completion = {
   renderer: 'r',
   attempt: 1,
   document: blobRef('document'),
+  pdf: PDF,
   pages: 1,
   timings: TIMINGS,
   manifest: blobRef('manifest'),

@@ -70,13 +70,6 @@ const SETTINGS: readonly {
     bad: [],
   },
   {
-    key: 'blobKey',
-    name: 'BLOB_KEY',
-    unset: undefined,
-    good: { [HEX]: KEY, [KEY.toString('base64')]: KEY },
-    bad: [HEX.slice(2), 'a pass phrase'],
-  },
-  {
     key: 'awsAccessKeyId',
     name: 'AWS_ACCESS_KEY_ID',
     unset: undefined,

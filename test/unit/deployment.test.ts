@@ -17,7 +17,6 @@ import {
 
 const SECRETS = {
   MASTER_KEY: 'a1'.repeat(32),
-  BLOB_KEY: 'b2'.repeat(32),
   NATS_API_PASSWORD: 'c3',
   NATS_RENDERER_PASSWORD: 'd4',
 };
@@ -56,7 +55,6 @@ void test('every variable of a role is a setting that can be used', (t) => {
   const renderer = settingsOf(environmentOf('renderer'));
   t.equal(renderer.natsUrl, 'nats://renderer:d4@nats:4222');
   t.equal(renderer.blobStoreUrl, api.blobStoreUrl);
-  t.strictSame(renderer.blobKey, api.blobKey);
   t.equal(renderer.allowPrivateNetwork, false);
   t.throws(() => settingsOf({ NATS_URI: 'x' }), /not a setting/);
   t.end();

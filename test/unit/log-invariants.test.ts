@@ -10,6 +10,8 @@ import {
   keyId,
   NOW,
   OPTIONS,
+  PDF,
+  REQUEST_HMAC,
   sha256,
   TIMINGS,
 } from '../support/samples.ts';
@@ -38,6 +40,7 @@ const requested = (n: number, requestedAt = NOW): Entry => [
       conversionId: conversionId(n),
       source: 'html',
       request: blobRef('request', n),
+      requestHmac: REQUEST_HMAC,
       options: OPTIONS,
       requestedAt,
       idempotencyKey: sha256(n),
@@ -55,6 +58,7 @@ const completed = (n: number): Entry => [
     data: {
       ...by(n),
       document: blobRef('document', n),
+      pdf: PDF,
       manifest: blobRef('manifest', n),
       pages: 1,
       timings: TIMINGS,

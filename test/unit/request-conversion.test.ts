@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { operatorContext } from '../../src/application/operator.ts';
 import { requestConversion } from '../../src/application/request-conversion.ts';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { openManagedPlace } from '../support/process-managers.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 
 /** Larger than what is written with the events. */
-const LARGE = Buffer.from(JSON.stringify({ html: `<p>${'x'.repeat(70_000)}</p>` }));
+const LARGE = JSON.stringify({ html: `<p>${'x'.repeat(70_000)}</p>` });
 const CREDITS = 3;
 const MANY = 40;
 
@@ -27,7 +28,7 @@ void test('what was stored for a request that another node came before is delete
         accountId: accountId(1),
         source: 'html',
         options: OPTIONS,
-        document: LARGE,
+        document: new UnencryptedText(LARGE),
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       },
       operatorContext(place.clock),

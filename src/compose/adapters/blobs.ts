@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
 import { FileBlobStore } from '../../blob-store/files.ts';
-import type { Objects } from '../../blob-store/objects.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import type { BlobRef } from '../../domain/events.ts';
@@ -16,8 +15,6 @@ export interface OpenedBlobs {
   readonly blobs: BlobStore;
   /** What only this process can read: it goes along with its job. */
   readonly readRow?: (ref: BlobRef) => Buffer | undefined;
-  /** Where they lie, unless that is DATA_DIR. */
-  readonly objects?: Objects;
 }
 
 /** @param database of the event store, where it is embedded */
@@ -28,11 +25,8 @@ export async function openBlobs(
   database: EmbeddedDatabase | undefined,
   side: 'api' | 'renderer',
 ): Promise<OpenedBlobs> {
-  const { blobStoreUrl: url, blobKey } = config;
+  const { blobStoreUrl: url } = config;
   if (url === undefined) {
-    if (blobKey !== undefined) {
-      throw new ConfigError('BLOB_KEY encrypts remote blobs: set BLOB_STORE_URL, or leave it out.');
-    }
     const directory = inDataDir(config, 'blobs');
     if (side === 'renderer' && !existsSync(directory)) {
       throw new Error(
@@ -48,7 +42,7 @@ export async function openBlobs(
   const { ObjectBlobStore } = await import('../../blob-store/remote.ts');
   const objects = await openObjects(config, openings, nats, url);
   await objects.checkUsable();
-  const blobs = new ObjectBlobStore(objects, blobKey, { triesWrites: side === 'api' });
+  const blobs = new ObjectBlobStore(objects, { triesWrites: side === 'api' });
   const missing = async (): Promise<string | undefined> => {
     // That is said already; to ask there would only take its time.
     if (url === 'nats:' && nats?.isUp() === false) return undefined;
@@ -56,7 +50,7 @@ export async function openBlobs(
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
   };
   openings.add({ missing, close: async () => {} });
-  return { blobs, objects };
+  return { blobs };
 }
 
 async function openObjects(

@@ -3,7 +3,6 @@ import type { EventStore } from '../../event-store/port.ts';
 import { FileKeyring } from '../../keyring/file.ts';
 import { loadMasterKey } from '../../keyring/master-key.ts';
 import type { Keyring } from '../../keyring/port.ts';
-import type { KeyRecords } from '../../keyring/records.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Openings } from '../openings.ts';
 import { inDataDir } from './data-dir.ts';
@@ -13,8 +12,6 @@ import { openS3 } from './s3.ts';
 export interface OpenedKeyring {
   readonly keyring: Keyring;
   readonly masterKey: Buffer;
-  /** What it is made of, unless that is DATA_DIR. */
-  readonly records?: KeyRecords;
 }
 
 /** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
@@ -40,7 +37,7 @@ export async function openKeyring(
   const create = (await store.head()) === 0n;
   const { records, recheckMs } = await openKeyRecords(config, openings, nats, url, create);
   const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  return { keyring, masterKey, records };
+  return { keyring, masterKey };
 }
 
 async function openKeyRecords(

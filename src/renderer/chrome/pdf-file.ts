@@ -58,7 +58,7 @@ class HashedFile {
 const tooLarge = (message: string): PageFailure => new PageFailure('too_large', message);
 
 /**
- * Reads Chrome's stream to the end into a new file, durable when it resolves.
+ * Reads Chrome's stream to the end into a new file. It is not synced: only what is made of it is kept.
  * @throws {PageFailure} `too_large`
  */
 export async function savePdf(
@@ -89,7 +89,6 @@ export async function savePdf(
     if (options.metadata !== undefined) {
       await out.write(await appendInfo(reader, options.metadata));
     }
-    await file.sync();
     const { path } = options;
     return { path, sha256: out.sha256(), bytes: out.bytes, pages, fonts: fonts.names };
   } finally {

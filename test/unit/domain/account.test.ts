@@ -17,6 +17,7 @@ import {
   HOUR_MS,
   NOW,
   OPTIONS,
+  REQUEST_HMAC,
   sha256,
 } from '../../support/samples.ts';
 
@@ -41,6 +42,7 @@ const requested = (n: number, requestedAt: number, key?: string): AccountEvent =
     conversionId: conversionId(n),
     source: 'html',
     request: blobRef('request', n),
+    requestHmac: REQUEST_HMAC,
     options: OPTIONS,
     requestedAt,
     ...(key === undefined ? {} : { idempotencyKey: key }),
@@ -70,6 +72,7 @@ const request = (n: number, now: number, key?: string): AccountCommand => ({
   conversionId: conversionId(n),
   source: 'html',
   request: blobRef('request', n),
+  requestHmac: REQUEST_HMAC,
   options: OPTIONS,
   now,
   ...(key === undefined ? {} : { idempotencyKey: key }),

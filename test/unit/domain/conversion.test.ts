@@ -6,7 +6,7 @@ import {
   conversionStream,
 } from '../../../src/domain/conversion.ts';
 import { fold, given } from '../../support/given.ts';
-import { accountId, blobRef, conversionId, NOW, TIMINGS } from '../../support/samples.ts';
+import { accountId, blobRef, conversionId, NOW, PDF, TIMINGS } from '../../support/samples.ts';
 
 const who = { accountId: accountId(), conversionId: conversionId() };
 const by = (renderer: string, attempt: number) => ({ ...who, renderer, attempt });
@@ -21,6 +21,7 @@ const requeued = (renderer = 'r1', attempt = 1): ConversionEvent => ({
 });
 const result = {
   document: blobRef('document'),
+  pdf: PDF,
   pages: 2,
   timings: TIMINGS,
   manifest: blobRef('manifest'),

@@ -1,4 +1,6 @@
 import { test } from 'tap';
+import { encryptedBytes } from '../../../src/blob-store/cipher.ts';
+import { readContent } from '../../../src/blob-store/decryption.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import {
@@ -11,7 +13,7 @@ import {
 import { drain, hold, idsOf } from '../../support/render-queue.ts';
 import { accountId, blobRef, OPTIONS } from '../../support/samples.ts';
 
-const DOCUMENT = blobRef('document');
+const DOCUMENT = { ...blobRef('document'), bytes: encryptedBytes(10) };
 
 void test('what is accepted is offered, with all that a renderer needs', async (t) => {
   const place = openManagedPlace(t);
@@ -21,8 +23,29 @@ void test('what is accepted is offered, with all that a renderer needs', async (
   const conversionId = await node.request();
   const [job] = await drain(node.queue, 1);
   t.match(job, { conversionId, accountId: accountId(), options: OPTIONS, attempt: 1 });
-  const document = await node.blobs.read(job?.request ?? DOCUMENT);
+  const contentKey = Buffer.from(job?.contentKey ?? '', 'base64url');
+  const document = await readContent(node.blobs, contentKey, job?.request ?? DOCUMENT);
   t.strictSame(JSON.parse(document.toString()), { html: '<p>one</p>' });
+
+  await node.request();
+  const [other] = await drain(node.queue, 1);
+  const opening = readContent(node.blobs, contentKey, other?.request ?? DOCUMENT);
+  await t.rejects(opening, { message: /does not open/ }, 'its key opens its own documents alone');
+  const dataKey = (await node.keyring.dataKey(accountId())).toString('base64url');
+  t.notOk(JSON.stringify([job, other]).includes(dataKey));
+});
+
+void test('conversions of an erased account are not offered, and hold up nobody', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount(1);
+  await node.openAccount(2);
+  await node.request(1);
+  await node.keyring.erase(accountId(1));
+  const kept = await node.request(2);
+  node.run(startDispatch(node));
+  t.strictSame(idsOf(await drain(node.queue, 1)), [kept]);
+  t.equal(node.queue.waiting(), 0);
 });
 
 void test('a restart offers everything unfinished, in order, from the log alone', async (t) => {

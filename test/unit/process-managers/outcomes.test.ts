@@ -299,7 +299,7 @@ for (const fault of [
       if (faults-- > 0) throw fault;
       return await node.vault.seal(account, text);
     };
-    node.run(startOutcomes({ ...deps, vault: { seal } }));
+    node.run(startOutcomes({ ...deps, vault: { ...node.vault, seal } }));
     await node.queue.report(failed(job));
     t.equal(place.log('ConversionFailed').length, 1);
     t.match(lines, [{ level: 40, msg: /not be recorded yet/ }]);

@@ -12,6 +12,7 @@ import {
   conversionsOf,
   failed,
   type ManagedNode,
+  manifestOf,
   openManagedPlace,
 } from '../../support/process-managers.ts';
 import { DAY_MS, NOW } from '../../support/samples.ts';
@@ -39,12 +40,8 @@ async function end(
   const blobs = [request];
   if (how === 'completed') {
     const document = await node.storeDocument(conversionId);
-    const report = { ...completed(job, document), at };
-    await node.queue.report(report);
-    blobs.push(
-      document,
-      node.blobs.stage(conversionId, 'manifest', Buffer.from(report.manifest)).ref,
-    );
+    await node.queue.report({ ...completed(job, document), at });
+    blobs.push(document, await manifestOf(node.store, conversionId));
   } else await node.queue.report({ ...failed(job), at });
   await outcomes.stop();
   await node.caughtUp();

@@ -6,7 +6,16 @@ import { encodeEvent } from '../../../src/event-store/codec.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
 import { nastyText } from '../../support/arbitraries.ts';
 import { openProjected } from '../../support/projected.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS, TIMINGS } from '../../support/samples.ts';
+import {
+  accountId,
+  blobRef,
+  conversionId,
+  NOW,
+  OPTIONS,
+  PDF,
+  REQUEST_HMAC,
+  TIMINGS,
+} from '../../support/samples.ts';
 
 /** A life, in an order that deciders may give it, with the outcomes that exclude each other apart. */
 const LIVES = [
@@ -72,6 +81,7 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
     ...about,
     source: 'html',
     request: blobRef('request'),
+    requestHmac: REQUEST_HMAC,
     options: OPTIONS,
     requestedAt: NOW,
   },
@@ -80,6 +90,7 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
   ConversionCompleted: {
     ...tried,
     document: blobRef('document'),
+    pdf: PDF,
     pages: 1,
     timings: TIMINGS,
     chrome: 'Chrome/156.0',

@@ -14,7 +14,15 @@ import {
 } from '../../support/history.ts';
 import { write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
-import { accountId, blobRef, conversionId, NOW, OPTIONS, sha256 } from '../../support/samples.ts';
+import {
+  accountId,
+  blobRef,
+  conversionId,
+  NOW,
+  OPTIONS,
+  PDF,
+  sha256,
+} from '../../support/samples.ts';
 
 void test('a conversion through each of its states', async (t) => {
   const { log, readModel, runner } = openProjected(t);
@@ -33,6 +41,7 @@ void test('a conversion through each of its states', async (t) => {
     status: 'completed',
     completedAt: NOW + 901,
     document: blobRef('document', 1),
+    pdf: PDF,
     pages: 2,
   };
   t.strictSame(row(), completed);

@@ -1,0 +1,143 @@
+/**
+ * Encryption of blobs, a layer above every blob store: a store holds ciphertext alone. Each conversion has
+ * a content key, which its account's data key yields (`Vault.contentKey`). What is encrypted with it opens
+ * as this kind of blob of this conversion only. See docs/decisions/0024-encryption-by-account.md.
+ */
+import { createHash, createHmac, type Hash, hkdfSync } from 'node:crypto';
+import { type FileHandle, open, writeFile } from 'node:fs/promises';
+import {
+  BlobCipher,
+  ENCRYPTED_FRAME_BYTES,
+  encryptedBytes,
+  FRAME_BYTES,
+  HEADER_BYTES,
+  TAG_BYTES,
+} from './cipher.ts';
+import type { BlobKind, BlobStore, StagedBlob } from './port.ts';
+
+/** Whose blob of which kind, and the key of its conversion. */
+export interface BlobOwner {
+  readonly conversionId: string;
+  /** 32 bytes. */
+  readonly contentKey: Buffer;
+}
+
+/** Read from a file, encrypted and written at a time: whole frames. */
+const BATCH_BYTES = 16 * ENCRYPTED_FRAME_BYTES;
+const NO_BYTES = Buffer.alloc(0);
+
+/** Binds what is encrypted to its conversion and kind. */
+const nameOf = (conversionId: string, kind: BlobKind): string => `${conversionId}/${kind}`;
+
+/**
+ * Text that is to be stored, in UTF-8, with room for what encryption adds. It is encrypted where it lies:
+ * a large request is never held twice.
+ */
+export class UnencryptedText {
+  readonly bytes: number;
+  #room: Buffer | undefined;
+
+  constructor(text: string) {
+    this.bytes = Buffer.byteLength(text);
+    this.#room = Buffer.allocUnsafe(encryptedBytes(this.bytes));
+    this.#room.write(text, HEADER_BYTES);
+  }
+
+  /**
+   * HMAC-SHA-256 of the text in hex, with a key of its conversion alone: it shows later what was sent, and
+   * nobody without the key can test a guess against it.
+   */
+  hmac(contentKey: Buffer): string {
+    const key = Buffer.from(hkdfSync('sha256', contentKey, '', 'pressledger content hmac', 32));
+    const text = this.#held().subarray(HEADER_BYTES, HEADER_BYTES + this.bytes);
+    return createHmac('sha256', key).update(text).digest('hex');
+  }
+
+  /** Names the address of its encrypted form, which is then all that is left of it. */
+  stage(
+    blobs: Pick<BlobStore, 'stage'>,
+    { conversionId, contentKey }: BlobOwner,
+    kind: BlobKind,
+  ): StagedBlob {
+    const room = this.#held();
+    this.#room = undefined;
+    const cipher = new BlobCipher(contentKey, nameOf(conversionId, kind), this.bytes);
+    // From the last one on: each moves over what has moved already.
+    for (let at = lastFrameAt(this.bytes); at > 0; at -= FRAME_BYTES) {
+      const to = HEADER_BYTES + (at / FRAME_BYTES) * ENCRYPTED_FRAME_BYTES;
+      const from = HEADER_BYTES + at;
+      room.copyWithin(to, from, Math.min(from + FRAME_BYTES, HEADER_BYTES + this.bytes));
+    }
+    cipher.header.copy(room);
+    cipher.encryptInPlace(room.subarray(HEADER_BYTES), 0);
+    return blobs.stage(conversionId, kind, room);
+  }
+
+  #held(): Buffer {
+    if (this.#room === undefined) throw new Error('The text has been encrypted.');
+    return this.#room;
+  }
+}
+
+function lastFrameAt(bytes: number): number {
+  return Math.max(0, Math.ceil(bytes / FRAME_BYTES) - 1) * FRAME_BYTES;
+}
+
+/**
+ * Encrypts a file into a new one, which the blob store can adopt.
+ * @throws {Error} the file does not have its length, or cannot be read or written
+ */
+export async function encryptFile(
+  { conversionId, contentKey }: BlobOwner,
+  kind: BlobKind,
+  file: { readonly path: string; readonly bytes: number },
+  path: string,
+): Promise<{ readonly path: string; readonly sha256: string; readonly bytes: number }> {
+  const cipher = new BlobCipher(contentKey, nameOf(conversionId, kind), file.bytes);
+  const source = await open(file.path, 'r');
+  try {
+    const { size } = await source.stat();
+    if (size !== file.bytes) {
+      throw new Error(`${file.path} has ${size} bytes, not ${file.bytes}.`);
+    }
+    const hash = createHash('sha256');
+    await writeFile(path, encryptedParts(cipher, source, file.bytes, hash), {
+      flag: 'wx',
+      mode: 0o600,
+    });
+    return { path, sha256: hash.digest('hex'), bytes: encryptedBytes(file.bytes) };
+  } finally {
+    await source.close();
+  }
+}
+
+async function* encryptedParts(
+  cipher: BlobCipher,
+  source: FileHandle,
+  bytes: number,
+  hash: Hash,
+): AsyncGenerator<Buffer> {
+  const end = encryptedBytes(bytes);
+  for (let at = 0; at < end; ) {
+    const header = at === 0 ? cipher.header : NO_BYTES;
+    const room = Buffer.allocUnsafe(Math.min(header.length + BATCH_BYTES, end - at));
+    header.copy(room);
+    const frames = room.subarray(header.length);
+    await readFrames(source, frames);
+    cipher.encryptInPlace(frames, (at + header.length - HEADER_BYTES) / ENCRYPTED_FRAME_BYTES);
+    hash.update(room);
+    yield room;
+    at += room.length;
+  }
+}
+
+/** Reads on, into the places of the frames' contents. */
+async function readFrames(source: FileHandle, frames: Buffer): Promise<void> {
+  const places: Buffer[] = [];
+  for (let at = 0; at < frames.length; at += ENCRYPTED_FRAME_BYTES) {
+    places.push(frames.subarray(at, Math.min(at + FRAME_BYTES, frames.length - TAG_BYTES)));
+  }
+  const wanted = places.reduce((sum, { length }) => sum + length, 0);
+  const { bytesRead } = await source.readv(places);
+  if (bytesRead !== wanted) throw new Error(`Only ${bytesRead} of ${wanted} bytes could be read.`);
+}
