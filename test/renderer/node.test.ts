@@ -1,9 +1,10 @@
 /** A renderer node whole: jobs in, blobs and reports out. */
 import { createHash } from 'node:crypto';
-import { chmod, readdir } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { readContent } from '../../src/blob-store/decryption.ts';
+import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
@@ -44,6 +45,17 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   });
   t.match(await ended(missing), { kind: 'failed', code: 'renderer_failed', attempt: 1 });
 
+  // A request that does not open with the key of its job.
+  const strange = newConversionId(Date.now());
+  const owner = { conversionId: strange, contentKey: Buffer.alloc(32, 6) };
+  const sealed = new UnencryptedText('{"html":""}').stage(blobs, owner, 'request');
+  await sealed.store();
+  const contentKey = CONTENT_KEY.toString('base64url');
+  const job = { conversionId: strange, accountId: accountId(), options: OPTIONS, attempt: 1 };
+  await queue.offer({ ...job, request: sealed.ref, contentKey });
+  const unread = { kind: 'failed', code: 'renderer_failed', message: /could not be read/ };
+  t.match(await ended(strange), unread);
+
   // Each of its renderers went down with it.
   const broken = await ended(await offer({ html: '<p>x</p>' }, 4));
   t.match(broken, { kind: 'failed', code: 'renderer_failed', message: /each of 3 tries/ });
@@ -70,9 +82,20 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   t.ok(chrome && !isAlive(chrome.pid), 'its Chrome has ended');
 });
 
+/** Files of a node that hold a PDF as it was printed. */
+async function readablePdfs(tempDir: string): Promise<string[]> {
+  const [nodeDirectory = ''] = await readdir(tempDir);
+  const found: string[] = [];
+  for (const entry of await readdir(join(tempDir, nodeDirectory), { withFileTypes: true })) {
+    const path = join(tempDir, nodeDirectory, entry.name);
+    if (entry.isFile() && (await readFile(path)).includes('%PDF-')) found.push(path);
+  }
+  return found;
+}
+
 void test('a blob store that is away costs a job time and no attempt', async (t) => {
   const timeoutMs = 1_500;
-  const { blobs, offer, ended, reports } = await startNode(t, { timeoutMs });
+  const { blobs, offer, ended, reports, tempDir } = await startNode(t, { timeoutMs });
   const [read, adopt] = [blobs.read.bind(blobs), blobs.adopt.bind(blobs)];
   const begun = performance.now();
   // More than three tries of either, and longer than a rendering may take.
@@ -85,6 +108,7 @@ void test('a blob store that is away costs a job time and no attempt', async (t)
   };
   blobs.adopt = async (...file) => {
     adopts -= 1;
+    t.strictSame(await readablePdfs(tempDir), [], 'and meanwhile no PDF lies readable');
     if (adopts >= 0) throw new BlobStoreUnavailable('It is away.');
     return await adopt(...file);
   };

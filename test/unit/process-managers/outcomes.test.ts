@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { test } from 'tap';
+import { conversionQueries } from '../../../projections/conversions.ts';
 import { BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { FileKeyring } from '../../../src/keyring/file.ts';
@@ -265,6 +266,32 @@ void test('a renderer that is taken over cannot say when a document is deleted',
     t.match(JSON.parse(end?.data ?? ''), { conversionId, failedAt: recorded }, `${said}`);
     t.match(JSON.parse(end?.metadata ?? ''), { time: recorded });
   }
+});
+
+void test('a PDF of another length than what is stored fails its conversion', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, conversionId, document } = await accepted(node);
+  node.run(startOutcomes(node));
+  const report = completed(job, document);
+  await node.queue.report({ ...report, pdf: { ...report.pdf, bytes: report.pdf.bytes + 1 } });
+  const [end] = place.log(...LIFE);
+  t.match(end, { type: 'ConversionFailed' });
+  const { message } = JSON.parse(end?.data ?? '');
+  t.match(await node.vault.unseal(accountId(), message), /another document/);
+  t.equal(node.readModel.query(conversionQueries).byId(conversionId)?.pdf, undefined);
+});
+
+void test('a PDF of an account that was erased meanwhile fails its conversion', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, document } = await accepted(node);
+  node.run(startOutcomes(node));
+  await node.keyring.erase(accountId());
+  await node.queue.report(completed(job, document));
+  const [end] = place.log(...LIFE);
+  t.match(end, { type: 'ConversionFailed' });
+  t.match(JSON.parse(end?.data ?? ''), { message: 'erased' });
 });
 
 void test('what can never be recorded is dropped with one line', async (t) => {
