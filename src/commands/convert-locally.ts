@@ -2,13 +2,13 @@
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
 import { refundsDueQueries } from '../../projections/refunds-due.ts';
-import { operatorContext } from '../application/operator.ts';
-import { requestConversion } from '../application/request-conversion.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
+import { requestConversion } from '../use-cases/request-conversion.ts';
 import type { Conversion, ConversionOptions } from '../client/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
-import { checkConversionRequest } from '../http/rules/conversion-request.ts';
-import { Issues } from '../http/schemas/issues.ts';
+import { checkConversionRequest } from '../conversion-request/validate.ts';
+import { Issues } from '../validation.ts';
 import type { CommandContext } from './command.ts';
 
 export interface Converted {

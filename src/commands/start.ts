@@ -1,4 +1,5 @@
-import type { FirstAccount, RunningService } from '../core.ts';
+import type { RunningService } from '../core.ts';
+import type { FirstAccount } from '../use-cases/accounts.ts';
 import type { Command, Output } from './command.ts';
 import { stopAsked } from './until-stopped.ts';
 

@@ -1,22 +1,26 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import Router from '@koa/router';
-import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
-import { authenticate, countAnonymous, showsStanding } from './middleware/authenticate.ts';
+import {
+  authenticate,
+  countAnonymous,
+  notFound,
+  showsStanding,
+} from './middleware/authenticate.ts';
 import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
+import { sharedHead } from './middleware/credential.ts';
 import { errors } from './middleware/errors.ts';
-import { notFound } from './middleware/not-found.ts';
 import { standingOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
-import type { Auth } from './route.ts';
+import type { Auth } from './openapi/operation.ts';
 import { ROUTES, type RouteDependencies } from './routes.ts';
-import { sharedHead } from './shared-head.ts';
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 export type { HttpDependencies } from './dependencies.ts';
 

@@ -1,5 +1,4 @@
 import type { ActorSystem } from '../actors/system.ts';
-import type { Passwords } from '../application/passwords.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
@@ -10,9 +9,9 @@ import type { Logger } from '../log.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { FileTokens } from './file-tokens.ts';
-import type { Readiness } from './health.ts';
-import type { Tokens } from './tokens.ts';
+import type { Passwords } from '../use-cases/passwords.ts';
+import type { Readiness } from './resources/service.ts';
+import type { FileTokens, Tokens } from './tokens.ts';
 
 /** What the HTTP API is made of; `compose/adapters.ts` chooses. */
 export interface HttpDependencies {

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 import type { HttpApp } from './app.ts';
 import type { RequestState } from './context.ts';
 import { ServiceError } from '../errors.ts';
-import { healthz, readyz, type Readiness } from './health.ts';
+import { healthz, readyz, type Readiness } from './resources/service.ts';
 import { errors } from './middleware/errors.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';

@@ -1,5 +1,7 @@
+import type { Issues } from '../validation.ts';
 import type { HttpContext } from './context.ts';
-import type { Issues } from './schemas/issues.ts';
+import type { AnswerDoc, ErrorDoc, ParameterDoc } from './openapi/operation.ts';
+import Type, { type TSchema } from 'typebox';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -68,3 +70,32 @@ export function answerPage(
   );
   ctx.body = items;
 }
+
+/** How every list is paged, in the document. */
+
+export const PAGE_PARAMETERS: readonly ParameterDoc[] = [
+  {
+    name: 'page',
+    in: 'query',
+    description: 'Which page. One past the last is an empty array.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
+  },
+  {
+    name: 'page_size',
+    in: 'query',
+    description: 'Items in a page.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
+  },
+];
+
+export const pageOfItems = (item: TSchema): AnswerDoc => ({
+  description: 'One page, newest first.',
+  schema: Type.Array(item),
+  headers: ['X-Total-Count', 'Link'],
+});
+
+export const WRONG_QUERY: ErrorDoc = {
+  when: 'A query parameter is unknown or out of bounds. details names every one of them.',
+  message: `page_size: Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`,
+  details: { page_size: [`Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`] },
+};

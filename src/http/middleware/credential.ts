@@ -1,16 +1,58 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { ActorSystem } from '../../actors/system.ts';
-import { accountActor, apiKeyActor, sessionActor } from '../../application/kinds.ts';
 import type { Clock } from '../../clock.ts';
-import type { AccountState } from '../../domain/account.ts';
-import { useIsDue } from '../../domain/api-key.ts';
+import { accountAggregate, type AccountState } from '../../domain/account.ts';
+import { apiKeyAggregate, useIsDue } from '../../domain/api-key.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
 import type { Vault } from '../../keyring/vault.ts';
-import { ConnectionMemo } from '../connection-memo.ts';
-import { type Caller, commandContext, type HttpContext } from '../context.ts';
+import { sessionAggregate } from '../../domain/session.ts';
+import { type Caller, type HttpContext, commandContext } from '../context.ts';
 import type { TokenClaims, Tokens } from '../tokens.ts';
-import { demandAddressAllowed, type RateLimitDependencies } from './rate-limit.ts';
+import { type RateLimitDependencies, assertAddressAllowed } from './rate-limit.ts';
+import { timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * Remembers, for each connection, what was last made of a text that came over it: a client sends the
+ * same credential with every request. Nothing outlives its connection, and no connection is answered
+ * from what came over another.
+ */
+export class ConnectionMemo<Made> {
+  readonly #last = new WeakMap<Socket, { readonly text: string; readonly made: Made }>();
+
+  of(socket: Socket, text: string, make: (text: string) => Made): Made {
+    const known = this.#last.get(socket);
+    if (known?.text === text) return known.made;
+    const made = make(text);
+    this.#last.set(socket, { text, made });
+    return made;
+  }
+}
+
+/**
+ * One look at the log's head for everyone who asks meanwhile. Each look begins after all whom it serves
+ * have asked, so each gets a head no older than its question; who asks while one is under way is served
+ * by the next. What a look costs (system calls, or a round trip) is thereby shared under load.
+ */
+export function sharedHead(store: Pick<EventStore, 'head'>): EventStore['head'] {
+  let underWay: Promise<unknown> = Promise.resolve();
+  let next: Promise<bigint> | undefined;
+
+  async function look(): Promise<bigint> {
+    // Not earlier than the end of this turn of the event loop: what came in it shares the look.
+    await Promise.all([underWay, setImmediate()]);
+    next = undefined;
+    const head = store.head();
+    underWay = head.catch(() => {});
+    return await head;
+  }
+
+  return () => {
+    next ??= look();
+    return next;
+  };
+}
 
 export interface CredentialDependencies {
   readonly store: Pick<EventStore, 'head'>;
@@ -61,7 +103,7 @@ function recordUse(ctx: HttpContext, deps: CredentialDependencies, holder: Calle
   const record = async () => {
     const context = await commandContext(ctx, deps, holder);
     const command = { type: 'RecordKeyUse', keyId: id, now: context.metadata.time } as const;
-    await deps.actors.send(apiKeyActor, id, command, context);
+    await deps.actors.send(apiKeyAggregate, id, command, context);
   };
   // The answer does not wait: that a use is recorded late, or not, is no reason to refuse it.
   record()
@@ -85,16 +127,16 @@ async function callerByKey(
   if (known === undefined) return undefined;
   const { id, digest } = known;
   // Guesses are not looked up for an address that has used up its own; who shares it can go on.
-  if (!goodKeys.has(id)) await demandAddressAllowed(deps, ctx);
+  if (!goodKeys.has(id)) await assertAddressAllowed(deps, ctx);
   const asOf = await notedHead(ctx, deps);
-  const { state } = await deps.actors.read(apiKeyActor, id, asOf);
+  const { state } = await deps.actors.read(apiKeyAggregate, id, asOf);
   if (state.status !== 'active' || !isHash(state.keyHash, digest)) {
     goodKeys.delete(id);
     return undefined;
   }
   rememberGood(id);
   const { accountId } = state;
-  const { state: account } = await deps.actors.read(accountActor, accountId, asOf);
+  const { state: account } = await deps.actors.read(accountAggregate, accountId, asOf);
   if (account.status !== 'open') return undefined;
   const caller: Caller = { accountId, plan: account.plan, actor: { kind: 'key', id } };
   if (useIsDue(state, deps.clock.now())) recordUse(ctx, deps, caller);
@@ -120,11 +162,11 @@ export async function accountOfSession(
   { accountId, sessionId }: TokenClaims,
   asOf?: bigint,
 ): Promise<AccountState | undefined> {
-  const { state: session } = await actors.read(sessionActor, sessionId, asOf);
+  const { state: session } = await actors.read(sessionAggregate, sessionId, asOf);
   const holds =
     session.status === 'open' && session.accountId === accountId && clock.now() < session.expiresAt;
   if (!holds) return undefined;
-  const { state } = await actors.read(accountActor, accountId, asOf);
+  const { state } = await actors.read(accountAggregate, accountId, asOf);
   return state.status === 'open' && state.sessionEpoch === session.epoch ? state : undefined;
 }
 

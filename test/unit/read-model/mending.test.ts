@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
-import { freshQuery } from '../../../src/application/fresh-query.ts';
+import { freshQuery } from '../../../src/use-cases/consistent-query.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { ReadModelDamaged } from '../../../src/read-model/database.ts';
 import { history, opening, request } from '../../support/history.ts';
