@@ -12,7 +12,7 @@ const MAX_UNKNOWN = 100;
 const MAX_NAME_CHARACTERS = 100;
 
 /** What is wrong with a request, gathered field by field so that one answer says all of it. */
-export class Issues {
+export class ValidationIssues {
   readonly #fields = new Map<string, string[]>();
   /** The first step of each field's name, also of fields that the answer has no room for. */
   readonly #concerned = new Set<string>();
@@ -39,12 +39,12 @@ export class Issues {
   }
 
   /** Whether anything is wrong with the field of the body or within it. */
-  concern(field: string): boolean {
+  has(field: string): boolean {
     return this.#concerned.has(field);
   }
 
   /** @throws {ServiceError} `validation_error`, where anything was added */
-  throwAny(): void {
+  throwIfAny(): void {
     const [first] = this.#fields;
     if (first === undefined) return;
     const [field, [message = '']] = first;
@@ -79,14 +79,14 @@ function cutText(text: string, limit: number): string {
  * that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
  * those are named in `issues` here. A list or object where there is to be none comes back empty.
  */
-export function knownPart(
+export function stripUnknown(
   schema: TSchema,
   value: unknown,
-  issues: Issues,
+  issues: ValidationIssues,
   path: readonly string[] = [],
 ): unknown {
   const within = (inner: TSchema, each: unknown, step: string): unknown =>
-    knownPart(inner, each, issues, [...path, step]);
+    stripUnknown(inner, each, issues, [...path, step]);
 
   if (typeof value === 'string') return cutText(value, limitOf(schema, 'maxLength'));
   if (typeof value !== 'object' || value === null) return value;
@@ -155,7 +155,7 @@ function fieldName(pointer: string, ...more: string[]): string {
   return [...steps, ...more].join('.');
 }
 
-function addError(issues: Issues, error: TValidationError): void {
+function addError(issues: ValidationIssues, error: TValidationError): void {
   if (error.keyword === 'required') {
     for (const name of error.params.requiredProperties) {
       issues.add(fieldName(error.instancePath, name), 'Is required.');
@@ -164,7 +164,7 @@ function addError(issues: Issues, error: TValidationError): void {
 }
 
 /** Text that no document and no log can hold is refused wherever it stands. */
-function checkText(issues: Issues, value: unknown, path: readonly string[]): void {
+function checkText(issues: ValidationIssues, value: unknown, path: readonly string[]): void {
   if (typeof value === 'string') {
     const field = path.join('.');
     if (!value.isWellFormed()) issues.add(field, 'Must be well-formed Unicode.');
@@ -174,7 +174,10 @@ function checkText(issues: Issues, value: unknown, path: readonly string[]): voi
   }
 }
 
-export type Check<S extends TObject> = (body: object, issues: Issues) => body is Static<S> & object;
+export type Check<S extends TObject> = (
+  body: object,
+  issues: ValidationIssues,
+) => body is Static<S> & object;
 
 /**
  * Compiles a schema of closed objects once; the check adds to `issues` all that is wrong at the same
@@ -187,7 +190,7 @@ export function compile<const S extends TObject>(
 ): Check<S> {
   const validator = Compile(schema);
   return (body, issues): body is Static<S> & object => {
-    const known = knownPart(schema, body, issues);
+    const known = stripUnknown(schema, body, issues);
     checkText(issues, known, []);
     if (validator.Check(known)) return !issues.any;
     for (const error of validator.Errors(known)) {

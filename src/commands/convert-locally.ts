@@ -8,7 +8,7 @@ import type { Conversion, ConversionOptions } from '../client/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../conversion-request/validate.ts';
-import { Issues } from '../validation.ts';
+import { ValidationIssues } from '../validation.ts';
 import type { CommandContext } from './command.ts';
 
 export interface Converted {
@@ -53,9 +53,9 @@ export async function convertLocally(
   body: ConversionOptions,
   { output, startRendering }: CommandContext,
 ): Promise<Converted> {
-  const issues = new Issues();
+  const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, core.config);
-  issues.throwAny();
+  issues.throwIfAny();
   const { conversionId } = await requestConversion(
     core,
     { accountId, ...request, document: Buffer.from(JSON.stringify(document)) },

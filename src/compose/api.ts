@@ -29,7 +29,7 @@ export async function startApi(
   const server = await listen({
     host: config.host,
     port: config.port,
-    standing: rateLimits.standingOf({ rateLimiter, clock, config }),
+    standing: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
     connections: core.budgets.get('maxConnections'),
   });
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;

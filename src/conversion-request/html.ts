@@ -1,4 +1,4 @@
-import type { Issues } from '../validation.ts';
+import type { ValidationIssues } from '../validation.ts';
 import { type TokenHandler, Tokenizer } from 'parse5';
 
 /**
@@ -125,7 +125,7 @@ function stylesFetch(text: string): boolean {
 const ignore = (): void => {};
 
 /** Adds to `issues` what is wrong with the template in that field. */
-export function checkTemplate(issues: Issues, field: string, template: string): void {
+export function checkTemplate(issues: ValidationIssues, field: string, template: string): void {
   let fetches = stylesFetch(template);
   let decoded = '';
   const text = ({ chars }: { readonly chars: string }): void => {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ConversionRequest } from './schema.ts';
-import type { Issues } from '../validation.ts';
+import type { ValidationIssues } from '../validation.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible characters, spaces and tabs: nothing that could end a header and begin another. */
@@ -30,7 +30,7 @@ const FORBIDDEN = new Set([
 ]);
 const FORBIDDEN_PREFIX = /^(?:proxy-|sec-|access-control-|x-forwarded-)/;
 
-function checkHeaders(issues: Issues, headers: Readonly<Record<string, string>>): void {
+function checkHeaders(issues: ValidationIssues, headers: Readonly<Record<string, string>>): void {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const field = `headers.${name}`;
@@ -49,7 +49,7 @@ function checkHeaders(issues: Issues, headers: Readonly<Record<string, string>>)
 
 type Cookies = NonNullable<ConversionRequest['cookies']>;
 
-function checkCookie(issues: Issues, field: string, cookie: Cookies[number]): void {
+function checkCookie(issues: ValidationIssues, field: string, cookie: Cookies[number]): void {
   const { name, value, domain, path, secure, same_site: sameSite } = cookie;
   if (!TOKEN.test(name)) issues.add(`${field}.name`, 'Is not a cookie name.');
   if (!COOKIE_VALUE.test(value)) issues.add(`${field}.value`, 'Is not a cookie value.');
@@ -71,7 +71,7 @@ function checkCookie(issues: Issues, field: string, cookie: Cookies[number]): vo
 
 /** What is sent along with the request for a `url`. */
 export function checkUrlOptions(
-  issues: Issues,
+  issues: ValidationIssues,
   { headers, cookies }: Pick<ConversionRequest, 'headers' | 'cookies'>,
   source: 'html' | 'url',
 ): void {

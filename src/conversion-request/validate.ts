@@ -5,7 +5,7 @@ import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors.ts';
 import { refusalOfUrl } from '../renderer/egress/address.ts';
-import { type Issues, compile } from '../validation.ts';
+import { type ValidationIssues, compile } from '../validation.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -47,7 +47,7 @@ function requestDocument(request: ConversionRequest): RequestDocument {
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
 
-function checkSource(issues: Issues, body: object): 'html' | 'url' {
+function checkSource(issues: ValidationIssues, body: object): 'html' | 'url' {
   const html = 'html' in body;
   if (html === 'url' in body) {
     const message = html
@@ -67,12 +67,12 @@ function checkSize(body: object, maxHtmlBytes: number): void {
 }
 
 /** The fields that have their schema's shape, so that the other rules can judge them all the same. */
-function withoutFaulty(body: object, issues: Issues): ConversionRequest {
-  const names = new Set(FIELDS.filter((name) => !issues.concern(name)));
+function withoutFaulty(body: object, issues: ValidationIssues): ConversionRequest {
+  const names = new Set(FIELDS.filter((name) => !issues.has(name)));
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name)));
 }
 
-function checkHtml(issues: Issues, html: string): void {
+function checkHtml(issues: ValidationIssues, html: string): void {
   if (html.trim() === '') issues.add('html', 'Must not be blank.');
   else if (!hasElement(html)) {
     issues.add('html', 'Must be HTML with at least one element, such as <p>text</p>.');
@@ -85,7 +85,7 @@ function checkHtml(issues: Issues, html: string): void {
  */
 export function checkConversionRequest(
   body: object,
-  issues: Issues,
+  issues: ValidationIssues,
   rules: RequestRules,
 ): CheckedRequest {
   checkSize(body, rules.maxHtmlBytes);
@@ -115,7 +115,7 @@ export function checkConversionRequest(
 const LEAST_ROOM_MM = 25.4 / 72;
 
 /** Margins must leave room on the page; a page whose size its style sheet chooses is not known yet. */
-export function checkMargins(issues: Issues, options: PrintOptions): void {
+export function checkMargins(issues: ValidationIssues, options: PrintOptions): void {
   if (options.prefer_css_page_size) return;
   const [width, height] = sheetMillimetres(options);
   const sides = [
@@ -137,7 +137,7 @@ export function checkMargins(issues: Issues, options: PrintOptions): void {
 
 const MAX_PAGE = 100_000;
 
-export function checkPageRanges(issues: Issues, ranges: string): void {
+export function checkPageRanges(issues: ValidationIssues, ranges: string): void {
   for (const range of ranges.split(',')) {
     const match = /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(range);
     const first = Number(match?.[1] ?? 0);

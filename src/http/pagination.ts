@@ -1,4 +1,4 @@
-import type { Issues } from '../validation.ts';
+import type { ValidationIssues } from '../validation.ts';
 import type { HttpContext } from './context.ts';
 import type { AnswerDoc, ErrorDoc, ParameterDoc } from './openapi/operation.ts';
 import Type, { type TSchema } from 'typebox';
@@ -17,7 +17,7 @@ export interface Page {
 
 function wholeNumber(
   ctx: HttpContext,
-  issues: Issues,
+  issues: ValidationIssues,
   name: string,
   usual: number,
   max: number,
@@ -33,7 +33,11 @@ function wholeNumber(
 }
 
 /** Which page of a list is asked for; also refuses query parameters that the list does not know. */
-export function pageOf(ctx: HttpContext, issues: Issues, filters: readonly string[] = []): Page {
+export function pageOf(
+  ctx: HttpContext,
+  issues: ValidationIssues,
+  filters: readonly string[] = [],
+): Page {
   const known = new Set(['page', 'page_size', ...filters]);
   for (const name of Object.keys(ctx.query)) {
     if (!known.has(name)) issues.add(name, 'Is not a known query parameter.');
@@ -44,7 +48,7 @@ export function pageOf(ctx: HttpContext, issues: Issues, filters: readonly strin
 }
 
 /** Answers with one page of a list: a bare array, with the way to the others in headers (RFC 8288). */
-export function answerPage(
+export function sendPage(
   ctx: HttpContext,
   publicUrl: string,
   { page, size }: Page,

@@ -1,8 +1,5 @@
 /** Every route there is: the router and the OpenAPI document are both made of this one table. */
-import type { HttpDependencies } from './dependencies.ts';
-import type { RequestBodies } from './middleware/body.ts';
 import type { Auth, Route } from './openapi/operation.ts';
-import type { OpenApiDocument } from './openapi/types.ts';
 import { getAccountDoc, listLedgerDoc } from './resources/account.api.ts';
 import { getAccount, listLedger } from './resources/account.ts';
 import { deleteApiKeyDoc, listApiKeysDoc, postApiKeyDoc } from './resources/api-keys.api.ts';
@@ -22,16 +19,9 @@ import { getOpenApi, getReferencePage, healthz, readyz } from './resources/servi
 
 const BASE_PATH = '/api/v1';
 
-export interface RouteDependencies extends HttpDependencies {
-  /** Aborted when the server closes: nothing is waited for any longer. */
-  readonly closing: AbortSignal;
-  readonly document: OpenApiDocument;
-  readonly bodies: RequestBodies;
-}
-
-type Handler = Route<RouteDependencies>['handler'];
-type Doc = Route<RouteDependencies>['doc'];
-type Method = Route<RouteDependencies>['method'];
+type Handler = Route['handler'];
+type Doc = Route['doc'];
+type Method = Route['method'];
 
 function api(method: Method, path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method, path: BASE_PATH + path, auth, handler, doc };
@@ -41,7 +31,7 @@ function open(path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method: 'get', path, auth, handler, doc } as const;
 }
 
-export const ROUTES: readonly Route<RouteDependencies>[] = [
+export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion, createConversionDoc),
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),

@@ -13,7 +13,7 @@ import type { Logger } from '../log.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
 import { orThrow, operatorContext } from './command-context.ts';
-import { type ReadDependencies, freshQuery } from './consistent-query.ts';
+import { type ReadDependencies, consistentQuery } from './consistent-query.ts';
 import type { Passwords } from './passwords.ts';
 import { createHmac } from 'node:crypto';
 
@@ -128,7 +128,7 @@ export async function endSessions(
   accountId: string,
   context: CommandContext,
 ): Promise<number> {
-  const open = (await freshQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
+  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
   const command = { type: 'EndSessions', accountId } as const;
   orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
   return open.length;

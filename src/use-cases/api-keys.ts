@@ -7,7 +7,7 @@ import { apiKeyDigest, apiKeyIdOf, randomAlphanumeric } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { plainText } from '../plain-text.ts';
 import { orThrow } from './command-context.ts';
-import { freshQuery, type ReadDependencies } from './consistent-query.ts';
+import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 import { apiKeyAggregate } from '../domain/api-key.ts';
 
 const KEY_PREFIX = 'pk_live_';
@@ -68,7 +68,7 @@ export async function createApiKey(
 ): Promise<CreatedKey> {
   const name = nameFrom(givenName);
   const { limit } = deps.budgets.get('maxAccountKeys');
-  if ((await freshQuery(deps, apiKeyQueries)).inForce(accountId) >= limit) throw tooMany(deps);
+  if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId) >= limit) throw tooMany(deps);
   const key = KEY_PREFIX + randomAlphanumeric(RANDOM_CHARACTERS);
   const digest = apiKeyDigest(key);
   const id = apiKeyIdOf(digest);
@@ -88,7 +88,7 @@ export async function createApiKey(
     context,
   );
   // Others may have been made since it was asked: of all that are in the log, the oldest stay.
-  if ((await freshQuery(deps, apiKeyQueries)).inForce(accountId, id) > limit) {
+  if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId, id) > limit) {
     await revokeApiKey(deps, id, accountId, context);
     throw tooMany(deps);
   }

@@ -19,7 +19,7 @@ const RETRY_SECONDS = 2;
  * `await`.
  * @throws {ServiceError} `service_unavailable` where the read model does not catch up
  */
-export async function freshQuery<Q>(
+export async function consistentQuery<Q>(
   { store, readModel, runner }: ReadDependencies,
   factory: (db: Database) => Q,
   asOf?: bigint,

@@ -12,10 +12,11 @@ import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { type HttpDependencies, createApp } from '../../src/http/app.ts';
-import { standingOf } from '../../src/http/middleware/rate-limit.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { HttpDependencies } from '../../src/http/dependencies.ts';
+import { rateLimitHeadersOf } from '../../src/http/middleware/rate-limit.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
-import { type Patience, listen } from '../../src/http/server.ts';
+import { listen, type Patience } from '../../src/http/server.ts';
 import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
@@ -100,7 +101,7 @@ export async function startApi(
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
   const rateLimiter = new MemoryRateLimiter(clock);
-  const standing = standingOf({ rateLimiter, clock, config });
+  const standing = rateLimitHeadersOf({ rateLimiter, clock, config });
   const budgets = new Budgets(config);
   const server = await listen({
     host: '127.0.0.1',

@@ -1,8 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Budgets } from '../../budgets.ts';
-import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
-import type { RateLimiter, Standing } from '../../rate-limiter/port.ts';
+import type { Standing } from '../../rate-limiter/port.ts';
 import {
   addressKey,
   assertAllowed,
@@ -10,16 +7,10 @@ import {
   WINDOW_MS,
 } from '../../use-cases/rate-limits.ts';
 import type { HttpContext } from '../context.ts';
+import type { HttpDependencies } from '../dependencies.ts';
 import { addressOf } from './client-address.ts';
 
-export interface RateLimitDependencies {
-  readonly rateLimiter: RateLimiter;
-  readonly clock: Clock;
-  readonly config: Pick<
-    Config,
-    'rateLimitFree' | 'rateLimitStarter' | 'rateLimitPro' | 'rateLimitAnonymous' | 'maxLinkRequests'
-  >;
-}
+type RateLimitDependencies = Pick<HttpDependencies, 'rateLimiter' | 'clock' | 'config'>;
 
 const headersOf = (standing: Standing) => ({
   'X-RateLimit-Limit': String(standing.limit),
@@ -32,7 +23,7 @@ function show(ctx: HttpContext, standing: Standing): void {
 }
 
 /** The headers of an answer to a connection of which nothing but the address is known. */
-export const standingOf =
+export const rateLimitHeadersOf =
   (deps: RateLimitDependencies) =>
   async (socket: Socket): Promise<Readonly<Record<string, string>>> => {
     const client = { caller: undefined, clientAddress: addressOf(socket) };
@@ -50,7 +41,7 @@ export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext
 }
 
 /**
- * Counts nothing.
+ * Looks without counting.
  * @throws {ServiceError} `rate_limit_exceeded` where the client's address has no request left
  */
 export async function assertAddressAllowed(
@@ -66,10 +57,7 @@ export async function assertAddressAllowed(
  * Counts a request by a file link in a window that only such requests have.
  * @throws {ServiceError} `rate_limit_exceeded`
  */
-export async function countLinkRequest(
-  deps: RateLimitDependencies & { readonly budgets: Budgets },
-  ctx: HttpContext,
-): Promise<void> {
+export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext): Promise<void> {
   const standing = await deps.rateLimiter.take(`link:${addressKey(ctx.state.clientAddress)}`, {
     limit: deps.config.maxLinkRequests,
     windowMs: WINDOW_MS,
@@ -78,7 +66,10 @@ export async function countLinkRequest(
   assertAllowed(standing, deps.clock);
 }
 
-/** Says how things stand on an answer that does not count. */
-export async function showStanding(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
+/** Shows the limits on an answer to a request that does not count. */
+export async function setRateLimitHeaders(
+  deps: RateLimitDependencies,
+  ctx: HttpContext,
+): Promise<void> {
   show(ctx, await deps.rateLimiter.peek(...requestWindow(deps.config, ctx.state)));
 }

@@ -38,7 +38,7 @@ const SECURITY_SCHEMES = {
   },
 } as const;
 
-type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'auth' | 'doc'>;
+type AnyRoute = Pick<Route, 'method' | 'path' | 'auth' | 'doc'>;
 
 const values = (
   examples: Readonly<Record<string, unknown>>,
@@ -171,7 +171,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 
 /** The operation as a command to paste, with the key in `$PRESSLEDGER_API_KEY`. */
 export function curlSample(
-  { method, path, auth, doc }: Pick<Route<never>, 'method' | 'path' | 'auth' | 'doc'>,
+  { method, path, auth, doc }: Pick<Route, 'method' | 'path' | 'auth' | 'doc'>,
   publicUrl: string,
 ): string {
   const example = (name: string): string => {

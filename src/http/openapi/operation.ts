@@ -1,6 +1,7 @@
 /** What is written down for a route; the rest of its entry in the document follows from the route. */
 import type { ErrorCode, ErrorDetails } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
 import type { HeaderObject } from './types.ts';
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
@@ -65,12 +66,12 @@ export interface OperationDoc {
  */
 export type Auth = 'caller' | 'address' | 'link' | 'none';
 
-export interface Route<Dependencies> {
+export interface Route {
   readonly method: 'get' | 'post' | 'delete';
   /** The whole path, parameters in braces. */
   readonly path: string;
   readonly auth: Auth;
-  readonly handler: (deps: Dependencies) => HttpMiddleware;
+  readonly handler: (deps: RouteDependencies) => HttpMiddleware;
   readonly doc: OperationDoc;
 }
 

@@ -2,22 +2,17 @@ import { type AccountRow, accountQueries } from '../../../projections/accounts.t
 import { ledgerQueries } from '../../../projections/ledger.ts';
 import { isoTime } from '../../clock.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Vault } from '../../keyring/vault.ts';
 import { callerOf, type HttpMiddleware } from '../context.ts';
-import { freshQuery, type ReadDependencies } from '../../use-cases/consistent-query.ts';
-import { answerPage, pageOf } from '../pagination.ts';
-import { Issues } from '../../validation.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { sendPage, pageOf } from '../pagination.ts';
+import { ValidationIssues } from '../../validation.ts';
 
-export interface OwnAccountDependencies extends ReadDependencies {
-  readonly vault: Vault;
-  readonly publicUrl: string;
-}
-
-export function getAccount(deps: OwnAccountDependencies): HttpMiddleware {
+export function getAccount(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
     const row: AccountRow | undefined = (
-      await freshQuery(deps, accountQueries, ctx.state.asOf)
+      await consistentQuery(deps, accountQueries, ctx.state.asOf)
     ).byId(accountId);
     // Erased since its credential was read.
     if (row === undefined) throw new ServiceError('unauthorized');
@@ -27,13 +22,13 @@ export function getAccount(deps: OwnAccountDependencies): HttpMiddleware {
   };
 }
 
-export function listLedger(deps: OwnAccountDependencies): HttpMiddleware {
+export function listLedger(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const issues = new Issues();
+    const issues = new ValidationIssues();
     const page = pageOf(ctx, issues);
-    issues.throwAny();
-    const { rows, total } = (await freshQuery(deps, ledgerQueries, ctx.state.asOf)).page(
+    issues.throwIfAny();
+    const { rows, total } = (await consistentQuery(deps, ledgerQueries, ctx.state.asOf)).page(
       accountId,
       page,
     );
@@ -45,6 +40,6 @@ export function listLedger(deps: OwnAccountDependencies): HttpMiddleware {
       ...(conversionId === undefined ? {} : { conversion_id: conversionId }),
       created_at: isoTime(createdAt),
     }));
-    answerPage(ctx, deps.publicUrl, page, total, entries);
+    sendPage(ctx, deps.publicUrl, page, total, entries);
   };
 }

@@ -1,37 +1,25 @@
 import { apiKeyQueries } from '../../../projections/api-keys.ts';
-import {
-  type ApiKeyDependencies as KeyMakingDependencies,
-  createApiKey,
-  revokeApiKey,
-} from '../../use-cases/api-keys.ts';
-import { type Clock, isoTime } from '../../clock.ts';
+import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
+import { isoTime } from '../../clock.ts';
 import { ServiceError } from '../../errors.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
-import { freshQuery } from '../../use-cases/consistent-query.ts';
-import type { RequestBodies } from '../middleware/body.ts';
-import { answerPage, pageOf } from '../pagination.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { sendPage, pageOf } from '../pagination.ts';
 import { ApiKeyRequest } from './api-keys.api.ts';
-import { Issues } from '../../validation.ts';
+import { ValidationIssues } from '../../validation.ts';
 import { compile } from '../../validation.ts';
-import { readSmallBody } from '../middleware/body.ts';
-
-export interface ApiKeyDependencies extends KeyMakingDependencies {
-  readonly config: { readonly maxBodyBytes: number };
-  readonly clock: Clock;
-  readonly bodies: RequestBodies;
-  readonly publicUrl: string;
-}
 
 const KEY_ID = /^key_[0-9a-z]{26}$/;
 const check = compile(ApiKeyRequest);
 
-export function listApiKeys(deps: ApiKeyDependencies): HttpMiddleware {
+export function listApiKeys(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const issues = new Issues();
+    const issues = new ValidationIssues();
     const page = pageOf(ctx, issues);
-    issues.throwAny();
-    const { rows, total } = (await freshQuery(deps, apiKeyQueries, ctx.state.asOf)).page(
+    issues.throwIfAny();
+    const { rows, total } = (await consistentQuery(deps, apiKeyQueries, ctx.state.asOf)).page(
       accountId,
       page,
     );
@@ -44,14 +32,14 @@ export function listApiKeys(deps: ApiKeyDependencies): HttpMiddleware {
         last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
       })),
     );
-    answerPage(ctx, deps.publicUrl, page, total, keys);
+    sendPage(ctx, deps.publicUrl, page, total, keys);
   };
 }
 
-export function postApiKey(deps: ApiKeyDependencies): HttpMiddleware {
+export function postApiKey(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const caller = callerOf(ctx);
-    const { name: asked } = await readSmallBody(ctx, deps, check);
+    const { name: asked } = await deps.bodies.readSmall(ctx, deps.config, check);
     const context = await commandContext(ctx, deps, caller);
     const created = await createApiKey(deps, caller.accountId, asked, context);
     const { id, name, key, createdAt } = created;
@@ -60,7 +48,7 @@ export function postApiKey(deps: ApiKeyDependencies): HttpMiddleware {
   };
 }
 
-export function deleteApiKey(deps: ApiKeyDependencies): HttpMiddleware {
+export function deleteApiKey(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const caller = callerOf(ctx);
     const id = pathParameter(ctx, 'id');

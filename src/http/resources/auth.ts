@@ -1,36 +1,19 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
 import { sessionQueries } from '../../../projections/sessions.ts';
-import type { ActorSystem, CommandContext } from '../../actors/system.ts';
+import type { CommandContext } from '../../actors/system.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
-import { freshQuery, type ReadDependencies } from '../../use-cases/consistent-query.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { createSignInAudit } from '../../use-cases/sign-in.ts';
-import type { Budgets } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { newSessionId } from '../../ids.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
-import type { RequestBodies } from '../middleware/body.ts';
+import type { RouteDependencies } from '../dependencies.ts';
 import { accountOfSession } from '../middleware/credential.ts';
 import { RefreshRequest, SignInRequest } from './auth.api.ts';
 import { compile } from '../../validation.ts';
-import { type SignInDependencies, signIn } from '../../use-cases/sign-in.ts';
-import {
-  ACCESS_LIFETIME_MS,
-  REFRESH_LIFETIME_MS,
-  type TokenClaims,
-  type Tokens,
-} from '../tokens.ts';
-import { readSmallBody } from '../middleware/body.ts';
-
-export interface AuthDependencies
-  extends Omit<SignInDependencies, 'signInAudit'>,
-    ReadDependencies {
-  readonly actors: ActorSystem;
-  readonly budgets: Budgets;
-  readonly tokens: Tokens;
-  readonly bodies: RequestBodies;
-  readonly config: { readonly maxBodyBytes: number };
-}
+import { signIn } from '../../use-cases/sign-in.ts';
+import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
 
 const checkSignIn = compile(SignInRequest);
 const checkRefresh = compile(RefreshRequest);
@@ -38,9 +21,9 @@ const checkRefresh = compile(RefreshRequest);
 /** @throws {ServiceError} `unauthorized` unless the body carries a refresh token that still holds */
 async function sessionOf(
   ctx: HttpContext,
-  deps: AuthDependencies,
+  deps: RouteDependencies,
 ): Promise<TokenClaims & { readonly refresh: string }> {
-  const { refresh } = await readSmallBody(ctx, deps, checkRefresh);
+  const { refresh } = await deps.bodies.readSmall(ctx, deps.config, checkRefresh);
   const claims = await deps.tokens.verify('refresh', refresh);
   if (claims === undefined || (await accountOfSession(deps, claims)) === undefined) {
     throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
@@ -53,12 +36,12 @@ async function sessionOf(
  * its own session is in the log, so of several at the same time the last one sees them all.
  */
 async function endOldest(
-  deps: AuthDependencies,
+  deps: RouteDependencies,
   accountId: string,
   context: CommandContext,
 ): Promise<void> {
   const { limit } = deps.budgets.get('maxAccountSessions');
-  const open = (await freshQuery(deps, sessionQueries)).open(accountId, context.metadata.time);
+  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, context.metadata.time);
   await Promise.all(
     open.slice(limit).map(async (sessionId) => {
       // Refused where it has ended meanwhile, which is as good.
@@ -68,10 +51,10 @@ async function endOldest(
   );
 }
 
-export function createTokenPair(deps: AuthDependencies): HttpMiddleware {
+export function createTokenPair(deps: RouteDependencies): HttpMiddleware {
   const signInDeps = { ...deps, signInAudit: createSignInAudit(deps) };
   return async (ctx) => {
-    const pair = await readSmallBody(ctx, deps, checkSignIn);
+    const pair = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
     const {
       accountId,
       sessionEpoch: epoch,
@@ -99,7 +82,7 @@ export function createTokenPair(deps: AuthDependencies): HttpMiddleware {
   };
 }
 
-export function refreshAccess(deps: AuthDependencies): HttpMiddleware {
+export function refreshAccess(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { refresh, ...claims } = await sessionOf(ctx, deps);
     const expiresAt = deps.clock.now() + ACCESS_LIFETIME_MS;
@@ -107,7 +90,7 @@ export function refreshAccess(deps: AuthDependencies): HttpMiddleware {
   };
 }
 
-export function signOut(deps: AuthDependencies): HttpMiddleware {
+export function signOut(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId, sessionId } = await sessionOf(ctx, deps);
     const actor = { kind: 'session', id: sessionId } as const;

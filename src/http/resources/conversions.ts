@@ -5,20 +5,16 @@ import {
   conversionQueries,
 } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
-import type { ActorSystem } from '../../actors/system.ts';
-import type { BlobStore } from '../../blob-store/port.ts';
-import { BudgetExceeded, type Budgets } from '../../budgets.ts';
-import { type Clock, isoTime } from '../../clock.ts';
-import { type RequestRules, checkConversionRequest } from '../../conversion-request/validate.ts';
+import { BudgetExceeded } from '../../budgets.ts';
+import { isoTime } from '../../clock.ts';
+import { checkConversionRequest } from '../../conversion-request/validate.ts';
 import type { EventType } from '../../domain/events.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
-import type { Vault } from '../../keyring/vault.ts';
-import type { ReadModel } from '../../read-model/database.ts';
 import type { ProjectionRunner } from '../../read-model/runner.ts';
-import { type ReadDependencies, freshQuery } from '../../use-cases/consistent-query.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { requestConversion } from '../../use-cases/request-conversion.ts';
-import { Issues } from '../../validation.ts';
+import { ValidationIssues } from '../../validation.ts';
 import {
   type HttpContext,
   type HttpMiddleware,
@@ -27,23 +23,9 @@ import {
   disconnection,
   pathParameter,
 } from '../context.ts';
-import type { RequestBodies } from '../middleware/body.ts';
-import { answerPage, pageOf } from '../pagination.ts';
-import type { FileTokens } from '../tokens.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { sendPage, pageOf } from '../pagination.ts';
 import { createHmac } from 'node:crypto';
-
-export interface CreateDependencies {
-  readonly config: RequestRules & { readonly maxBodyBytes: number };
-  readonly clock: Clock;
-  readonly actors: ActorSystem;
-  readonly blobs: BlobStore;
-  readonly vault: Vault;
-  readonly budgets: Budgets;
-  readonly readModel: Pick<ReadModel, 'query'>;
-  readonly bodies: RequestBodies;
-  /** Keys the hashes of idempotency keys. */
-  readonly idempotencySecret: Buffer;
-}
 
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
 const ROOM_RETRY_SECONDS = 300;
@@ -53,7 +35,7 @@ const ROOM_RETRY_SECONDS = 300;
  * limit by the bodies that it sends at once, and by the PDFs of what was accepted before.
  * @throws {BudgetExceeded}
  */
-function demandRoom(ctx: HttpContext, { budgets, config, readModel }: CreateDependencies): void {
+function assertRoom(ctx: HttpContext, { budgets, config, readModel }: RouteDependencies): void {
   const budget = budgets.get('maxAccountStoredBytes');
   const stored = readModel.query(storedBlobQueries).bytesOf(callerOf(ctx).accountId);
   const declared = Number(ctx.get('Content-Length') || config.maxBodyBytes);
@@ -68,11 +50,11 @@ function demandRoom(ctx: HttpContext, { budgets, config, readModel }: CreateDepe
 }
 
 /** All that the body and its headers ask for; text is let go in favour of the bytes to be stored. */
-function asked(ctx: HttpContext, deps: CreateDependencies, body: object) {
-  const issues = new Issues();
+function asked(ctx: HttpContext, deps: RouteDependencies, body: object) {
+  const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, deps.config);
   const key = idempotencyKeyOf(ctx, issues);
-  issues.throwAny();
+  issues.throwIfAny();
   const { accountId } = callerOf(ctx);
   return {
     accountId,
@@ -84,9 +66,9 @@ function asked(ctx: HttpContext, deps: CreateDependencies, body: object) {
   };
 }
 
-export function createConversion(deps: CreateDependencies): HttpMiddleware {
+export function createConversion(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    demandRoom(ctx, deps);
+    assertRoom(ctx, deps);
     const { conversionId, requestedAt, replayed } = await deps.bodies.read(
       ctx,
       deps.config.maxBodyBytes,
@@ -101,21 +83,16 @@ export function createConversion(deps: CreateDependencies): HttpMiddleware {
   };
 }
 
-export interface ConversionDependencies extends ReadDependencies, RecordDependencies {
-  /** Aborted when the server closes: nothing is waited for any longer. */
-  readonly closing: AbortSignal;
-}
-
 const hasEnded = ({ status }: ConversionRow): boolean =>
   status === 'completed' || status === 'failed';
 
 async function ownConversion(
   ctx: HttpContext,
-  deps: ConversionDependencies,
+  deps: RouteDependencies,
   asOf?: bigint,
 ): Promise<ConversionRow> {
   const { accountId } = callerOf(ctx);
-  const queries = await freshQuery(deps, conversionQueries, asOf);
+  const queries = await consistentQuery(deps, conversionQueries, asOf);
   const row = queries.byId(pathParameter(ctx, 'id'));
   if (row?.accountId !== accountId) {
     throw new ServiceError('not_found', 'There is no such conversion.');
@@ -126,8 +103,8 @@ async function ownConversion(
 /** Resolves when the conversion has ended, `seconds` have passed or nobody waits any longer. */
 function ending(
   ctx: HttpContext,
-  { readModel, closing }: ConversionDependencies,
-  endings: Endings,
+  { readModel, closing }: RouteDependencies,
+  endings: CompletionWaiters,
   id: string,
   seconds: number,
 ): Promise<void> {
@@ -141,8 +118,8 @@ function ending(
   return promise.finally(endListening);
 }
 
-export function getConversion(deps: ConversionDependencies): HttpMiddleware {
-  const endings = new Endings(deps.runner);
+export function getConversion(deps: RouteDependencies): HttpMiddleware {
+  const endings = new CompletionWaiters(deps.runner);
   return async (ctx) => {
     let row = await ownConversion(ctx, deps, ctx.state.asOf);
     const wait = preferredWait(ctx.get('Prefer'));
@@ -157,29 +134,22 @@ export function getConversion(deps: ConversionDependencies): HttpMiddleware {
   };
 }
 
-export function listConversions(deps: ConversionDependencies): HttpMiddleware {
+export function listConversions(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const issues = new Issues();
+    const issues = new ValidationIssues();
     const page = pageOf(ctx, issues, ['status']);
     const status = CONVERSION_STATUSES.find((each) => each === ctx.query['status']);
     if (status === undefined && ctx.query['status'] !== undefined) {
       issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
     }
-    issues.throwAny();
-    const queries = await freshQuery(deps, conversionQueries, ctx.state.asOf);
+    issues.throwIfAny();
+    const queries = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
     const filter = status === undefined ? {} : { status };
     const { rows, total } = queries.page(accountId, { ...page, ...filter });
     const records = await Promise.all(rows.map((row) => conversionRecord(deps, row)));
-    answerPage(ctx, deps.publicUrl, page, total, records);
+    sendPage(ctx, deps.publicUrl, page, total, records);
   };
-}
-
-export interface RecordDependencies {
-  readonly fileTokens: FileTokens;
-  readonly config: { readonly fileUrlTtlSeconds: number };
-  readonly publicUrl: string;
-  readonly vault: Pick<Vault, 'unseal'>;
 }
 
 /**
@@ -187,7 +157,7 @@ export interface RecordDependencies {
  * @throws {KeyErased}
  */
 export async function conversionRecord(
-  deps: RecordDependencies,
+  deps: RouteDependencies,
   row: ConversionRow,
 ): Promise<object> {
   const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
@@ -208,7 +178,7 @@ export async function conversionRecord(
 
 const ENDS: ReadonlySet<string> = new Set<EventType>(['ConversionCompleted', 'ConversionFailed']);
 
-export class Endings {
+export class CompletionWaiters {
   readonly #runner: Pick<ProjectionRunner, 'onCommit'>;
   /** By the conversion's id. */
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -249,7 +219,7 @@ export function idempotencyKeyHash(secret: Buffer, accountId: string, key: strin
 }
 
 /** The request's `Idempotency-Key`, where it has one. */
-export function idempotencyKeyOf(ctx: HttpContext, issues: Issues): string | undefined {
+export function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | undefined {
   const key = ctx.req.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && PRINTABLE.test(key)) return key;

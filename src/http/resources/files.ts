@@ -1,35 +1,21 @@
 /** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
 import { conversionQueries } from '../../../projections/conversions.ts';
-import { BlobNotFound, type BlobRange, type BlobStore } from '../../blob-store/port.ts';
-import { BudgetExceeded, type Budgets } from '../../budgets.ts';
-import type { Clock } from '../../clock.ts';
+import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
+import { BudgetExceeded } from '../../budgets.ts';
 import type { BlobRef } from '../../domain/events.ts';
 import { ServiceError } from '../../errors.ts';
-import { type ReadDependencies, freshQuery } from '../../use-cases/consistent-query.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
-import {
-  type RateLimitDependencies,
-  countLinkRequest,
-  countRequest,
-  showStanding,
-} from '../middleware/rate-limit.ts';
-import type { FileTokens } from '../tokens.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
 import type { Readable } from 'node:stream';
-
-export interface FileDependencies extends ReadDependencies, RateLimitDependencies {
-  readonly fileTokens: FileTokens;
-  readonly blobs: Pick<BlobStore, 'open' | 'exists'>;
-  readonly clock: Clock;
-  readonly budgets: Budgets;
-  readonly config: RateLimitDependencies['config'] & { readonly retentionSeconds: number };
-}
 
 const RETRY_SECONDS = 2;
 const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-Range'] as const;
 
-async function documentOf(deps: FileDependencies, id: string): Promise<BlobRef> {
-  const row = (await freshQuery(deps, conversionQueries)).byId(id);
+async function documentOf(deps: RouteDependencies, id: string): Promise<BlobRef> {
+  const row = (await consistentQuery(deps, conversionQueries)).byId(id);
   if (row?.document === undefined || row.completedAt === undefined) {
     throw new ServiceError('not_found', 'There is no such file.');
   }
@@ -51,7 +37,7 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
  * Counts the answer until its connection has taken all of it, or is closed.
  * @throws {BudgetExceeded}
  */
-function countDownload(ctx: HttpContext, { budgets }: FileDependencies): void {
+function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
   const ofAddress = budgets.get('maxAddressDownloads').take(1, addressKey(ctx.state.clientAddress));
   if (ofAddress === undefined) {
     const message = 'Too many files are being sent to this address. Wait until some have arrived.';
@@ -73,7 +59,7 @@ function countDownload(ctx: HttpContext, { budgets }: FileDependencies): void {
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
 async function openFile(
   ctx: HttpContext,
-  { blobs }: FileDependencies,
+  { blobs }: RouteDependencies,
   document: BlobRef,
   range?: BlobRange,
 ): Promise<Readable> {
@@ -86,7 +72,7 @@ async function openFile(
 
 async function send(
   ctx: HttpContext,
-  deps: FileDependencies,
+  deps: RouteDependencies,
   document: BlobRef,
   etag: string,
 ): Promise<void> {
@@ -110,11 +96,11 @@ async function send(
   }
 }
 
-export function getFile(deps: FileDependencies): HttpMiddleware {
+export function getFile(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const id = pathParameter(ctx, 'id');
     const { token } = ctx.query;
-    await showStanding(deps, ctx);
+    await setRateLimitHeaders(deps, ctx);
     await countLinkRequest(deps, ctx);
     if (typeof token !== 'string' || !(await deps.fileTokens.verify(token, id))) {
       await countRequest(deps, ctx);

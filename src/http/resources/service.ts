@@ -1,13 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
+import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
 import { PAGE_POLICY, renderPage } from '../openapi/page/page.ts';
-import type { OpenApiDocument } from '../openapi/types.ts';
-
-export interface Readiness {
-  readonly ready: boolean;
-  /** What keeps the node from accepting or rendering, for its operator. */
-  readonly missing: readonly string[];
-}
 
 const RETRY_SECONDS = 2;
 
@@ -15,9 +9,7 @@ export const healthz: HttpMiddleware = (ctx) => {
   ctx.body = { status: 'ok' };
 };
 
-export function readyz(deps: {
-  readonly readiness: () => Readiness | Promise<Readiness>;
-}): HttpMiddleware {
+export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddleware {
   return async (ctx) => {
     const { ready, missing } = await deps.readiness();
     if (!ready) {
@@ -30,11 +22,7 @@ export function readyz(deps: {
   };
 }
 
-interface DocumentDependencies {
-  readonly document: OpenApiDocument;
-}
-
-export function getOpenApi({ document }: DocumentDependencies): HttpMiddleware {
+export function getOpenApi({ document }: RouteDependencies): HttpMiddleware {
   const text = Buffer.from(JSON.stringify(document));
   return (ctx) => {
     ctx.type = 'application/json';
@@ -42,7 +30,7 @@ export function getOpenApi({ document }: DocumentDependencies): HttpMiddleware {
   };
 }
 
-export function getReferencePage({ document }: DocumentDependencies): HttpMiddleware {
+export function getReferencePage({ document }: RouteDependencies): HttpMiddleware {
   const page = Buffer.from(renderPage(document));
   return (ctx) => {
     ctx.set('Content-Security-Policy', PAGE_POLICY);

@@ -1,11 +1,11 @@
 import { test } from 'tap';
 import { checkTemplate } from '../../../src/conversion-request/html.ts';
-import { Issues } from '../../../src/validation.ts';
+import { ValidationIssues } from '../../../src/validation.ts';
 
 function isRefused(template: string): boolean {
-  const issues = new Issues();
+  const issues = new ValidationIssues();
   checkTemplate(issues, 'header_html', template);
-  return issues.concern('header_html');
+  return issues.has('header_html');
 }
 
 void test('a header or footer that would load something is refused, however it is written', (t) => {

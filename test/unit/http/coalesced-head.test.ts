@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { EventStoreUnavailable } from '../../../src/event-store/port.ts';
-import { sharedHead } from '../../../src/http/middleware/credential.ts';
+import { coalescedHead } from '../../../src/http/middleware/credential.ts';
 
 /** A store that answers a look when the test says so. */
 function slowStore() {
@@ -21,7 +21,7 @@ function slowStore() {
 
 void test('who asks in one turn shares one look', async (t) => {
   const store = slowStore();
-  const head = sharedHead(store);
+  const head = coalescedHead(store);
   const asked = [head(), head(), head()];
   await store.begun(1);
   store.looks[0]?.resolve(7n);
@@ -31,7 +31,7 @@ void test('who asks in one turn shares one look', async (t) => {
 
 void test('who asks while a look is under way gets one that began later', async (t) => {
   const store = slowStore();
-  const head = sharedHead(store);
+  const head = coalescedHead(store);
   const early = head();
   await store.begun(1);
   const late = [head(), head()];
@@ -45,7 +45,7 @@ void test('who asks while a look is under way gets one that began later', async 
 
 void test('a failed look fails those it served and nobody else', async (t) => {
   const store = slowStore();
-  const head = sharedHead(store);
+  const head = coalescedHead(store);
   const [one, other] = [head(), head()];
   await store.begun(1);
   const late = head();

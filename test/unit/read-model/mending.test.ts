@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
-import { freshQuery } from '../../../src/use-cases/consistent-query.ts';
+import { consistentQuery } from '../../../src/use-cases/consistent-query.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { ReadModelDamaged } from '../../../src/read-model/database.ts';
 import { history, opening, request } from '../../support/history.ts';
@@ -31,7 +31,7 @@ for (const [name, before, after] of [
     if (after > 0) await write(restored, [opening(4, 10), opening(5, 10), ...history(2, after)]);
     const { readModel, runner } = openNode(t, old.directory, restored.store);
     const told = async (): Promise<number> => {
-      const queries = await freshQuery(
+      const queries = await consistentQuery(
         { store: restored.store, readModel, runner },
         conversionQueries,
       );
@@ -71,7 +71,7 @@ void test('damage that only a query meets is mended from the log', async (t) => 
   const file = openSync(current(directory), 'r+');
   writeSync(file, Buffer.alloc(pageBytes, 0xaa), 0, pageBytes, (firstPage - 1) * pageBytes);
   closeSync(file);
-  const find = async () => (await freshQuery(deps, conversionQueries)).byId(conversionId(50));
+  const find = async () => (await consistentQuery(deps, conversionQueries)).byId(conversionId(50));
   await t.rejects(find(), ReadModelDamaged);
   t.match(await find(), { status: 'completed' });
   t.strictSame(databases(directory), ['g2.db']);
