@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ActorSystem } from '../src/actors/system.ts';
-import { accountActor } from '../src/application/kinds.ts';
+import { accountAggregate } from '../src/domain/account.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { createEventTables, INSERT_EVENT } from '../src/event-store/sqlite/append.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
@@ -46,7 +46,7 @@ async function throughActor(from: number): Promise<number> {
     while (next < from + commands) {
       const n = next;
       next += 1;
-      await system.send(accountActor, ID, request(n, sha256(n)), sentBy(`request-${n}`));
+      await system.send(accountAggregate, ID, request(n, sha256(n)), sentBy(`request-${n}`));
     }
   };
   const began = performance.now();
@@ -67,7 +67,7 @@ function throughPlain(rows: readonly Row[]): number {
 }
 
 try {
-  await system.send(accountActor, ID, { ...OPEN, credits: 1_000_000_000 }, sentBy('open'));
+  await system.send(accountAggregate, ID, { ...OPEN, credits: 1_000_000_000 }, sentBy('open'));
   const rounds: { readonly actor: number; readonly plain: number }[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const before = Number(await store.head());

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DEFAULT_LIMITS } from '../src/actors/command.ts';
 import { type SnapshotCache, SqliteSnapshots } from '../src/actors/snapshots.ts';
 import { ActorSystem } from '../src/actors/system.ts';
-import { accountActor } from '../src/application/kinds.ts';
+import { accountAggregate } from '../src/domain/account.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { encodeEvent } from '../src/event-store/codec.ts';
 import type { NewEvent } from '../src/event-store/port.ts';
@@ -72,7 +72,7 @@ function eventAt(n: number, count: number, everyMs: number): DomainEvent {
 
 /** Appends an account's events from the `from`th up to the `count`th, straight to the store. */
 async function build(id: string, from: number, count: number, everyMs: number): Promise<void> {
-  const stream = accountActor.stream(id);
+  const stream = accountAggregate.stream(id);
   for (let n = from; n < count; n += APPEND) {
     const events: NewEvent[] = [];
     for (let m = n; m < Math.min(n + APPEND, count); m += 1) {
@@ -87,7 +87,7 @@ async function build(id: string, from: number, count: number, everyMs: number): 
 async function cold(id: string, cache: SnapshotCache): Promise<number> {
   const began = performance.now();
   const system = new ActorSystem({ store, snapshots: cache });
-  await system.read(accountActor, id);
+  await system.read(accountAggregate, id);
   const took = performance.now() - began;
   await system.close();
   return took;
@@ -100,7 +100,7 @@ async function perRequest(system: ActorSystem, id: string, round: number): Promi
     while (sent < 6_400) {
       sent += 1;
       const n = 10_000_000 + round * 10_000 + sent;
-      await system.send(accountActor, id, request(n, sha256(n)), sentBy(`${id}/${n}`));
+      await system.send(accountAggregate, id, request(n, sha256(n)), sentBy(`${id}/${n}`));
     }
   };
   const began = performance.now();

@@ -1,5 +1,5 @@
 import type { ActorSystem } from './actors/system.ts';
-import type { AccountDependencies } from './application/accounts.ts';
+import type { AccountDependencies, FirstAccount } from './use-cases/accounts.ts';
 import type { BlobStore } from './blob-store/port.ts';
 import type { Budgets } from './budgets.ts';
 import type { Clock } from './clock.ts';
@@ -63,13 +63,6 @@ export interface Core extends AccountDependencies {
 /** Work that goes on in this process until it is stopped. */
 export interface Running {
   stop(): Promise<void>;
-}
-
-/** The account that the first start of an empty store opened; its secrets are shown once. */
-export interface FirstAccount {
-  readonly email: string;
-  readonly password: string;
-  readonly apiKey: string;
 }
 
 export interface RunningService extends Running {

@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes } from 'node:crypto';
+import { createHash, hash, randomBytes, randomInt } from 'node:crypto';
 
 // Crockford's base 32 in lower case: sorts like the number it stands for, has no i, l, o, u.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -63,4 +63,11 @@ export function eventId(cause: string): string {
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = digest.toString('hex', 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Text of [0-9A-Za-z] from the CSPRNG, every character equally likely: 5.95 bits each. */
+export function randomAlphanumeric(length: number): string {
+  return Array.from({ length }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)]).join('');
 }

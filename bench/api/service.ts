@@ -1,8 +1,8 @@
 /** The real API on a real store, with one account that has a pending and a completed conversion. */
-import { openAccount } from '../../src/application/accounts.ts';
-import { createApiKey } from '../../src/application/api-keys.ts';
-import { conversionActor } from '../../src/application/kinds.ts';
-import { operatorContext } from '../../src/application/operator.ts';
+import { openAccount } from '../../src/use-cases/accounts.ts';
+import { createApiKey } from '../../src/use-cases/api-keys.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { startApi } from '../../src/compose/api.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { readConfig } from '../../src/config.ts';
@@ -49,7 +49,7 @@ async function complete(accountId: string, conversionId: string): Promise<void> 
     chrome: 'none',
     manifest: { key: `${conversionId}/manifest-${sha256}`, sha256, bytes: 1 },
   } as const;
-  await core.actors.send(conversionActor, conversionId, command, context());
+  await core.actors.send(conversionAggregate, conversionId, command, context());
 }
 
 async function serve(): Promise<Served> {

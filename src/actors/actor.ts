@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { StagedBlob } from '../blob-store/port.ts';
-import { isRefusal } from '../domain/decider.ts';
+import { type AggregateType, isRefusal } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { decodeEvent, encodeEvent } from '../event-store/codec.ts';
@@ -12,7 +12,7 @@ import {
   VersionConflict,
 } from '../event-store/port.ts';
 import { eventId } from '../ids.ts';
-import type { AggregateType, CommandContext, Limits, Outcome, Version } from './command.ts';
+import type { CommandContext, Limits, Outcome, Version } from './command.ts';
 import { type SnapshotCache, Snapshotter } from './snapshots.ts';
 
 /** Conflicts answered at once; after them a random pause lets the other writer finish. */

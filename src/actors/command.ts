@@ -1,15 +1,7 @@
 /** The terms of the actors: the kinds of aggregates, the commands to them, and their answers. */
 import type { StagedBlob } from '../blob-store/port.ts';
-import type { Decider, Refusal, SnapshotCodec } from '../domain/decider.ts';
-import type { DomainEvent, EventMetadata } from '../domain/events.ts';
-
-/** A kind of aggregate: how its streams are named, how they decide, how their state is kept. */
-export interface AggregateType<State, Command, Event extends DomainEvent> {
-  readonly name: string;
-  readonly stream: (id: string) => string;
-  readonly decider: Decider<State, Command, Event>;
-  readonly snapshot: SnapshotCodec<State>;
-}
+import type { Refusal } from '../domain/decider.ts';
+import type { EventMetadata } from '../domain/events.ts';
 
 /** The sender of a command, and the blobs that its events name. */
 export interface CommandContext {

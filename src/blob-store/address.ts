@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type BlobAddress, blobKey, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
-import { CONVERSION_ID } from '../domain/id-patterns.ts';
+import { CONVERSION_ID } from '../domain/ids.ts';
 import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
 
 const ID = new RegExp(`^${CONVERSION_ID}$`);

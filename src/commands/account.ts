@@ -1,7 +1,7 @@
 import { accountQueries } from '../../projections/accounts.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
-import { changePassword, endSessions, findAccount, openAccount } from '../application/accounts.ts';
-import { operatorContext } from '../application/operator.ts';
+import { changePassword, endSessions, findAccount, openAccount } from '../use-cases/accounts.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';

@@ -2,15 +2,15 @@
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
 import { refundsDueQueries } from '../../projections/refunds-due.ts';
-import { operatorContext } from '../application/operator.ts';
-import { requestConversion } from '../application/request-conversion.ts';
 import { openContent } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
+import { requestConversion } from '../use-cases/request-conversion.ts';
 import type { Conversion, ConversionOptions } from '../client/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
-import { checkConversionRequest } from '../http/rules/conversion-request.ts';
-import { Issues } from '../http/schemas/issues.ts';
+import { checkConversionRequest } from '../conversion-request/validate.ts';
+import { ValidationIssues } from '../validation.ts';
 import type { CommandContext } from './command.ts';
 
 export interface Converted {
@@ -55,9 +55,9 @@ export async function convertLocally(
   body: ConversionOptions,
   { output, startRendering }: CommandContext,
 ): Promise<Converted> {
-  const issues = new Issues();
+  const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, core.config);
-  issues.throwAny();
+  issues.throwIfAny();
   const { conversionId } = await requestConversion(
     core,
     { accountId, ...request, document: new UnencryptedText(JSON.stringify(document)) },

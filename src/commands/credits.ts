@@ -1,7 +1,5 @@
-import { accepted } from '../application/accepted.ts';
-import { accountActor } from '../application/kinds.ts';
-import { operatorContext } from '../application/operator.ts';
-import { MAX_BALANCE } from '../domain/account.ts';
+import { accountAggregate, MAX_BALANCE } from '../domain/account.ts';
+import { orThrow, operatorContext } from '../use-cases/command-context.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
 import { type Command, counted, wholeNumber } from './command.ts';
 
@@ -15,9 +13,9 @@ export const creditsGrant: Command = {
     const amount = wholeNumber(count, 'COUNT', 1, MAX_BALANCE);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
-      const { state } = accepted(
+      const { state } = orThrow(
         await core.actors.send(
-          accountActor,
+          accountAggregate,
           id,
           { type: 'GrantCredits', accountId: id, amount },
           operatorContext(core.clock),

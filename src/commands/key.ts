@@ -1,6 +1,6 @@
 import { apiKeyQueries } from '../../projections/api-keys.ts';
-import { createApiKey, revokeApiKey } from '../application/api-keys.ts';
-import { operatorContext } from '../application/operator.ts';
+import { createApiKey, revokeApiKey } from '../use-cases/api-keys.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { isoTime } from '../clock.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
 import { type Command, requiredOption } from './command.ts';

@@ -1,4 +1,4 @@
-import { readRenderManifest } from '../application/render-manifest.ts';
+import { readRenderManifest } from '../use-cases/render-manifest.ts';
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
 import { type Command, counted } from './command.ts';
 

@@ -1,7 +1,6 @@
-import { accepted } from '../application/accepted.ts';
-import { accountActor } from '../application/kinds.ts';
-import { operatorContext } from '../application/operator.ts';
 import { PLANS } from '../domain/events.ts';
+import { orThrow, operatorContext } from '../use-cases/command-context.ts';
+import { accountAggregate } from '../domain/account.ts';
 import { ACCOUNT, accountByEmail, parsePlan } from './account.ts';
 import type { Command } from './command.ts';
 
@@ -15,9 +14,9 @@ export const planSet: Command = {
     const plan = parsePlan(name);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
-      accepted(
+      orThrow(
         await core.actors.send(
-          accountActor,
+          accountAggregate,
           id,
           { type: 'ChangePlan', accountId: id, plan },
           operatorContext(core.clock),

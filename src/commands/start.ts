@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { FirstAccount, RunningService } from '../core.ts';
+import type { RunningService } from '../core.ts';
+import type { FirstAccount } from '../use-cases/accounts.ts';
 import type { Command, Output } from './command.ts';
 
 /** Resolves when the process is asked to stop: SIGTERM from a supervisor, SIGINT from a terminal. */

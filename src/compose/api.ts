@@ -1,5 +1,5 @@
 /** The HTTP API of what a core holds. */
-import { logOrigin } from '../application/log-origin.ts';
+import { logOrigin } from '../use-cases/log-origin.ts';
 import type { Core, Running } from '../core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import { deriveKey } from '../keyring/master-key.ts';
@@ -18,7 +18,7 @@ export async function startApi(
   const [{ createApp }, { createFileTokens }, rateLimits, { listen }, { createTokens }] =
     await Promise.all([
       import('../http/app.ts'),
-      import('../http/file-tokens.ts'),
+      import('../http/tokens.ts'),
       import('../http/middleware/rate-limit.ts'),
       import('../http/server.ts'),
       import('../http/tokens.ts'),
@@ -29,7 +29,7 @@ export async function startApi(
   const server = await listen({
     host: config.host,
     port: config.port,
-    standing: rateLimits.standingOf({ rateLimiter, clock, config }),
+    standing: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
     connections: core.budgets.get('maxConnections'),
   });
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
-import { Passwords } from '../application/passwords.ts';
+import { Passwords } from '../use-cases/passwords.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';

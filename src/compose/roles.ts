@@ -1,5 +1,5 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
-import { openFirstAccount } from '../application/first-account.ts';
+import { openFirstAccount } from '../use-cases/accounts.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';

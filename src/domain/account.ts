@@ -2,7 +2,7 @@
  * An account: money, plan, acceptance and idempotency. What must be decided together is decided here,
  * in one append.
  */
-import type { Decider, SnapshotCodec } from './decider.ts';
+import type { AggregateType, Decider } from './decider.ts';
 import type { BlobRef, EventOf, Plan, PrintOptions } from './events.ts';
 import {
   type AcceptedConversion,
@@ -223,19 +223,24 @@ type StoredAccount = Omit<AccountState, 'keys' | 'refundedThrough'> & {
   readonly keys: StoredKeys;
 };
 
-export const accountSnapshot: SnapshotCodec<AccountState> = {
-  version: 3,
-  encode: (state): StoredAccount => ({
-    ...state,
-    refundedThrough: state.refundedThrough.toString(),
-    keys: encodeKeys(state.keys),
-  }),
-  decode: (json) => {
-    const stored = json as StoredAccount;
-    return {
-      ...stored,
-      refundedThrough: BigInt(stored.refundedThrough),
-      keys: decodeKeys(stored.keys),
-    };
+export const accountAggregate: AggregateType<AccountState, AccountCommand, AccountEvent> = {
+  name: 'account',
+  stream: accountStream,
+  decider: account,
+  snapshot: {
+    version: 3,
+    encode: (state): StoredAccount => ({
+      ...state,
+      refundedThrough: state.refundedThrough.toString(),
+      keys: encodeKeys(state.keys),
+    }),
+    decode: (json) => {
+      const stored = json as StoredAccount;
+      return {
+        ...stored,
+        refundedThrough: BigInt(stored.refundedThrough),
+        keys: decodeKeys(stored.keys),
+      };
+    },
   },
 };

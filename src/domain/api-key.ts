@@ -1,5 +1,5 @@
 /** One API key, known by its hash alone. Its id is computed from the key, so its stream is found at once. */
-import type { Decider, SnapshotCodec } from './decider.ts';
+import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 export const apiKeyStream = (keyId: string): string => `apikey-${keyId}`;
@@ -88,8 +88,13 @@ export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent> = {
   decide,
 };
 
-export const apiKeySnapshot: SnapshotCodec<ApiKeyState> = {
-  version: 1,
-  encode: (state) => state,
-  decode: (json) => json as ApiKeyState,
+export const apiKeyAggregate: AggregateType<ApiKeyState, ApiKeyCommand, ApiKeyEvent> = {
+  name: 'apikey',
+  stream: apiKeyStream,
+  decider: apiKey,
+  snapshot: {
+    version: 1,
+    encode: (state) => state,
+    decode: (json) => json as ApiKeyState,
+  },
 };

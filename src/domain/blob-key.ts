@@ -1,5 +1,5 @@
 /** A blob's key. It names the conversion too, so that deleting one conversion's blob never deletes another's. */
-import { CONVERSION_ID } from './id-patterns.ts';
+import { CONVERSION_ID } from './ids.ts';
 
 export interface BlobAddress {
   readonly key: string;

@@ -1,5 +1,5 @@
 /** The life of one accepted conversion. Its request lies in its account's stream. */
-import type { Decider, SnapshotCodec } from './decider.ts';
+import type { AggregateType, Decider } from './decider.ts';
 import type {
   BlobRef,
   ConversionFailureCode,
@@ -244,8 +244,17 @@ export const conversion: Decider<ConversionState, ConversionCommand, ConversionE
   decide,
 };
 
-export const conversionSnapshot: SnapshotCodec<ConversionState> = {
-  version: 2,
-  encode: (state) => state,
-  decode: (json) => json as ConversionState,
+export const conversionAggregate: AggregateType<
+  ConversionState,
+  ConversionCommand,
+  ConversionEvent
+> = {
+  name: 'conversion',
+  stream: conversionStream,
+  decider: conversion,
+  snapshot: {
+    version: 2,
+    encode: (state) => state,
+    decode: (json) => json as ConversionState,
+  },
 };

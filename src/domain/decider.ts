@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorDetails } from '../errors.ts';
+import type { DomainEvent } from './events.ts';
 
 /** A command that the state does not allow, in terms the client can read. */
 export interface Refusal {
@@ -31,4 +32,12 @@ export interface SnapshotCodec<State> {
   /** JSON and back. */
   encode(state: State): unknown;
   decode(json: unknown): State;
+}
+
+/** One kind of stream: how its streams are named, how they decide, how their state is kept. */
+export interface AggregateType<State, Command, Event extends DomainEvent> {
+  readonly name: string;
+  readonly stream: (id: string) => string;
+  readonly decider: Decider<State, Command, Event>;
+  readonly snapshot: SnapshotCodec<State>;
 }

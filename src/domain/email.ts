@@ -1,5 +1,5 @@
 /** Uniqueness of a sign-in address: one stream per keyed hash of the address, one account in it. */
-import type { Decider, SnapshotCodec } from './decider.ts';
+import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 /** @param addressHmac hex HMAC-SHA-256 of the normalised address, so that the log names nobody */
@@ -35,8 +35,13 @@ export const email: Decider<EmailState, EmailCommand, EmailEvent> = {
       : [],
 };
 
-export const emailSnapshot: SnapshotCodec<EmailState> = {
-  version: 1,
-  encode: (state) => state,
-  decode: (json) => json as EmailState,
+export const emailAggregate: AggregateType<EmailState, EmailCommand, EmailEvent> = {
+  name: 'email',
+  stream: emailStream,
+  decider: email,
+  snapshot: {
+    version: 1,
+    encode: (state) => state,
+    decode: (json) => json as EmailState,
+  },
 };

@@ -5,7 +5,7 @@
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
 import Type, { type Static } from 'typebox';
-import { ACCOUNT_ID, CONVERSION_ID } from './id-patterns.ts';
+import { ACCOUNT_ID, CONVERSION_ID } from './ids.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
 export const Sealed = Type.String({ minLength: 1 });

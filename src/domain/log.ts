@@ -1,5 +1,5 @@
 /** The log itself: its first start names it, so that what one deployment signs is good for no other. */
-import type { Decider, SnapshotCodec } from './decider.ts';
+import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 /** There is one. Its name must not be the beginning of streams that others keep on the same server. */
@@ -25,8 +25,13 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
     state.origin === undefined ? [{ type: 'LogOpened', data: { origin } }] : [],
 };
 
-export const logSnapshot: SnapshotCodec<LogState> = {
-  version: 1,
-  encode: (state) => state,
-  decode: (json) => json as LogState,
+export const logAggregate: AggregateType<LogState, LogCommand, LogEvent> = {
+  name: 'log',
+  stream: () => LOG_STREAM,
+  decider: log,
+  snapshot: {
+    version: 1,
+    encode: (state) => state,
+    decode: (json) => json as LogState,
+  },
 };

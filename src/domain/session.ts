@@ -1,5 +1,5 @@
 /** One sign-in: a refresh token and the access tokens made with it. Its id is in every one of them. */
-import type { Decider, SnapshotCodec } from './decider.ts';
+import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 export const sessionStream = (sessionId: string): string => `session-${sessionId}`;
@@ -67,8 +67,13 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent> = {
   decide,
 };
 
-export const sessionSnapshot: SnapshotCodec<SessionState> = {
-  version: 2,
-  encode: (state) => state,
-  decode: (json) => json as SessionState,
+export const sessionAggregate: AggregateType<SessionState, SessionCommand, SessionEvent> = {
+  name: 'session',
+  stream: sessionStream,
+  decider: session,
+  snapshot: {
+    version: 2,
+    encode: (state) => state,
+    decode: (json) => json as SessionState,
+  },
 };

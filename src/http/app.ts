@@ -1,24 +1,26 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import Router from '@koa/router';
-import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
-import type { HttpDependencies } from './dependencies.ts';
-import { authenticate, countAnonymous, showsStanding } from './middleware/authenticate.ts';
+import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
+import {
+  authenticate,
+  countAnonymous,
+  notFound,
+  showRateLimit,
+} from './middleware/authenticate.ts';
 import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
+import { coalescedHead, Credentials } from './middleware/credential.ts';
 import { errors } from './middleware/errors.ts';
-import { notFound } from './middleware/not-found.ts';
-import { standingOf } from './middleware/rate-limit.ts';
+import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
-import type { Auth } from './route.ts';
-import { ROUTES, type RouteDependencies } from './routes.ts';
-import { sharedHead } from './shared-head.ts';
-
-export type { HttpDependencies } from './dependencies.ts';
+import type { Auth } from './openapi/operation.ts';
+import { ROUTES } from './routes.ts';
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 export interface HttpApp {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
@@ -31,14 +33,14 @@ export interface HttpApp {
 /** `/files/{id}.pdf` → `/files/:id.pdf` */
 const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-function createRouter(deps: RouteDependencies): Router<RequestState> {
+function createRouter(deps: RouteDependencies, credentials: Credentials): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true });
   const admission: Readonly<Record<Auth, readonly HttpMiddleware[]>> = {
-    caller: [authenticate(deps)],
+    caller: [authenticate(deps, credentials)],
     address: [countAnonymous(deps)],
     // The link is judged, and a wrong one counted, where its file is known.
     link: [],
-    none: [showsStanding(deps)],
+    none: [showRateLimit(deps)],
   };
   for (const { method, path, auth, handler } of ROUTES) {
     router[method](pattern(path), ...admission[auth], handler(deps));
@@ -47,7 +49,8 @@ function createRouter(deps: RouteDependencies): Router<RequestState> {
 }
 
 export function createApp(given: HttpDependencies): HttpApp {
-  const deps = { ...given, store: { head: sharedHead(given.store) } };
+  const deps = { ...given, store: { head: coalescedHead(given.store) } };
+  const credentials = new Credentials(deps);
   const closing = new AbortController();
   const app = new Koa<RequestState>();
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
@@ -58,13 +61,13 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(errors);
   const document = buildDocument(ROUTES, deps);
   const bodies = new RequestBodies(deps.budgets);
-  const router = createRouter({ ...deps, document, bodies, closing: closing.signal });
+  const router = createRouter({ ...deps, document, bodies, closing: closing.signal }, credentials);
   app.use(router.routes());
-  app.use(notFound(deps, router));
+  app.use(notFound(deps, credentials, router));
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
-    standing: standingOf(deps),
+    standing: rateLimitHeadersOf(deps),
     endWaiting: () => closing.abort(),
   };
 }

@@ -1,5 +1,4 @@
 import type { ActorSystem } from '../actors/system.ts';
-import type { Passwords } from '../application/passwords.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
@@ -10,11 +9,18 @@ import type { Logger } from '../log.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { FileTokens } from './file-tokens.ts';
-import type { Readiness } from './health.ts';
-import type { Tokens } from './tokens.ts';
+import type { Passwords } from '../use-cases/passwords.ts';
+import type { RequestBodies } from './middleware/body.ts';
+import type { OpenApiDocument } from './openapi/types.ts';
+import type { FileTokens, Tokens } from './tokens.ts';
 
-/** What the HTTP API is made of; `compose/adapters.ts` chooses. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** Reasons why the node cannot accept or render, for its operator. */
+  readonly missing: readonly string[];
+}
+
+/** The parts that the HTTP API is made of; the composition chooses them. */
 export interface HttpDependencies {
   readonly config: Config;
   readonly budgets: Budgets;
@@ -37,4 +43,12 @@ export interface HttpDependencies {
   /** The origin under which clients reach the service. */
   readonly publicUrl: string;
   readonly readiness: () => Readiness | Promise<Readiness>;
+}
+
+/** The parts of one running app beside those that it was given. */
+export interface RouteDependencies extends HttpDependencies {
+  /** Aborted when the server closes: nothing is waited for any longer. */
+  readonly closing: AbortSignal;
+  readonly document: OpenApiDocument;
+  readonly bodies: RequestBodies;
 }

@@ -1,19 +1,16 @@
-/** The HTTP side of a process that serves nothing but its health. */
+/** The HTTP side of a process that serves nothing but its health: it loads nothing of the API. */
 import Koa from 'koa';
-import type { Logger } from '../log.ts';
 import type { HttpApp } from './app.ts';
 import type { RequestState } from './context.ts';
+import type { HttpDependencies } from './dependencies.ts';
 import { ServiceError } from '../errors.ts';
-import { healthz, readyz, type Readiness } from './health.ts';
+import { healthz, readyz } from './resources/service.ts';
 import { errors } from './middleware/errors.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 
 /** Answers GET /healthz and GET /readyz as the API does, and 404 or 405 to everything else. */
-export function createHealthApp(deps: {
-  readonly logger: Logger;
-  readonly readiness: () => Readiness | Promise<Readiness>;
-}): HttpApp {
+export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readiness'>): HttpApp {
   const app = new Koa<RequestState>();
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
   app.use(requestId(deps.logger));

@@ -1,5 +1,7 @@
+import type { ValidationIssues } from '../validation.ts';
 import type { HttpContext } from './context.ts';
-import type { Issues } from './schemas/issues.ts';
+import type { AnswerDoc, ErrorDoc, ParameterDoc } from './openapi/operation.ts';
+import Type, { type TSchema } from 'typebox';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -15,7 +17,7 @@ export interface Page {
 
 function wholeNumber(
   ctx: HttpContext,
-  issues: Issues,
+  issues: ValidationIssues,
   name: string,
   usual: number,
   max: number,
@@ -31,7 +33,11 @@ function wholeNumber(
 }
 
 /** Which page of a list is asked for; also refuses query parameters that the list does not know. */
-export function pageOf(ctx: HttpContext, issues: Issues, filters: readonly string[] = []): Page {
+export function pageOf(
+  ctx: HttpContext,
+  issues: ValidationIssues,
+  filters: readonly string[] = [],
+): Page {
   const known = new Set(['page', 'page_size', ...filters]);
   for (const name of Object.keys(ctx.query)) {
     if (!known.has(name)) issues.add(name, 'Is not a known query parameter.');
@@ -42,7 +48,7 @@ export function pageOf(ctx: HttpContext, issues: Issues, filters: readonly strin
 }
 
 /** Answers with one page of a list: a bare array, with the way to the others in headers (RFC 8288). */
-export function answerPage(
+export function sendPage(
   ctx: HttpContext,
   publicUrl: string,
   { page, size }: Page,
@@ -68,3 +74,32 @@ export function answerPage(
   );
   ctx.body = items;
 }
+
+/** How every list is paged, in the document. */
+
+export const PAGE_PARAMETERS: readonly ParameterDoc[] = [
+  {
+    name: 'page',
+    in: 'query',
+    description: 'Which page. One past the last is an empty array.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
+  },
+  {
+    name: 'page_size',
+    in: 'query',
+    description: 'Items in a page.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
+  },
+];
+
+export const pageOfItems = (item: TSchema): AnswerDoc => ({
+  description: 'One page, newest first.',
+  schema: Type.Array(item),
+  headers: ['X-Total-Count', 'Link'],
+});
+
+export const WRONG_QUERY: ErrorDoc = {
+  when: 'A query parameter is unknown or out of bounds. details names every one of them.',
+  message: `page_size: Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`,
+  details: { page_size: [`Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`] },
+};

@@ -1,44 +1,27 @@
 /** Every route there is: the router and the OpenAPI document are both made of this one table. */
-import { getAccount, listLedger } from './account.ts';
-import { deleteApiKey, listApiKeys, postApiKey } from './api-keys.ts';
-import { createTokenPair, refreshAccess, signOut } from './auth.ts';
-import { getConversion, listConversions } from './conversions.ts';
-import { createConversion } from './create-conversion.ts';
-import type { HttpDependencies } from './dependencies.ts';
-import { getFile } from './files.ts';
-import { healthz, readyz } from './health.ts';
-import type { RequestBodies } from './middleware/body.ts';
-import { getOpenApi, getReferencePage } from './openapi/handlers.ts';
-import { getAccountDoc, listLedgerDoc } from './openapi/operations/account.ts';
-import { deleteApiKeyDoc, listApiKeysDoc, postApiKeyDoc } from './openapi/operations/api-keys.ts';
-import { createTokenPairDoc, refreshAccessDoc, signOutDoc } from './openapi/operations/auth.ts';
+import type { Auth, Route } from './openapi/operation.ts';
+import { getAccountDoc, listLedgerDoc } from './resources/account.api.ts';
+import { getAccount, listLedger } from './resources/account.ts';
+import { deleteApiKeyDoc, listApiKeysDoc, postApiKeyDoc } from './resources/api-keys.api.ts';
+import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
+import { createTokenPairDoc, refreshAccessDoc, signOutDoc } from './resources/auth.api.ts';
+import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import {
   createConversionDoc,
   getConversionDoc,
   getFileDoc,
   listConversionsDoc,
-} from './openapi/operations/conversions.ts';
-import {
-  healthzDoc,
-  openApiDoc,
-  readyzDoc,
-  referencePageDoc,
-} from './openapi/operations/service.ts';
-import type { OpenApiDocument } from './openapi/types.ts';
-import type { Auth, Route } from './route.ts';
+} from './resources/conversions.api.ts';
+import { createConversion, getConversion, listConversions } from './resources/conversions.ts';
+import { getFile } from './resources/files.ts';
+import { healthzDoc, openApiDoc, readyzDoc, referencePageDoc } from './resources/service.api.ts';
+import { getOpenApi, getReferencePage, healthz, readyz } from './resources/service.ts';
 
 const BASE_PATH = '/api/v1';
 
-export interface RouteDependencies extends HttpDependencies {
-  /** Aborted when the server closes: nothing is waited for any longer. */
-  readonly closing: AbortSignal;
-  readonly document: OpenApiDocument;
-  readonly bodies: RequestBodies;
-}
-
-type Handler = Route<RouteDependencies>['handler'];
-type Doc = Route<RouteDependencies>['doc'];
-type Method = Route<RouteDependencies>['method'];
+type Handler = Route['handler'];
+type Doc = Route['doc'];
+type Method = Route['method'];
 
 function api(method: Method, path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method, path: BASE_PATH + path, auth, handler, doc };
@@ -48,7 +31,7 @@ function open(path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method: 'get', path, auth, handler, doc } as const;
 }
 
-export const ROUTES: readonly Route<RouteDependencies>[] = [
+export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion, createConversionDoc),
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),

@@ -1,4 +1,4 @@
-import { ACCOUNT_ID } from '../domain/id-patterns.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
 
 /** Data keys held in memory, the most recently used: 10,000 are about 1 MB. */
 const HELD_KEYS = 10_000;

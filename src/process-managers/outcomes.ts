@@ -1,12 +1,11 @@
 /** What a renderer reports becomes an event of its conversion, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { ActorSystem } from '../actors/system.ts';
-import { conversionActor } from '../application/kinds.ts';
 import { hasContentOfLength } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
-import type { ConversionCommand } from '../domain/conversion.ts';
+import { conversionAggregate, type ConversionCommand } from '../domain/conversion.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
@@ -184,9 +183,9 @@ async function record(
   const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
   const recording = await recordOf(report, blobs, vault);
   // What comes after the end leaves nothing that its retention would have to find again.
-  const { status } = (await actors.read(conversionActor, conversionId)).state;
+  const { status } = (await actors.read(conversionAggregate, conversionId)).state;
   const late = status === 'completed' || status === 'failed';
-  const outcome = await actors.send(conversionActor, conversionId, recording.command, {
+  const outcome = await actors.send(conversionAggregate, conversionId, recording.command, {
     commandId,
     blobs: late ? [] : recording.blobs,
     metadata: {

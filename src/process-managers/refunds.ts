@@ -1,7 +1,7 @@
 /** A failed conversion's credit goes back, once: the account's state knows how far refunds have got. */
 import { type RefundDue, refundsDueQueries } from '../../projections/refunds-due.ts';
 import type { ActorSystem } from '../actors/system.ts';
-import { accountActor } from '../application/kinds.ts';
+import { accountAggregate } from '../domain/account.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
@@ -20,7 +20,7 @@ export function startRefunds(deps: {
 
   const refund = async ({ position, conversionId, accountId, failedEventId }: RefundDue) => {
     const outcome = await actors.send(
-      accountActor,
+      accountAggregate,
       accountId,
       { type: 'RefundConversion', accountId, conversionId, failedAt: position },
       {

@@ -4,7 +4,7 @@
  */
 import { type DeletionDue, storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
-import { conversionActor } from '../application/kinds.ts';
+import { conversionAggregate } from '../domain/conversion.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
@@ -51,7 +51,7 @@ export function startRetention(deps: {
     await blobs.deleteAll(conversionId);
     const at = clock.now();
     const outcome = await actors.send(
-      conversionActor,
+      conversionAggregate,
       conversionId,
       { type: 'ExpireConversion', accountId, conversionId, at },
       {

@@ -1,7 +1,7 @@
 /** Each change of state says who made it, with what credential, from where, and by which request. */
 import { type Test, test } from 'tap';
-import { accountActor } from '../../src/application/kinds.ts';
-import { operatorContext } from '../../src/application/operator.ts';
+import { accountAggregate } from '../../src/domain/account.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
 import type { EventMetadata, EventType } from '../../src/domain/events.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
@@ -95,7 +95,7 @@ void test('what the operator and the service do', async (t) => {
   const granted = await find(api, 'CreditGranted');
   t.match(granted.metadata, { actor: { kind: 'operator' }, time: api.clock.time });
   await api.actors.send(
-    accountActor,
+    accountAggregate,
     id,
     { type: 'ChangePlan', accountId: id, plan: 'pro' },
     operatorContext(api.clock),

@@ -8,8 +8,7 @@ import { DEFAULT_LIMITS } from '../../src/actors/command.ts';
 import type { SnapshotCache } from '../../src/actors/snapshots.ts';
 import { SqliteSnapshots } from '../../src/actors/snapshots.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { accountActor } from '../../src/application/kinds.ts';
-import { acceptedWithKey } from '../../src/domain/account.ts';
+import { accountAggregate, acceptedWithKey } from '../../src/domain/account.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
@@ -68,7 +67,7 @@ async function build(store: EventStore, id: string, keys: number): Promise<void>
       return encodeEvent(eventId(cause), event, sentBy(cause).metadata);
     });
     const expected = revision === -1 ? 'no-stream' : revision;
-    ({ revision } = await store.append(accountActor.stream(id), encoded, expected));
+    ({ revision } = await store.append(accountAggregate.stream(id), encoded, expected));
   };
   await append([
     { type: 'AccountOpened', data: { accountId: accountId(), email, passwordHash, plan } },
@@ -91,13 +90,13 @@ async function work(
   const counted = new FaultyStore(store);
   const eventsRead = () => counted.reads.reduce((sum, { events }) => sum + events, 0);
   const system = new ActorSystem({ store: counted, snapshots });
-  const { state } = await system.read(accountActor, id);
+  const { state } = await system.read(accountAggregate, id);
   const cold = eventsRead();
   for (const n of [0, keys >> 1, keys - 1]) {
     const answer = acceptedWithKey(state, sha256(n), NOW);
     t.strictSame(answer, { conversionId: conversionId(n), requestedAt: requestedAt(n, keys) });
     const again = await system.send(
-      accountActor,
+      accountAggregate,
       id,
       request(2 * MANY, sha256(n)),
       sentBy(`${id} again ${n}`),
@@ -107,10 +106,10 @@ async function work(
   const before = eventsRead();
   for (let n = 0; n < 20; n += 1) {
     const command = request(3 * MANY + n, sha256(3 * MANY + n));
-    const outcome = await system.send(accountActor, id, command, sentBy(`${id} new ${n}`));
+    const outcome = await system.send(accountAggregate, id, command, sentBy(`${id} new ${n}`));
     t.match(outcome, { accepted: true, events: [{}, {}] });
   }
-  const buckets = (await system.read(accountActor, id)).state.keys.size;
+  const buckets = (await system.read(accountAggregate, id)).state.keys.size;
   const warm = eventsRead() - before;
   await system.close();
   return { cold, warm, buckets };
@@ -131,14 +130,14 @@ void test('100,000 live keys', async (t) => {
 
   // A process that ends in order keeps what it knows; then the account goes on a little without it.
   const first = new ActorSystem({ store, snapshots });
-  await first.read(accountActor, 'many');
+  await first.read(accountAggregate, 'many');
   await first.close();
   const last = 2 + 2 * MANY - 1;
   const later = Array.from({ length: BEHIND / 2 }, (_, n) => accepted(MANY + n, MANY)).flat();
   const encoded = later.map((event, n) =>
     encodeEvent(eventId(`later/${n}`), event, sentBy(`later/${n}`).metadata),
   );
-  await store.append(accountActor.stream('many'), encoded, last);
+  await store.append(accountAggregate.stream('many'), encoded, last);
 
   const many = await work(t, store, snapshots, 'many', MANY);
   const few = await work(t, store, snapshots, 'few', 10);

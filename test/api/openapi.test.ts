@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { type ErrorCode, ERRORS } from '../../src/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
-import { exampleOf } from '../../src/http/openapi/example.ts';
+import { exampleOf } from '../../src/http/openapi/schemas.ts';
 import type { OpenApiDocument, OperationObject } from '../../src/http/openapi/types.ts';
 import { listen } from '../../src/http/server.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';

@@ -1,12 +1,11 @@
 /** Two deployments with one MASTER_KEY, such as production and a copy for tests: nothing of one opens the other. */
-import { test } from 'tap';
 import { noSnapshots } from '../support/actors.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { logOrigin } from '../../src/application/log-origin.ts';
-import { createFileTokens } from '../../src/http/file-tokens.ts';
-import { createTokens } from '../../src/http/tokens.ts';
+import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
+import { logOrigin } from '../../src/use-cases/log-origin.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { test } from 'tap';
 
 /** Signs as `compose/api.ts` does, under the origin of its own log. */
 async function signingAsDeployed({ actors, clock }: Pick<Api, 'actors' | 'clock'>) {

@@ -1,7 +1,7 @@
 /** A stolen session, and an account that makes keys and sessions without end. */
 import { type Test, test } from 'tap';
-import { changePassword, endSessions } from '../../src/application/accounts.ts';
-import { type Asker, Passwords } from '../../src/application/passwords.ts';
+import { changePassword, endSessions } from '../../src/use-cases/accounts.ts';
+import { type Asker, Passwords } from '../../src/use-cases/passwords.ts';
 import { type Api, type Answer, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { cliJson } from '../support/cli.ts';
 import { readLog } from '../support/invariants.ts';

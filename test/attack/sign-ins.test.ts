@@ -1,6 +1,6 @@
 /** Sign-ins in great number: what a stranger can do to the service, and to the owner of an account. */
 import { type Test, test } from 'tap';
-import { WRONG_SIGN_INS } from '../../src/http/sign-in.ts';
+import { WRONG_SIGN_INS } from '../../src/use-cases/sign-in.ts';
 import { eventually } from '../support/deadline.ts';
 import { type Api, type ApiOptions, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 

@@ -4,9 +4,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { findAccount } from '../../src/application/accounts.ts';
-import { apiKeyActor } from '../../src/application/kinds.ts';
-import { operatorContext } from '../../src/application/operator.ts';
+import { findAccount } from '../../src/use-cases/accounts.ts';
+import { apiKeyAggregate } from '../../src/domain/api-key.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { readConfig } from '../../src/config.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../src/ids.ts';
@@ -40,7 +40,7 @@ async function storeKeys(place: Place, names: readonly string[]): Promise<void> 
       const keyId = apiKeyIdOf(digest);
       const context = operatorContext(core.clock);
       await core.actors.send(
-        apiKeyActor,
+        apiKeyAggregate,
         keyId,
         {
           type: 'CreateKey',

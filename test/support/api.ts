@@ -9,32 +9,32 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import { ActorSystem, type CommandContext } from '../../src/actors/system.ts';
-import { openAccount } from '../../src/application/accounts.ts';
-import { createApiKey } from '../../src/application/api-keys.ts';
-import { conversionActor } from '../../src/application/kinds.ts';
-import { operatorContext } from '../../src/application/operator.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { Budgets } from '../../src/budgets.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { Budgets } from '../../src/budgets.ts';
-import { Passwords } from '../../src/application/passwords.ts';
-import { createApp, type HttpDependencies } from '../../src/http/app.ts';
-import { createFileTokens } from '../../src/http/file-tokens.ts';
-import { standingOf } from '../../src/http/middleware/rate-limit.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { HttpDependencies } from '../../src/http/dependencies.ts';
+import { rateLimitHeadersOf } from '../../src/http/middleware/rate-limit.ts';
+import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { listen, type Patience } from '../../src/http/server.ts';
-import { createTokens } from '../../src/http/tokens.ts';
+import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { createVault } from '../../src/keyring/vault.ts';
 import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
-import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { openAccount } from '../../src/use-cases/accounts.ts';
+import { createApiKey } from '../../src/use-cases/api-keys.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { Passwords } from '../../src/use-cases/passwords.ts';
 import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
@@ -103,7 +103,7 @@ export async function startApi(
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
   const rateLimiter = new MemoryRateLimiter(clock);
-  const standing = standingOf({ rateLimiter, clock, config });
+  const standing = rateLimitHeadersOf({ rateLimiter, clock, config });
   const budgets = new Budgets(config);
   const server = await listen({
     host: '127.0.0.1',
@@ -217,7 +217,7 @@ export async function startApi(
       chrome: 'test',
       ...outcome(accountId, conversionId),
     } as const;
-    await actors.send(conversionActor, conversionId, command, {
+    await actors.send(conversionAggregate, conversionId, command, {
       ...context(),
       blobs: [manifest],
     });
@@ -230,7 +230,7 @@ export async function startApi(
       message: await vault.seal(accountId, message),
       ...outcome(accountId, conversionId),
     } as const;
-    await actors.send(conversionActor, conversionId, command, context());
+    await actors.send(conversionAggregate, conversionId, command, context());
   }
 
   return {

@@ -3,16 +3,16 @@ import type { Static } from 'typebox';
 import type * as client from '../../src/client/types.ts';
 import type { ErrorCode as ClientErrorCode } from '../../src/client/errors.ts';
 import type { ErrorCode } from '../../src/errors.ts';
-import type { Account, LedgerEntry } from '../../src/http/schemas/account-answers.ts';
-import type { ApiKey, CreatedApiKey } from '../../src/http/schemas/api-key-answers.ts';
-import type { TokenPair } from '../../src/http/schemas/auth-answers.ts';
+import type { Account, LedgerEntry } from '../../src/http/resources/account.api.ts';
+import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.api.ts';
+import type { TokenPair } from '../../src/http/resources/auth.api.ts';
 import type {
   AcceptedConversion,
   CompletedConversion,
   FailedConversion,
   UnfinishedConversion,
-} from '../../src/http/schemas/conversion-answers.ts';
-import type { ConversionRequest } from '../../src/http/schemas/conversion-request.ts';
+} from '../../src/http/resources/conversions.api.ts';
+import type { ConversionRequest } from '../../src/conversion-request/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */
 type Shape<T> = T extends readonly (infer Item)[]

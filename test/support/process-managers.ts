@@ -9,10 +9,10 @@ import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { accountActor } from '../../src/application/kinds.ts';
-import { operatorContext } from '../../src/application/operator.ts';
-import { requestConversion } from '../../src/application/request-conversion.ts';
 import { contentBytes } from '../../src/blob-store/cipher.ts';
+import { accountAggregate } from '../../src/domain/account.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
+import { requestConversion } from '../../src/use-cases/request-conversion.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
@@ -156,7 +156,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     caughtUp: async () => runner.waitFor(await store.head()),
     openAccount: async (n = 1, credits = 1000) => {
       const open = { ...OPEN, accountId: accountId(n), credits };
-      await actors.send(accountActor, accountId(n), open, context());
+      await actors.send(accountAggregate, accountId(n), open, context());
     },
     /** Accepts a conversion of the account. @returns its id */
     request: async (n = 1, html = '<p>one</p>'): Promise<string> => {

@@ -1,8 +1,11 @@
 /** Invariants 3, 4, 5 and 8 of docs/architecture.md, whatever two nodes do to one account at once. */
 import fc from 'fast-check';
 import { type Test, test } from 'tap';
-import type { AccountCommand, AccountEvent } from '../../src/domain/account.ts';
-import { accountActor } from '../../src/application/kinds.ts';
+import {
+  accountAggregate,
+  type AccountCommand,
+  type AccountEvent,
+} from '../../src/domain/account.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/event-store/port.ts';
 import type { Fault } from '../support/faulty-store.ts';
@@ -82,7 +85,7 @@ async function sendUntilAnswered(
 ) {
   for (;;) {
     try {
-      return await node.system.send(accountActor, account, sent, sentBy(name));
+      return await node.system.send(accountAggregate, account, sent, sentBy(name));
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
       if (!isIdempotent(sent)) return undefined;
@@ -136,7 +139,12 @@ let run = 0;
 async function runSteps(t: Test, nodes: readonly [TestNode, TestNode], steps: readonly Step[]) {
   run += 1;
   const account = `run-${run}`;
-  await nodes[0].system.send(accountActor, account, { ...OPEN, credits: 3 }, sentBy(`${run}-open`));
+  await nodes[0].system.send(
+    accountAggregate,
+    account,
+    { ...OPEN, credits: 3 },
+    sentBy(`${run}-open`),
+  );
   const answers: Promise<unknown>[] = [];
   let granted = 3;
   let asked = 3;
@@ -159,7 +167,7 @@ async function runSteps(t: Test, nodes: readonly [TestNode, TestNode], steps: re
   await Promise.all(answers);
   for (const { store } of nodes) store.faults.length = 0;
 
-  const recorded = await nodes[0].store.readStream(accountActor.stream(account));
+  const recorded = await nodes[0].store.readStream(accountAggregate.stream(account));
   const events = check(recorded);
   const stored = events
     .filter((event) => event.type === 'CreditGranted')
@@ -168,7 +176,7 @@ async function runSteps(t: Test, nodes: readonly [TestNode, TestNode], steps: re
     throw new Error(`${granted} of ${asked} credits were granted, ${stored} are stored.`);
   }
   const [one, two] = await Promise.all(
-    nodes.map((node) => node.system.read(accountActor, account)),
+    nodes.map((node) => node.system.read(accountAggregate, account)),
   );
   t.strictSame(one?.state.credits, two?.state.credits);
   t.equal(one?.revision, recorded.length - 1);

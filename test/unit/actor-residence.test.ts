@@ -4,12 +4,12 @@ import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
 import type { Snapshot, SnapshotCache } from '../../src/actors/snapshots.ts';
 import { SqliteSnapshots } from '../../src/actors/snapshots.ts';
-import { accountActor } from '../../src/application/kinds.ts';
+import { accountAggregate } from '../../src/domain/account.ts';
 import { grant, OPEN, sentBy, startNode, type TestNode } from '../support/actors.ts';
 import { accountId } from '../support/samples.ts';
 
 const ID = accountId();
-const STREAM = accountActor.stream(ID);
+const STREAM = accountAggregate.stream(ID);
 
 /** A cache in memory that tells of each snapshot. */
 class WatchedSnapshots implements SnapshotCache {
@@ -40,7 +40,7 @@ async function grantMany({ system }: TestNode, count: number, together = 50): Pr
   for (let n = 0; n < count; n += together) {
     await Promise.all(
       Array.from({ length: Math.min(together, count - n) }, () =>
-        system.send(accountActor, ID, grant(1), sentBy(`grant-${Math.random()}`)),
+        system.send(accountAggregate, ID, grant(1), sentBy(`grant-${Math.random()}`)),
       ),
     );
   }
@@ -50,11 +50,11 @@ void test('streams are let go by count and by idle time, and read again when nee
   const node = startNode(t, t.testdir(), { limits: { cached: 3, idleMs: 20 } });
   const { system, store } = node;
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
-    await system.send(accountActor, id, OPEN, sentBy(`open-${id}`));
+    await system.send(accountAggregate, id, OPEN, sentBy(`open-${id}`));
     t.ok(system.cached <= 3, `${system.cached} cached`);
   }
   store.reads.length = 0;
-  t.match(await system.read(accountActor, 'a'), { state: { credits: 10 }, revision: 1 });
+  t.match(await system.read(accountAggregate, 'a'), { state: { credits: 10 }, revision: 1 });
   t.match(store.reads, [{ from: 0, events: 2 }], 'a was let go');
   const deadline = Date.now() + 5_000;
   while (system.cached > 0 && Date.now() < deadline) {
@@ -71,11 +71,11 @@ void test('a stream with waiting commands is never let go', async (t) => {
     began.resolve();
     return append.promise;
   };
-  const first = system.send(accountActor, 'a', OPEN, sentBy('a'));
-  const second = system.send(accountActor, 'b', OPEN, sentBy('b'));
+  const first = system.send(accountAggregate, 'a', OPEN, sentBy('a'));
+  const second = system.send(accountAggregate, 'b', OPEN, sentBy('b'));
   t.equal(system.cached, 2, 'busy streams may exceed the count');
   await began.promise;
-  const third = system.send(accountActor, 'a', grant(1), sentBy('a2'));
+  const third = system.send(accountAggregate, 'a', grant(1), sentBy('a2'));
   append.resolve();
   t.match(await Promise.all([first, second, third]), [{}, {}, { state: { credits: 11 } }]);
   t.equal(store.appends.length, 3, 'a had one writer only, so no conflict');
@@ -83,7 +83,10 @@ void test('a stream with waiting commands is never let go', async (t) => {
 
 void test('ids that are guessed leave nothing behind', async (t) => {
   const { system } = startNode(t, t.testdir());
-  t.match(await system.read(accountActor, 'guess'), { state: { status: 'none' }, revision: -1 });
+  t.match(await system.read(accountAggregate, 'guess'), {
+    state: { status: 'none' },
+    revision: -1,
+  });
   t.equal(system.cached, 0);
 });
 
@@ -92,7 +95,7 @@ void test('a cold stream is read from its snapshot on', async (t) => {
   const snapshots = new WatchedSnapshots();
   const limits = { snapshotEvery: 100, page: 40 };
   const one = startNode(t, dir, { snapshots, limits });
-  await one.system.send(accountActor, ID, OPEN, sentBy('open'));
+  await one.system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const taken = snapshots.next();
   await grantMany(one, 130);
   await taken;
@@ -100,7 +103,7 @@ void test('a cold stream is read from its snapshot on', async (t) => {
   t.ok(revision >= 99 && revision < 131, `taken at ${revision}`);
 
   const two = startNode(t, dir, { snapshots, limits });
-  t.match(await two.system.read(accountActor, ID), { state: { credits: 140 }, revision: 131 });
+  t.match(await two.system.read(accountAggregate, ID), { state: { credits: 140 }, revision: 131 });
   t.equal(two.store.reads[0]?.from, revision);
   t.equal(
     two.store.reads.reduce((sum, read) => sum + read.events, 0),
@@ -115,7 +118,7 @@ void test('a cold stream is read from its snapshot on', async (t) => {
 void test('a stream that is let go leaves a snapshot if it is worth one', async (t) => {
   const snapshots = new WatchedSnapshots();
   const node = startNode(t, t.testdir(), { snapshots, limits: { snapshotOnRelease: 20 } });
-  await node.system.send(accountActor, ID, OPEN, sentBy('open'));
+  await node.system.send(accountAggregate, ID, OPEN, sentBy('open'));
   await grantMany(node, 30);
   await node.system.close();
   t.strictSame(snapshots.revisions, [31]);
@@ -136,16 +139,16 @@ for (const [fault, spoil] of Object.entries(WRONG)) {
     const dir = t.testdir();
     const snapshots = new WatchedSnapshots();
     const one = startNode(t, dir, { snapshots });
-    await one.system.send(accountActor, ID, OPEN, sentBy('open'));
+    await one.system.send(accountAggregate, ID, OPEN, sentBy('open'));
     await grantMany(one, 60);
     await one.system.close();
-    const { version } = accountActor.snapshot;
+    const { version } = accountAggregate.snapshot;
     const found = snapshots.get(STREAM, version);
     if (found === undefined) throw new Error('There is no snapshot to spoil.');
     const { revision, json } = spoil(found);
     snapshots.put(STREAM, version, revision, json);
     const two = startNode(t, dir, { snapshots });
-    t.match(await two.system.read(accountActor, ID), { state: { credits: 70 }, revision: 61 });
+    t.match(await two.system.read(accountAggregate, ID), { state: { credits: 70 }, revision: 61 });
     t.match(two.store.reads.at(-1), { from: 0, events: 62 }, 'it is read from the beginning');
   });
 }

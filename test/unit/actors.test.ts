@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { accountActor } from '../../src/application/kinds.ts';
+import { accountAggregate } from '../../src/domain/account.ts';
 import { StagedBlob } from '../../src/blob-store/port.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
@@ -7,14 +7,14 @@ import { grant, OPEN, request, sentBy, startNode } from '../support/actors.ts';
 import { accountId, blobRef, conversionId, sha256 } from '../support/samples.ts';
 
 const ID = accountId();
-const STREAM = accountActor.stream(ID);
+const STREAM = accountAggregate.stream(ID);
 
 void test('commands sent together are decided in order and appended together', async (t) => {
   const { system, store } = startNode(t, t.testdir());
   const outcomes = await Promise.all([
-    system.send(accountActor, ID, OPEN, sentBy('open')),
+    system.send(accountAggregate, ID, OPEN, sentBy('open')),
     ...Array.from({ length: 64 }, (_, n) =>
-      system.send(accountActor, ID, request(n), sentBy(`request-${n}`)),
+      system.send(accountAggregate, ID, request(n), sentBy(`request-${n}`)),
     ),
   ]);
   t.strictSame(store.appends, [22], 'opening, its grant and ten requests lie in one append');
@@ -36,44 +36,44 @@ void test('commands sent together are decided in order and appended together', a
 
 void test('what comes while an append is under way goes into the next one, whole', async (t) => {
   const { system, store } = startNode(t, t.testdir());
-  await system.send(accountActor, ID, OPEN, sentBy('open'));
+  await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const more: Promise<unknown>[] = [];
   store.beforeAppend = async () => {
     store.beforeAppend = async () => {};
     for (let n = 0; n < 50; n += 1) {
-      more.push(system.send(accountActor, ID, grant(1), sentBy(`grant-${n}`)));
+      more.push(system.send(accountAggregate, ID, grant(1), sentBy(`grant-${n}`)));
     }
   };
-  await system.send(accountActor, ID, grant(100), sentBy('first'));
+  await system.send(accountAggregate, ID, grant(100), sentBy('first'));
   await Promise.all(more);
   t.strictSame(store.appends, [2, 1, 50]);
-  t.match(await system.read(accountActor, ID), { state: { credits: 160 }, revision: 52 });
+  t.match(await system.read(accountAggregate, ID), { state: { credits: 160 }, revision: 52 });
 });
 
 void test('no answer before the append: also no-ops and refusals wait for their neighbours', async (t) => {
   const { system, store } = startNode(t, t.testdir());
-  await system.send(accountActor, ID, { ...OPEN, credits: 1 }, sentBy('open'));
+  await system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   const key = sha256(1);
   store.faults.push('unavailable');
   const sent = await Promise.allSettled([
-    system.send(accountActor, ID, request(1, key), sentBy('a')),
-    system.send(accountActor, ID, request(2, key), sentBy('b')),
-    system.send(accountActor, ID, request(3), sentBy('c')),
+    system.send(accountAggregate, ID, request(1, key), sentBy('a')),
+    system.send(accountAggregate, ID, request(2, key), sentBy('b')),
+    system.send(accountAggregate, ID, request(3), sentBy('c')),
   ]);
   for (const each of sent) {
     t.match(each, { status: 'rejected', reason: EventStoreUnavailable });
   }
-  t.match(await system.read(accountActor, ID), { state: { credits: 1 }, revision: 1 });
+  t.match(await system.read(accountAggregate, ID), { state: { credits: 1 }, revision: 1 });
 });
 
 void test('two systems that decide at once: conflicts are decided again, nothing is lost', async (t) => {
   const dir = t.testdir();
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
-  await one.system.send(accountActor, ID, OPEN, sentBy('open'));
+  await one.system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const send = async ({ system }: typeof one, from: number) => {
     const outcomes = [];
     for (let n = from; n < from + 20; n += 1) {
-      outcomes.push(await system.send(accountActor, ID, request(n), sentBy(`request-${n}`)));
+      outcomes.push(await system.send(accountAggregate, ID, request(n), sentBy(`request-${n}`)));
     }
     return outcomes;
   };
@@ -90,22 +90,22 @@ void test('two systems that decide at once: conflicts are decided again, nothing
 void test('a conflict is decided again on what the other system appended', async (t) => {
   const dir = t.testdir();
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
-  await one.system.send(accountActor, ID, { ...OPEN, credits: 1 }, sentBy('open'));
+  await one.system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   one.store.beforeAppend = async () => {
     one.store.beforeAppend = async () => {};
-    await two.system.send(accountActor, ID, request(2), sentBy('two'));
+    await two.system.send(accountAggregate, ID, request(2), sentBy('two'));
   };
-  const outcome = await one.system.send(accountActor, ID, request(1), sentBy('one'));
+  const outcome = await one.system.send(accountAggregate, ID, request(1), sentBy('one'));
   t.match(outcome, { accepted: false, refusal: { refused: 'insufficient_credits' } });
 });
 
 void test('conflicts without end give up with 503, and the next command finds its way', async (t) => {
   const { system, store } = startNode(t, t.testdir(), { limits: { attempts: 7 } });
-  await system.send(accountActor, ID, OPEN, sentBy('open'));
+  await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   store.faults.push(...Array<'conflict'>(7).fill('conflict'));
-  const refused = system.send(accountActor, ID, grant(1), sentBy('unlucky'));
+  const refused = system.send(accountAggregate, ID, grant(1), sentBy('unlucky'));
   await t.rejects(refused, { code: 'service_unavailable', retryAfter: 1 });
-  t.match(await system.send(accountActor, ID, grant(2), sentBy('lucky')), {
+  t.match(await system.send(accountAggregate, ID, grant(2), sentBy('lucky')), {
     state: { credits: 12 },
   });
 });
@@ -113,8 +113,8 @@ void test('conflicts without end give up with 503, and the next command finds it
 void test('a full mailbox refuses with 503 and answers what it took', async (t) => {
   const { system } = startNode(t, t.testdir(), { limits: { mailbox: 3, batch: 2 } });
   const sent = await Promise.allSettled([
-    system.send(accountActor, ID, OPEN, sentBy('open')),
-    ...[1, 2, 3].map((n) => system.send(accountActor, ID, grant(n), sentBy(`grant-${n}`))),
+    system.send(accountAggregate, ID, OPEN, sentBy('open')),
+    ...[1, 2, 3].map((n) => system.send(accountAggregate, ID, grant(n), sentBy(`grant-${n}`))),
   ]);
   t.strictSame(
     sent.map((each) => each.status),
@@ -123,27 +123,27 @@ void test('a full mailbox refuses with 503 and answers what it took', async (t) 
   const last = sent[3];
   t.match(last, { reason: { code: 'service_unavailable', retryAfter: 1 } });
   t.ok(last?.status === 'rejected' && last.reason instanceof ServiceError);
-  t.match(await system.read(accountActor, ID), { state: { credits: 13 } });
+  t.match(await system.read(accountAggregate, ID), { state: { credits: 13 } });
 });
 
 void test('refusals and no-ops rest on what other systems appended', async (t) => {
   const dir = t.testdir();
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
-  await one.system.send(accountActor, ID, { ...OPEN, credits: 0 }, sentBy('open'));
-  const poor = await one.system.send(accountActor, ID, request(1), sentBy('poor'));
+  await one.system.send(accountAggregate, ID, { ...OPEN, credits: 0 }, sentBy('open'));
+  const poor = await one.system.send(accountAggregate, ID, request(1), sentBy('poor'));
   t.match(poor, { refusal: { refused: 'insufficient_credits' } });
-  await two.system.send(accountActor, ID, grant(1), sentBy('grant'));
-  const rich = await one.system.send(accountActor, ID, request(2), sentBy('rich'));
+  await two.system.send(accountAggregate, ID, grant(1), sentBy('grant'));
+  const rich = await one.system.send(accountAggregate, ID, request(2), sentBy('rich'));
   t.match(rich, { accepted: true, state: { credits: 0 }, revision: 3 });
 
   await two.system.send(
-    accountActor,
+    accountAggregate,
     ID,
     { type: 'ChangePlan', accountId: ID, plan: 'pro' },
     sentBy('pro'),
   );
   const back = { type: 'ChangePlan', accountId: ID, plan: 'free' } as const;
-  t.match(await one.system.send(accountActor, ID, back, sentBy('free')), {
+  t.match(await one.system.send(accountAggregate, ID, back, sentBy('free')), {
     events: [{ type: 'PlanChanged' }],
     revision: 5,
   });
@@ -151,18 +151,18 @@ void test('refusals and no-ops rest on what other systems appended', async (t) =
 
 void test('an answer without events says up to where its reader must have read', async (t) => {
   const { system, store } = startNode(t, t.testdir());
-  await system.send(accountActor, ID, { ...OPEN, credits: 1 }, sentBy('open'));
+  await system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   const key = sha256(1);
   const [first, repeat] = await Promise.all([
-    system.send(accountActor, ID, request(1, key), sentBy('a')),
-    system.send(accountActor, ID, request(2, key), sentBy('b')),
+    system.send(accountAggregate, ID, request(1, key), sentBy('a')),
+    system.send(accountAggregate, ID, request(2, key), sentBy('b')),
   ]);
-  const later = await system.send(accountActor, ID, request(3, key), sentBy('c'));
+  const later = await system.send(accountAggregate, ID, request(3, key), sentBy('c'));
   const position = await store.head();
   for (const outcome of [repeat, later]) t.match(outcome, { events: [], revision: 3, position });
   t.match(first, { revision: 3, position });
   const nobody = { type: 'ChangePlan', accountId: ID, plan: 'free' } as const;
-  t.match(await system.send(accountActor, 'nobody', nobody, sentBy('d')), {
+  t.match(await system.send(accountAggregate, 'nobody', nobody, sentBy('d')), {
     refusal: { refused: 'not_found' },
   });
 });
@@ -174,21 +174,21 @@ void test('blobs go with the commands that append something, and with no other',
     ...sentBy(id),
     blobs: [new StagedBlob(blobRef('request', 1), async () => void stored.push(id))],
   });
-  await system.send(accountActor, ID, { ...OPEN, credits: 1 }, sentBy('open'));
+  await system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   await Promise.all([
-    system.send(accountActor, ID, request(1), carrying('accepted')),
-    system.send(accountActor, ID, request(2), carrying('refused')),
+    system.send(accountAggregate, ID, request(1), carrying('accepted')),
+    system.send(accountAggregate, ID, request(2), carrying('refused')),
   ]);
   t.strictSame(stored, ['accepted']);
 });
 
 void test('a command whose event is not of its shape fails alone', async (t) => {
   const { system } = startNode(t, t.testdir());
-  await system.send(accountActor, ID, OPEN, sentBy('open'));
+  await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const sent = await Promise.allSettled([
-    system.send(accountActor, ID, grant(1), sentBy('a')),
-    system.send(accountActor, ID, grant(0.5), sentBy('b')),
-    system.send(accountActor, ID, grant(2), sentBy('c')),
+    system.send(accountAggregate, ID, grant(1), sentBy('a')),
+    system.send(accountAggregate, ID, grant(0.5), sentBy('b')),
+    system.send(accountAggregate, ID, grant(2), sentBy('c')),
   ]);
   t.match(sent, [
     { value: { state: { credits: 11 } } },
@@ -199,10 +199,10 @@ void test('a command whose event is not of its shape fails alone', async (t) => 
 
 void test('after close, commands that wait are answered and new ones refused', async (t) => {
   const { system } = startNode(t, t.testdir());
-  const waiting = system.send(accountActor, ID, OPEN, sentBy('open'));
+  const waiting = system.send(accountAggregate, ID, OPEN, sentBy('open'));
   await system.close();
   t.match(await waiting, { accepted: true });
-  await t.rejects(system.send(accountActor, ID, grant(1), sentBy('late')), {
+  await t.rejects(system.send(accountAggregate, ID, grant(1), sentBy('late')), {
     code: 'service_unavailable',
   });
 });

@@ -1,10 +1,9 @@
+import { createFileTokens, ed25519Key } from '../../src/http/tokens.ts';
+import { NOW, ORIGIN, conversionId } from '../support/samples.ts';
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { PublicProtocol } from 'paseto';
 import { ImportSecretKeyFactory, SignFactory } from 'paseto/v4/public';
 import { test } from 'tap';
-import { ed25519Key } from '../../src/http/ed25519.ts';
-import { createFileTokens } from '../../src/http/file-tokens.ts';
-import { conversionId, NOW, ORIGIN } from '../support/samples.ts';
 
 const library = new PublicProtocol(ImportSecretKeyFactory, SignFactory);
 

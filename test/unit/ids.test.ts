@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { ACCOUNT_ID, CONVERSION_ID } from '../../src/domain/id-patterns.ts';
+import { ACCOUNT_ID, CONVERSION_ID } from '../../src/domain/ids.ts';
 import {
   apiKeyId,
   eventId,

@@ -79,6 +79,11 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/http/app.ts', 'src/rate-limiter/memory.ts'),
     imports('src/http/app.ts', 'src/sqlite/database.ts'),
   ],
+  'conversion-request': [imports('src/conversion-request/validate.ts', 'src/http/context.ts')],
+  'use-cases-know-no-http': [
+    imports('src/use-cases/sign-in.ts', 'src/http/middleware/rate-limit.ts'),
+    imports('src/use-cases/accounts.ts', 'src/core.ts', typeOnly),
+  ],
   'client-stands-alone': [imports('src/client/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
@@ -86,7 +91,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
-    imports('src/application/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
+    imports('src/use-cases/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
     imports('src/core.ts', 'src/keyring/file.ts', exported),

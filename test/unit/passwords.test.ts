@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { type Asker, NOBODYS_HASH, Passwords } from '../../src/application/passwords.ts';
+import { type Asker, NOBODYS_HASH, Passwords } from '../../src/use-cases/passwords.ts';
 import { BudgetExceeded, Budgets } from '../../src/budgets.ts';
 import { readConfig } from '../../src/config.ts';
 

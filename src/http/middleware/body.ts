@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
+import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { Slots } from '../../slots.ts';
+import { addressKey } from '../../use-cases/rate-limits.ts';
+import { ValidationIssues } from '../../validation.ts';
 import { disconnection, type HttpContext } from '../context.ts';
-import { refusalOfShape } from './json-shape.ts';
-import { addressKey } from './rate-limit.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 /** What is shorter is parsed and checked at once: that takes less than a turn of the event loop. */
 const SHORT_BYTES = 64 * 1024;
+/** The credentials and names that small bodies hold are short, and some come from anybody. */
+const MAX_SMALL_BODY_BYTES = 65_536;
 const RETRY_SECONDS = 2;
 /** All clients without an account share what one account may send: they never fill the whole budget. */
 const NO_ACCOUNT = 'no account';
@@ -70,9 +73,47 @@ async function readBytes(
   return kept.subarray(0, bytes);
 }
 
+/** More than ten times what the longest sensible request holds; parsed in some milliseconds. */
+const MAX_VALUES = 20_000;
+const MAX_DEPTH = 32;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
+const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
+
+/** The index of the quotation mark that ends the string begun before `at`. */
+function endOfString(bytes: Buffer, at: number): number {
+  let end = at;
+  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+  return end;
+}
+
+/**
+ * Finds JSON text that is not worth parsing: some megabytes can hold values whose parsing and checking
+ * would keep everyone else waiting for seconds. It may be invalid all the same.
+ */
+function jsonLimitIssue(bytes: Buffer): string | undefined {
+  let depth = 0;
+  let values = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === COMMA) values += 1;
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth -= 1;
+    if (depth > MAX_DEPTH) {
+      return `The request body has lists or objects in one another, more than ${MAX_DEPTH} levels deep.`;
+    }
+    if (values > MAX_VALUES) return `The request body holds more than ${MAX_VALUES} values.`;
+  }
+  return undefined;
+}
+
 function parse(bytes: Buffer): object {
-  const refusal = refusalOfShape(bytes);
-  if (refusal !== undefined) throw new ServiceError('validation_error', refusal);
+  const issue = jsonLimitIssue(bytes);
+  if (issue !== undefined) throw new ServiceError('validation_error', issue);
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -87,6 +128,17 @@ function parse(bytes: Buffer): object {
   }
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
   throw new ServiceError('validation_error', 'The request body must be a JSON object.');
+}
+
+function checked<T extends object>(
+  body: object,
+  check: (body: object, issues: ValidationIssues) => body is T,
+): T {
+  const issues = new ValidationIssues();
+  const valid = check(body, issues);
+  issues.throwIfAny();
+  if (!valid) throw new ServiceError('validation_error');
+  return body;
 }
 
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
@@ -131,6 +183,24 @@ export class RequestBodies {
     } finally {
       release();
     }
+  }
+
+  /**
+   * The body of a request that carries no document.
+   * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
+   */
+  readSmall<T extends object>(
+    ctx: HttpContext,
+    { maxBodyBytes }: Config,
+    check: (body: object, issues: ValidationIssues) => body is T,
+  ): Promise<T> {
+    const maxBytes = Math.min(maxBodyBytes, MAX_SMALL_BODY_BYTES);
+    return this.read(
+      ctx,
+      maxBytes,
+      (body) => checked(body, check),
+      async (body) => body,
+    );
   }
 
   /** @param bytes more than `maxBytes` will be refused, so that nothing of them is kept */

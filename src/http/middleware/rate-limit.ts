@@ -1,62 +1,16 @@
-import { isIPv6, type Socket } from 'node:net';
-import type { Budgets } from '../../budgets.ts';
-import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Rate, RateLimiter, Standing } from '../../rate-limiter/port.ts';
-import type { Caller, HttpContext } from '../context.ts';
+import type { Socket } from 'node:net';
+import type { Standing } from '../../rate-limiter/port.ts';
+import {
+  addressKey,
+  assertAllowed,
+  requestWindow,
+  WINDOW_MS,
+} from '../../use-cases/rate-limits.ts';
+import type { HttpContext } from '../context.ts';
+import type { HttpDependencies } from '../dependencies.ts';
 import { addressOf } from './client-address.ts';
 
-export interface RateLimitDependencies {
-  readonly rateLimiter: RateLimiter;
-  readonly clock: Clock;
-  readonly config: Pick<
-    Config,
-    'rateLimitFree' | 'rateLimitStarter' | 'rateLimitPro' | 'rateLimitAnonymous' | 'maxLinkRequests'
-  >;
-}
-
-const WINDOW_MS = 60_000;
-
-function planLimit(config: RateLimitDependencies['config'], plan: Caller['plan']): number {
-  switch (plan) {
-    case 'free':
-      return config.rateLimitFree;
-    case 'starter':
-      return config.rateLimitStarter;
-    case 'pro':
-      return config.rateLimitPro;
-  }
-}
-
-/** A client commonly holds a whole /64 of IPv6 addresses: they share one window. */
-export function addressKey(address: string): string {
-  if (!isIPv6(address)) return `address:${address}`;
-  const [head = '', tail = ''] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const filled = address.includes('::')
-    ? [...groups, ...Array.from({ length: 8 - groups.length - tail.split(':').length }, () => '0')]
-    : groups;
-  return `address:${filled.slice(0, 4).join(':')}::/64`;
-}
-
-type Client = Pick<HttpContext['state'], 'caller' | 'clientAddress'>;
-
-function windowOf(deps: RateLimitDependencies, client: Client): [key: string, rate: Rate] {
-  const { caller, clientAddress } = client;
-  const [key, limit] =
-    caller === undefined
-      ? [addressKey(clientAddress), deps.config.rateLimitAnonymous]
-      : [`account:${caller.accountId}`, planLimit(deps.config, caller.plan)];
-  return [key, { limit, windowMs: WINDOW_MS }];
-}
-
-/** @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit */
-export function demandAllowed({ allowed, resetAt }: Standing, clock: Clock): void {
-  if (allowed) return;
-  const seconds = Math.max(1, Math.ceil(resetAt - clock.now() / 1000));
-  throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
-}
+type RateLimitDependencies = Pick<HttpDependencies, 'rateLimiter' | 'clock' | 'config'>;
 
 const headersOf = (standing: Standing) => ({
   'X-RateLimit-Limit': String(standing.limit),
@@ -69,11 +23,11 @@ function show(ctx: HttpContext, standing: Standing): void {
 }
 
 /** The headers of an answer to a connection of which nothing but the address is known. */
-export const standingOf =
+export const rateLimitHeadersOf =
   (deps: RateLimitDependencies) =>
   async (socket: Socket): Promise<Readonly<Record<string, string>>> => {
     const client = { caller: undefined, clientAddress: addressOf(socket) };
-    return headersOf(await deps.rateLimiter.peek(...windowOf(deps, client)));
+    return headersOf(await deps.rateLimiter.peek(...requestWindow(deps.config, client)));
   };
 
 /**
@@ -81,41 +35,41 @@ export const standingOf =
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
-  const standing = await deps.rateLimiter.take(...windowOf(deps, ctx.state));
+  const standing = await deps.rateLimiter.take(...requestWindow(deps.config, ctx.state));
   show(ctx, standing);
-  demandAllowed(standing, deps.clock);
+  assertAllowed(standing, deps.clock);
 }
 
 /**
- * Counts nothing.
+ * Looks without counting.
  * @throws {ServiceError} `rate_limit_exceeded` where the client's address has no request left
  */
-export async function demandAddressAllowed(
+export async function assertAddressAllowed(
   deps: RateLimitDependencies,
   ctx: HttpContext,
 ): Promise<void> {
   const { clientAddress } = ctx.state;
-  const window = windowOf(deps, { caller: undefined, clientAddress });
-  demandAllowed(await deps.rateLimiter.peek(...window), deps.clock);
+  const window = requestWindow(deps.config, { caller: undefined, clientAddress });
+  assertAllowed(await deps.rateLimiter.peek(...window), deps.clock);
 }
 
 /**
  * Counts a request by a file link in a window that only such requests have.
  * @throws {ServiceError} `rate_limit_exceeded`
  */
-export async function countLinkRequest(
-  deps: RateLimitDependencies & { readonly budgets: Budgets },
-  ctx: HttpContext,
-): Promise<void> {
+export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext): Promise<void> {
   const standing = await deps.rateLimiter.take(`link:${addressKey(ctx.state.clientAddress)}`, {
     limit: deps.config.maxLinkRequests,
     windowMs: WINDOW_MS,
   });
   if (!standing.allowed) deps.budgets.get('maxLinkRequests').refuse();
-  demandAllowed(standing, deps.clock);
+  assertAllowed(standing, deps.clock);
 }
 
-/** Says how things stand on an answer that does not count. */
-export async function showStanding(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
-  show(ctx, await deps.rateLimiter.peek(...windowOf(deps, ctx.state)));
+/** Shows the limits on an answer to a request that does not count. */
+export async function setRateLimitHeaders(
+  deps: RateLimitDependencies,
+  ctx: HttpContext,
+): Promise<void> {
+  show(ctx, await deps.rateLimiter.peek(...requestWindow(deps.config, ctx.state)));
 }

@@ -1,14 +1,15 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
-import type { TSchema } from 'typebox';
 import type { Config } from '../../config.ts';
-import type { Route } from '../route.ts';
-import { curlSample } from './curl.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs } from './errors.ts';
-import { exampleOf } from './example.ts';
-import { HEADERS, OF_EVERY_ANSWER } from './headers.ts';
-import { describe } from './introduction.ts';
-import { type AnswerDoc, type OperationDoc, TAGS } from './operation.ts';
-import { SCHEMAS, schemaObject } from './schemas.ts';
+import {
+  type AnswerDoc,
+  HEADERS,
+  OF_EVERY_ANSWER,
+  type OperationDoc,
+  type Route,
+  TAGS,
+} from './operation.ts';
+import { SCHEMAS, exampleOf, schemaObject } from './schemas.ts';
 import type {
   MediaTypeObject,
   OpenApiDocument,
@@ -17,6 +18,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from './types.ts';
+import type { TSchema } from 'typebox';
 
 /** Told apart from the package's: the interface's own version, which its path carries. */
 const INTERFACE_VERSION = '1.0.0';
@@ -36,7 +38,7 @@ const SECURITY_SCHEMES = {
   },
 } as const;
 
-type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'auth' | 'doc'>;
+type AnyRoute = Pick<Route, 'method' | 'path' | 'auth' | 'doc'>;
 
 const values = (
   examples: Readonly<Record<string, unknown>>,
@@ -136,4 +138,56 @@ export function buildDocument(
     components: { securitySchemes: SECURITY_SCHEMES, schemas: SCHEMAS, headers: HEADERS },
     'x-common-responses': errorResponses(COMMON_ERRORS),
   };
+}
+
+const size = (bytes: number): string =>
+  bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes} bytes`;
+
+const days = (seconds: number): string =>
+  seconds % 86_400 === 0 ? `${seconds / 86_400} days` : `${seconds} seconds`;
+
+/** What holds for all of the interface, with this service's own limits. CommonMark. */
+export function describe(config: Config): string {
+  return `
+Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conversions/{id}/\`, and download the PDF from its \`file_url\`.
+
+**Credentials.** An API key in \`X-API-Key\`, or an access token in \`Authorization: Bearer …\`.
+
+**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\`, at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused. Times are ISO 8601 in UTC.
+
+**Errors** have one shape: \`{"error", "message", "details"?}\`. Decide by \`error\`; show \`message\`. Where several fields are wrong, \`details\` names all of them at once.
+
+**Rate limits** count requests in a minute: ${config.rateLimitFree} on the plan free, ${config.rateLimitStarter} on starter, ${config.rateLimitPro} on pro, over all credentials of the account; ${config.rateLimitAnonymous} for an address without a valid credential. Every answer below \`/api/v1\` shows how they stand; after 429 wait as long as \`Retry-After\` says.
+
+**Lists** are JSON arrays, newest first; \`X-Total-Count\` and \`Link\` lead to the other pages.
+
+**Links and files.** A \`file_url\` holds for ${config.fileUrlTtlSeconds} seconds; each look at the record gives a fresh one. Files are kept for ${days(config.retentionSeconds)}.
+
+**HEAD** is answered as GET is, without a body.
+`.trim();
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The operation as a command to paste, with the key in `$PRESSLEDGER_API_KEY`. */
+export function curlSample(
+  { method, path, auth, doc }: Pick<Route, 'method' | 'path' | 'auth' | 'doc'>,
+  publicUrl: string,
+): string {
+  const example = (name: string): string => {
+    const parameter = doc.parameters?.find((each) => each.name === name);
+    return parameter ? String(exampleOf(schemaObject(parameter.schema), SCHEMAS)) : name;
+  };
+  const query = auth === 'link' ? `?token=${example('token')}` : '';
+  const url = publicUrl + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)) + query;
+  const [body] = Object.values(doc.body?.examples ?? {});
+  const parts = [
+    `curl ${method === 'delete' ? '-X DELETE ' : ''}${quoted(url)}`,
+    ...(auth === 'link' ? ['-o document.pdf'] : []),
+    ...(auth === 'caller' ? ['-H "X-API-Key: $PRESSLEDGER_API_KEY"'] : []),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
+  ];
+  return parts.join(' \\\n  ');
 }

@@ -1,11 +1,14 @@
 /** Which errors follow from a route, and how an error stands in the document. */
-import { type ErrorCode, ERRORS } from '../../errors.ts';
-import type { Auth } from '../route.ts';
-import { type HeaderName, OF_EVERY_ANSWER } from './headers.ts';
-import type { ErrorDoc, OperationDoc } from './operation.ts';
-import { schemaObject } from './schemas.ts';
+import { ERRORS, type ErrorCode } from '../../errors.ts';
+import {
+  type Auth,
+  type ErrorDoc,
+  type HeaderName,
+  OF_EVERY_ANSWER,
+  type OperationDoc,
+} from './operation.ts';
+import { ErrorAnswer, schemaObject } from './schemas.ts';
 import type { ResponseObject } from './types.ts';
-import { ErrorAnswer } from '../schemas/error-answer.ts';
 
 type Errors = Partial<Readonly<Record<ErrorCode, ErrorDoc>>>;
 

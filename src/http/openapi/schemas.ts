@@ -1,21 +1,36 @@
 /** From the TypeBox schemas that judge requests and answers to the document's components. */
-import type { TSchema } from 'typebox';
-import { Account, LedgerEntry } from '../schemas/account-answers.ts';
-import { ApiKey, CreatedApiKey } from '../schemas/api-key-answers.ts';
-import { ApiKeyRequest } from '../schemas/api-key-request.ts';
-import { TokenPair } from '../schemas/auth-answers.ts';
-import { RefreshRequest, SignInRequest } from '../schemas/auth-requests.ts';
+import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
+import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { Account, LedgerEntry } from '../resources/account.api.ts';
+import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
+import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
 import {
   AcceptedConversion,
   CompletedConversion,
   Conversion,
   FailedConversion,
   UnfinishedConversion,
-} from '../schemas/conversion-answers.ts';
-import { ConversionRequest, Cookie } from '../schemas/conversion-request.ts';
-import { ErrorAnswer } from '../schemas/error-answer.ts';
-import { Alive, Ready } from '../schemas/health-answers.ts';
+} from '../resources/conversions.api.ts';
+import { Alive, Ready } from '../resources/service.api.ts';
 import type { SchemaObject } from './types.ts';
+import Type from 'typebox';
+import type { TSchema } from 'typebox';
+
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** The body of every answer other than success. */
+export const ErrorAnswer = Type.Object(
+  {
+    error: Type.Enum([...ERROR_CODES], { description: 'What programs decide by.' }),
+    message: Type.String({ minLength: 1, description: 'What people read. It may change.' }),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
+        description: 'Field name (wait_for.selector, cookies.0.name) to what is wrong with it.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 const NAMED: Readonly<Record<string, TSchema>> = {
   ConversionRequest,
@@ -66,3 +81,24 @@ export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntrie
     return [name, schema === ConversionRequest ? { ...object, ...ONE_SOURCE } : object];
   }),
 );
+
+/** A body that the schema takes, made of the examples and defaults in it. */
+export function exampleOf(
+  schema: SchemaObject,
+  components: Readonly<Record<string, SchemaObject>>,
+): unknown {
+  if (schema.$ref !== undefined) {
+    return exampleOf(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components);
+  }
+  if (schema.examples !== undefined) return schema.examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (schema.default !== undefined) return schema.default;
+  if (schema.enum !== undefined) return schema.enum[0];
+  const [choice] = schema.anyOf ?? [];
+  if (choice !== undefined) return exampleOf(choice, components);
+  if (schema.type === 'array') return [exampleOf(schema.items ?? {}, components)];
+  if (schema.properties === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(schema.properties).map(([name, each]) => [name, exampleOf(each, components)]),
+  );
+}

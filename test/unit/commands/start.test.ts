@@ -4,7 +4,7 @@ import { test } from 'tap';
 import type { CommandContext } from '../../../src/commands/command.ts';
 import { renderer } from '../../../src/commands/renderer.ts';
 import { start } from '../../../src/commands/start.ts';
-import type { FirstAccount } from '../../../src/core.ts';
+import type { FirstAccount } from '../../../src/use-cases/accounts.ts';
 
 const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1' };
 

@@ -10,7 +10,7 @@ import {
   signIns,
   signInStream,
   signInTrail,
-} from '../../../src/domain/sign-ins.ts';
+} from '../../../src/domain/sign-in-trail.ts';
 import { given } from '../../support/given.ts';
 import { accountId, HOUR_MS, NOW, sha256 } from '../../support/samples.ts';
 

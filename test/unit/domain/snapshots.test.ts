@@ -5,20 +5,16 @@ import {
   type AccountEvent,
   type AccountState,
   acceptedWithKey,
-  account,
-  accountSnapshot,
+  accountAggregate,
 } from '../../../src/domain/account.ts';
-import { type ApiKeyEvent, apiKey, apiKeySnapshot } from '../../../src/domain/api-key.ts';
-import {
-  type ConversionEvent,
-  conversion,
-  conversionSnapshot,
-} from '../../../src/domain/conversion.ts';
-import type { Decider, SnapshotCodec } from '../../../src/domain/decider.ts';
-import { type EmailEvent, email, emailSnapshot } from '../../../src/domain/email.ts';
-import { type LogEvent, log, logSnapshot } from '../../../src/domain/log.ts';
-import { type SessionEvent, session, sessionSnapshot } from '../../../src/domain/session.ts';
-import { type SignInEvent, signIns, signInSnapshot } from '../../../src/domain/sign-ins.ts';
+import { type ApiKeyEvent, apiKeyAggregate } from '../../../src/domain/api-key.ts';
+import { type ConversionEvent, conversionAggregate } from '../../../src/domain/conversion.ts';
+import type { AggregateType } from '../../../src/domain/decider.ts';
+import { type EmailEvent, emailAggregate } from '../../../src/domain/email.ts';
+import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
+import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
+import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
+import type { DomainEvent } from '../../../src/domain/events.ts';
 import { fold } from '../../support/given.ts';
 import {
   accountId,
@@ -39,9 +35,8 @@ import {
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** A state taken through JSON text in the middle of its life is the state that never was. */
-function survives<State, Command, Event>(
-  decider: Decider<State, Command, Event>,
-  codec: SnapshotCodec<State>,
+function survives<State, Command, Event extends DomainEvent>(
+  { decider, snapshot: codec }: AggregateType<State, Command, Event>,
   event: fc.Arbitrary<Event>,
   /** What of a state counts. */
   view: (state: State) => unknown = (state) => asJson(codec.encode(state)),
@@ -185,12 +180,12 @@ const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
 );
 
 void test('a snapshot and the events after it give the state that all events give', (t) => {
-  t.doesNotThrow(() => survives(account, accountSnapshot, accountEvents, accountView), 'account');
-  t.doesNotThrow(() => survives(conversion, conversionSnapshot, conversionEvents), 'conversion');
-  t.doesNotThrow(() => survives(apiKey, apiKeySnapshot, keyEvents), 'api key');
-  t.doesNotThrow(() => survives(session, sessionSnapshot, sessionEvents), 'session');
-  t.doesNotThrow(() => survives(email, emailSnapshot, emailEvents), 'email');
-  t.doesNotThrow(() => survives(log, logSnapshot, logEvents), 'log');
-  t.doesNotThrow(() => survives(signIns, signInSnapshot, signInEvents), 'sign-ins');
+  t.doesNotThrow(() => survives(accountAggregate, accountEvents, accountView), 'account');
+  t.doesNotThrow(() => survives(conversionAggregate, conversionEvents), 'conversion');
+  t.doesNotThrow(() => survives(apiKeyAggregate, keyEvents), 'api key');
+  t.doesNotThrow(() => survives(sessionAggregate, sessionEvents), 'session');
+  t.doesNotThrow(() => survives(emailAggregate, emailEvents), 'email');
+  t.doesNotThrow(() => survives(logAggregate, logEvents), 'log');
+  t.doesNotThrow(() => survives(signInTrailAggregate, signInEvents), 'sign-ins');
   t.end();
 });

@@ -1,7 +1,7 @@
 /** A completed conversion's manifest: stored with its event, found by it, gone with the rest. */
 import { randomBytes } from 'node:crypto';
 import { test } from 'tap';
-import { readRenderManifest } from '../../../src/application/render-manifest.ts';
+import { readRenderManifest } from '../../../src/use-cases/render-manifest.ts';
 import { MAX_MANIFEST_BYTES } from '../../../src/domain/render-manifest.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';

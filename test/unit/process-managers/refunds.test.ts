@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { accountActor } from '../../../src/application/kinds.ts';
+import { accountAggregate } from '../../../src/domain/account.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRefunds } from '../../../src/process-managers/refunds.ts';
 import { balanceOf, violations } from '../../support/invariants.ts';
@@ -102,7 +102,7 @@ void test('a store that fails is asked again', async (t) => {
   node.store.faults.push('unavailable');
   node.run(startRefunds(node));
   await place.logged('CreditRefunded', 2);
-  const { state } = await node.actors.read(accountActor, accountId());
+  const { state } = await node.actors.read(accountAggregate, accountId());
   t.equal(state.credits, 2);
   t.strictSame(violations(place.log(), { settled: true }), []);
 });

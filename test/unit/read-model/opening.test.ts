@@ -5,8 +5,8 @@ import { test } from 'tap';
 import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import type { EventStore } from '../../../src/event-store/port.ts';
-import { freshQuery } from '../../../src/application/fresh-query.ts';
 import { openReadModel, type ReadModel } from '../../../src/read-model/database.ts';
+import { consistentQuery } from '../../../src/use-cases/consistent-query.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { ProjectionRunner } from '../../../src/read-model/runner.ts';
 import { history, opening, request } from '../../support/history.ts';
@@ -61,7 +61,7 @@ for (const [name, before, after] of [
     const { store } = restored;
     const { readModel, runner } = await openVerified(t, old.directory, store);
     const told = async (): Promise<number> => {
-      const queries = await freshQuery({ store, readModel, runner }, conversionQueries);
+      const queries = await consistentQuery({ store, readModel, runner }, conversionQueries);
       t.equal(queries.byId(conversionId(7000)), undefined, 'what the log does not hold');
       return queries.page(accountId(1), { offset: 0, limit: 1 }).total;
     };

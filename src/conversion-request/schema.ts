@@ -1,0 +1,162 @@
+import Type, { type Static } from 'typebox';
+import { PAGE_SIZES } from '../domain/events.ts';
+
+export const MAX_URL_CHARACTERS = 2048;
+export const MAX_TEMPLATE_CHARACTERS = 65_536;
+const closed = { additionalProperties: false } as const;
+
+const Margin = (side: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$',
+      maxLength: 32,
+      default: '1cm',
+      description: `The ${side} margin: a decimal number with its unit, px, cm, in or mm.`,
+    }),
+  );
+
+const Template = (place: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: MAX_TEMPLATE_CHARACTERS,
+      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs.`,
+    }),
+  );
+
+const Text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+
+export const Cookie = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 256 }),
+    value: Type.String({ maxLength: 4096 }),
+    domain: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
+    path: Type.Optional(Type.String({ pattern: '^/', maxLength: 1024 })),
+    secure: Type.Optional(Type.Boolean()),
+    http_only: Type.Optional(Type.Boolean()),
+    same_site: Type.Optional(Type.Enum(['Strict', 'Lax', 'None'])),
+  },
+  closed,
+);
+
+/** The body of `POST /pdf/`. What a schema cannot say is in `rules/`. */
+export const ConversionRequest = Type.Object(
+  {
+    html: Type.Optional(
+      Type.String({ description: 'The HTML to print. Either html or url is required.' }),
+    ),
+    url: Type.Optional(
+      Type.String({
+        maxLength: MAX_URL_CHARACTERS,
+        description: 'The address of the page to print, http or https.',
+      }),
+    ),
+    page_size: Type.Optional(
+      Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The sheet.' }),
+    ),
+    landscape: Type.Optional(Type.Boolean({ default: false, description: 'The long side lies.' })),
+    margin_top: Margin('top'),
+    margin_right: Margin('right'),
+    margin_bottom: Margin('bottom'),
+    margin_left: Margin('left'),
+    print_background: Type.Optional(
+      Type.Boolean({ default: false, description: 'Print background colours and images.' }),
+    ),
+    scale: Type.Optional(
+      Type.Number({
+        minimum: 0.1,
+        maximum: 2,
+        default: 1,
+        description: 'The size of the content.',
+      }),
+    ),
+    page_ranges: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'Pages to keep, such as 1-5, 8. All of them unless given.',
+      }),
+    ),
+    header_html: Template('top'),
+    footer_html: Template('bottom'),
+    prefer_css_page_size: Type.Optional(
+      Type.Boolean({ default: false, description: 'The document’s own @page size wins.' }),
+    ),
+    media: Type.Optional(
+      Type.Enum(['print', 'screen'], {
+        default: 'print',
+        description: 'The media type that style sheets see.',
+      }),
+    ),
+    wait_for: Type.Optional(
+      Type.Object(
+        {
+          selector: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 1024,
+              description: 'Until an element matches. If none ever does, the conversion fails.',
+            }),
+          ),
+          delay_ms: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 10_000,
+              description: 'That long, in milliseconds.',
+            }),
+          ),
+          network_idle: Type.Optional(
+            Type.Boolean({ description: 'Until the network is quiet, or a while has passed.' }),
+          ),
+        },
+        { ...closed, description: 'What to wait for beside the load itself; all of it.' },
+      ),
+    ),
+    tagged: Type.Optional(Type.Boolean({ default: true, description: 'An accessible PDF.' })),
+    outline: Type.Optional(
+      Type.Boolean({ default: false, description: 'Bookmarks made of the headings.' }),
+    ),
+    metadata: Type.Optional(
+      Type.Object(
+        {
+          title: Text(1024),
+          author: Text(1024),
+          subject: Text(1024),
+          keywords: Type.Optional(
+            Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 50 }),
+          ),
+        },
+        { ...closed, description: 'What the PDF says of itself.' },
+      ),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
+        maxProperties: 20,
+        description: 'Headers sent with the request for url. With url only.',
+      }),
+    ),
+    cookies: Type.Optional(
+      Type.Array(Cookie, {
+        maxItems: 50,
+        description: 'Cookies set before url is opened. With url only.',
+      }),
+    ),
+    javascript: Type.Optional(
+      Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
+    ),
+  },
+  closed,
+);
+
+const MARGIN_FORM =
+  'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
+
+/** What the patterns above demand, in words. */
+export const CONVERSION_REQUEST_FORMS = {
+  margin_top: MARGIN_FORM,
+  margin_right: MARGIN_FORM,
+  margin_bottom: MARGIN_FORM,
+  margin_left: MARGIN_FORM,
+  'cookies.*.path': 'Must begin with a slash.',
+} as const;
+
+export type ConversionRequest = Static<typeof ConversionRequest>;

@@ -1,0 +1,109 @@
+/**
+ * The trail of refused sign-ins: one stream for each account, and one a day for all addresses that are
+ * no account's. However many there are, an hour adds a bounded number of events.
+ */
+import type { AggregateType, Decider } from './decider.ts';
+import type { EventOf } from './events.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Refusals recorded one by one in an hour; the throttle lets strangers try 40 for an account. */
+export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
+/** The count doubles from one note to the next, so a process comes nowhere near it. */
+export const NOTES_AN_HOUR = 40;
+
+/** Whose trail: an account's, or that of addresses nobody holds. */
+export type SignInTarget =
+  | { readonly kind: 'account'; readonly accountId: string }
+  /** HMACs, hex: of the address that was tried and of the client's own. */
+  | { readonly kind: 'unknown'; readonly address: string; readonly client: string };
+
+/** The id of the stream that a refusal at `now` (milliseconds since the epoch) belongs to. */
+export const signInTrail = (target: SignInTarget, now: number): string =>
+  target.kind === 'account'
+    ? target.accountId
+    : `unknown-${new Date(now).toISOString().slice(0, 10)}`;
+
+export const signInStream = (trail: string): string => `signins-${trail}`;
+
+export type SignInEvent = EventOf<'SignInRefused' | 'UnknownSignInRefused' | 'SignInsLeftOut'>;
+
+export interface SignInState {
+  /** Hours since the epoch; what is counted belongs to this one. */
+  readonly hour: number;
+  readonly recorded: number;
+  readonly notes: number;
+}
+
+const initialState: SignInState = { hour: -1, recorded: 0, notes: 0 };
+
+export type SignInCommand =
+  | { readonly type: 'RecordRefusal'; readonly target: SignInTarget; readonly now: number }
+  /** `count` refusals of this hour were left out so far, by the process that says so. */
+  | {
+      readonly type: 'NoteLeftOut';
+      readonly target: SignInTarget;
+      readonly count: number;
+      readonly now: number;
+    };
+
+export const hourOf = (time: number): number => Math.floor(time / HOUR_MS);
+
+/** Counting begins anew with each hour; a clock that lags does not bring an hour back. */
+function countedIn(state: SignInState, hour: number): SignInState {
+  return hour > state.hour ? { hour, recorded: 0, notes: 0 } : state;
+}
+
+function evolve(before: SignInState, event: SignInEvent): SignInState {
+  switch (event.type) {
+    case 'SignInRefused':
+    case 'UnknownSignInRefused': {
+      const state = countedIn(before, hourOf(event.data.refusedAt));
+      return { ...state, recorded: state.recorded + 1 };
+    }
+    case 'SignInsLeftOut': {
+      const state = countedIn(before, hourOf(event.data.notedAt));
+      return { ...state, notes: state.notes + 1 };
+    }
+  }
+}
+
+const decide: Decider<SignInState, SignInCommand, SignInEvent>['decide'] = (command, before) => {
+  const { target, now } = command;
+  const state = countedIn(before, hourOf(now));
+  switch (command.type) {
+    case 'RecordRefusal': {
+      if (state.recorded >= RECORDED_AN_HOUR[target.kind]) return [];
+      if (target.kind === 'account') {
+        const { accountId } = target;
+        return [{ type: 'SignInRefused', data: { accountId, refusedAt: now } }];
+      }
+      const { address, client } = target;
+      return [{ type: 'UnknownSignInRefused', data: { address, client, refusedAt: now } }];
+    }
+    case 'NoteLeftOut': {
+      const { count } = command;
+      const isPowerOfTwo = 2 ** Math.round(Math.log2(count)) === count;
+      if (!isPowerOfTwo || state.notes >= NOTES_AN_HOUR) return [];
+      const since = hourOf(now) * HOUR_MS;
+      const whose = target.kind === 'account' ? { accountId: target.accountId } : {};
+      return [{ type: 'SignInsLeftOut', data: { ...whose, count, since, notedAt: now } }];
+    }
+  }
+};
+
+export const signIns: Decider<SignInState, SignInCommand, SignInEvent> = {
+  initialState,
+  evolve,
+  decide,
+};
+
+export const signInTrailAggregate: AggregateType<SignInState, SignInCommand, SignInEvent> = {
+  name: 'signins',
+  stream: signInStream,
+  decider: signIns,
+  snapshot: {
+    version: 1,
+    encode: (state) => state,
+    decode: (json) => json as SignInState,
+  },
+};

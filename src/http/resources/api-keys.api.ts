@@ -1,0 +1,102 @@
+import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, WRONG_QUERY, pageOfItems } from '../pagination.ts';
+import Type from 'typebox';
+
+/** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
+export const ApiKeyRequest = Type.Object(
+  {
+    name: Type.String({
+      description:
+        'A label, 1 to 100 characters after trimming: no control characters, line breaks or marks of text direction.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const closed = { additionalProperties: false } as const;
+
+const id = Type.String({
+  pattern: '^key_[0-9a-z]{26}$',
+  examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'],
+});
+const name = Type.String({ minLength: 1, examples: ['build server'] });
+const createdAt = Timestamp('When the key was made.');
+
+/** One item of `GET /api-keys/`. */
+export const ApiKey = Type.Object(
+  {
+    id,
+    name,
+    prefix: Type.String({
+      minLength: 12,
+      maxLength: 12,
+      description: 'How the key begins.',
+      examples: ['pk_live_Ab3d'],
+    }),
+    created_at: createdAt,
+    last_used_at: Type.Union([Timestamp('At most a minute behind.'), Type.Null()], {
+      description: 'null before the first use.',
+    }),
+  },
+  closed,
+);
+
+/** The answer of `POST /api-keys/`. */
+export const CreatedApiKey = Type.Object(
+  {
+    id,
+    name,
+    key: Type.String({
+      pattern: '^pk_live_[0-9A-Za-z]{24}$',
+      description: 'The full key: shown this once and never again.',
+      examples: ['pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x'],
+    }),
+    created_at: createdAt,
+  },
+  closed,
+);
+
+export const listApiKeysDoc: OperationDoc = {
+  id: 'listApiKeys',
+  tag: 'API keys',
+  summary: 'The keys that are in force',
+  parameters: PAGE_PARAMETERS,
+  answers: { 200: pageOfItems(ApiKey) },
+  errors: { validation_error: WRONG_QUERY },
+};
+
+export const postApiKeyDoc: OperationDoc = {
+  id: 'createApiKey',
+  tag: 'API keys',
+  summary: 'Make a key',
+  body: { schema: ApiKeyRequest, examples: { key: { name: 'build server' } } },
+  answers: { 201: { description: 'Made. The key is shown this once.', schema: CreatedApiKey } },
+  errors: {
+    rate_limit_exceeded: {
+      when: 'More requests than a minute allows, or the account has as many keys as it may have.',
+      message: 'An account has at most 100 API keys. Revoke one that is not needed first.',
+    },
+  },
+};
+
+export const deleteApiKeyDoc: OperationDoc = {
+  id: 'revokeApiKey',
+  tag: 'API keys',
+  summary: 'Revoke a key',
+  description: 'At once and for good: the very next request with it is answered with 401.',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      description: 'The key’s id.',
+      schema: Type.String({ examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'] }),
+    },
+  ],
+  answers: { 204: { description: 'Revoked. No body.' } },
+  errors: {
+    not_found: {
+      when: 'The account has no such key, or it was revoked before.',
+      message: 'There is no such API key.',
+    },
+  },
+};

@@ -1,0 +1,236 @@
+import { CONVERSION_STATUSES } from '../../../projections/conversions.ts';
+import { ConversionRequest } from '../../conversion-request/schema.ts';
+import { CONVERSION_ID } from '../../domain/ids.ts';
+import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, WRONG_QUERY, pageOfItems } from '../pagination.ts';
+import { MAX_WAIT_SECONDS } from './conversions.ts';
+import Type from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+
+const id = Type.String({
+  pattern: `^${CONVERSION_ID}$`,
+  description: 'Names the conversion.',
+  examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'],
+});
+const createdAt = Timestamp('When the request was accepted.');
+
+/** The answer of `POST /pdf/`. */
+export const AcceptedConversion = Type.Object(
+  { id, status: Type.Literal('pending'), created_at: createdAt },
+  closed,
+);
+
+/** What `GET /conversions/{id}/` answers, by `status`. */
+export const UnfinishedConversion = Type.Object(
+  { id, status: Type.Enum(['pending', 'processing']), created_at: createdAt },
+  closed,
+);
+
+export const CompletedConversion = Type.Object(
+  {
+    id,
+    status: Type.Literal('completed'),
+    created_at: createdAt,
+    file_url: Type.String({
+      description:
+        'Where the PDF is downloaded, without another credential. Each look at the record gives a fresh link.',
+      examples: [
+        'https://pdf.example.com/files/conv_06f3k8r1v2w9x4y5z6a7b8c9d0.pdf?token=v4.public.eyJzdWIi',
+      ],
+    }),
+    completed_at: Timestamp('When the PDF was stored.', '2026-11-21T08:15:31.456Z'),
+  },
+  closed,
+);
+
+export const FailedConversion = Type.Object(
+  {
+    id,
+    status: Type.Literal('failed'),
+    created_at: createdAt,
+    error_message: Type.String({
+      minLength: 1,
+      description: 'Why there is no PDF, in words that a person can act on.',
+      examples: ['The page answered with status 404.'],
+    }),
+  },
+  closed,
+);
+
+export const Conversion = Type.Union([UnfinishedConversion, CompletedConversion, FailedConversion]);
+
+const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
+
+const conversionId: ParameterDoc = {
+  name: 'id',
+  in: 'path',
+  description: 'The id that the conversion was accepted under.',
+  schema: Type.String({ examples: [ID] }),
+};
+
+export const createConversionDoc: OperationDoc = {
+  id: 'createConversion',
+  tag: 'Conversions',
+  summary: 'Ask for a PDF of HTML or of a URL',
+  description:
+    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`.',
+  parameters: [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description:
+        'Printable ASCII. Makes the request safe to repeat: for 24 hours the same key of the same account gets the first answer again, byte for byte, and costs nothing.',
+      schema: Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x20-\\x7e]*$',
+        examples: ['invoice-4711'],
+      }),
+    },
+  ],
+  body: {
+    schema: ConversionRequest,
+    examples: {
+      html: { html: '<h1>Invoice 4711</h1>', page_size: 'A4' },
+      url: { url: 'https://example.com/', landscape: true, print_background: true },
+      options: {
+        html: '<h1>Report</h1><h2>Figures</h2>',
+        margin_top: '25mm',
+        footer_html:
+          '<span style="font-size: 8pt"><span class="pageNumber"></span>/<span class="totalPages"></span></span>',
+        outline: true,
+        metadata: { title: 'Report', keywords: ['figures', '2026'] },
+      },
+    },
+  },
+  answers: {
+    202: {
+      description: 'Accepted, and on disk.',
+      schema: AcceptedConversion,
+      headers: ['Idempotent-Replayed'],
+    },
+  },
+  errors: {
+    validation_error: {
+      when: 'The body is not a JSON object, or a field or the Idempotency-Key is wrong. details names every one of them.',
+      message: 'scale: Must be at most 2. (and 1 more field)',
+      details: { scale: ['Must be at most 2.'], pageSize: ['Is not a known field.'] },
+    },
+    insufficient_credits: { when: 'The account has no credits left.' },
+    payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
+    rate_limit_exceeded: {
+      when: 'More requests than a minute allows, or the account’s stored documents leave no room for another.',
+    },
+  },
+};
+
+export const getConversionDoc: OperationDoc = {
+  id: 'getConversion',
+  tag: 'Conversions',
+  summary: 'How a conversion stands',
+  description:
+    'Poll it until `status` is `completed` or `failed`, a second apart to begin with; or let the service hold the answer with `Prefer: wait`.',
+  parameters: [
+    conversionId,
+    {
+      name: 'Prefer',
+      in: 'header',
+      description: `wait=N holds the answer until the conversion has ended, at most N seconds and at most ${MAX_WAIT_SECONDS} (RFC 7240).`,
+      schema: Type.String({ examples: ['wait=30'] }),
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The record. Which fields it has depends on its status.',
+      schema: Conversion,
+      headers: ['Preference-Applied'],
+    },
+  },
+  errors: {
+    not_found: {
+      when: 'The account has no conversion with this id.',
+      message: 'There is no such conversion.',
+    },
+  },
+};
+
+export const listConversionsDoc: OperationDoc = {
+  id: 'listConversions',
+  tag: 'Conversions',
+  summary: 'The account’s conversions',
+  parameters: [
+    ...PAGE_PARAMETERS,
+    {
+      name: 'status',
+      in: 'query',
+      description: 'Only those that stand so.',
+      schema: Type.Enum([...CONVERSION_STATUSES]),
+    },
+  ],
+  answers: { 200: pageOfItems(Conversion) },
+  errors: { validation_error: WRONG_QUERY },
+};
+
+export const getFileDoc: OperationDoc = {
+  id: 'getFile',
+  tag: 'Conversions',
+  summary: 'Download the PDF',
+  description:
+    'Its address is the `file_url` of the completed record, and the token in it is the credential. A wrong link counts against the client’s address. A good one counts in a window of its own, for downloads from that address, which the rate limit headers do not show.',
+  parameters: [
+    { ...conversionId, description: 'The conversion’s id.' },
+    {
+      name: 'token',
+      in: 'query',
+      required: true,
+      description: 'As file_url has it.',
+      schema: Type.String({ examples: ['v4.public.eyJzdWIi'] }),
+    },
+    {
+      name: 'Range',
+      in: 'header',
+      description: 'One range of bytes (RFC 9110, section 14).',
+      schema: Type.String({ examples: ['bytes=0-1023'] }),
+    },
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'The ETag of a copy that is there already.',
+      schema: Type.String({ examples: ['"9f86d081…"'] }),
+    },
+    {
+      name: 'If-Range',
+      in: 'header',
+      description: 'The ETag of the copy that Range is to go on with.',
+      schema: Type.String({ examples: ['"9f86d081…"'] }),
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The PDF.',
+      media: 'application/pdf',
+      headers: ['Content-Disposition', 'ETag', 'Accept-Ranges'],
+    },
+    206: {
+      description: 'The part that Range asked for.',
+      media: 'application/pdf',
+      headers: ['Content-Disposition', 'Content-Range', 'ETag', 'Accept-Ranges'],
+    },
+    304: { description: 'The copy is the same. No body.', headers: ['ETag'] },
+  },
+  errors: {
+    forbidden: {
+      when: 'The link is wrong, altered or has expired: read the record for a fresh one.',
+    },
+    not_found: { when: 'There is no file under this id.', message: 'There is no such file.' },
+    gone: { when: 'The file was deleted when its retention ended.' },
+    range_not_satisfiable: {
+      when: 'The file does not have this range of bytes.',
+      headers: ['Content-Range'],
+    },
+    rate_limit_exceeded: {
+      when: 'Too many wrong links from this address, or more downloads than its share, in a minute or at a time.',
+    },
+  },
+};

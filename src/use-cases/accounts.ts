@@ -1,0 +1,199 @@
+/** Opening and finding accounts: the address is reserved first, so that it is never held twice. */
+import { accountQueries } from '../../projections/accounts.ts';
+import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { sessionQueries } from '../../projections/sessions.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Clock } from '../clock.ts';
+import { accountAggregate, type AccountState } from '../domain/account.ts';
+import { emailAggregate, isEmailAddress } from '../domain/email.ts';
+import type { Plan } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import { newAccountId, randomAlphanumeric } from '../ids.ts';
+import type { Logger } from '../log.ts';
+import type { Vault } from '../keyring/vault.ts';
+import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
+import { orThrow, operatorContext } from './command-context.ts';
+import { type ReadDependencies, consistentQuery } from './consistent-query.ts';
+import type { Passwords } from './passwords.ts';
+import { createHmac } from 'node:crypto';
+
+export interface AccountDependencies {
+  readonly actors: ActorSystem;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+  /** Keys the hash under which a sign-in address is found. */
+  readonly addressKey: Buffer;
+}
+
+export interface OpenedAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly plan: Plan;
+  readonly credits: number;
+  /** Only where none was given and one was made. */
+  readonly password?: string;
+}
+
+const GENERATED_PASSWORD_CHARACTERS = 24;
+
+/** The id of the stream that reserves an address, which names nobody. Case does not tell two apart. */
+export function addressHmac(deps: Pick<AccountDependencies, 'addressKey'>, email: string): string {
+  const normal = email.trim().normalize('NFC').toLowerCase();
+  return createHmac('sha256', deps.addressKey).update(normal, 'utf8').digest('hex');
+}
+
+/** @throws {ServiceError} `validation_error` where the address is not one or is taken */
+export async function openAccount(
+  deps: AccountDependencies,
+  request: {
+    readonly email: string;
+    readonly plan: Plan;
+    readonly credits: number;
+    readonly password?: string;
+  },
+  context: CommandContext,
+): Promise<OpenedAccount> {
+  const { actors, vault } = deps;
+  const { plan, credits } = request;
+  const email = request.email.trim();
+  if (!isEmailAddress(email)) {
+    const text = `${JSON.stringify(email)} is not an email address.`;
+    throw new ServiceError('validation_error', text, { details: { email: [text] } });
+  }
+  const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
+  const passwordHash = await deps.passwords.hash(password);
+
+  const reservation = await actors.send(
+    emailAggregate,
+    addressHmac(deps, email),
+    { type: 'ReserveEmail', accountId: newAccountId(context.metadata.time) },
+    context,
+  );
+  // An earlier try may have been cut off after its reservation: then this one opens its account.
+  const id = reservation.accepted ? reservation.state.accountId : undefined;
+  if (id === undefined) throw new ServiceError('internal_error');
+  const opened = await actors.send(
+    accountAggregate,
+    id,
+    {
+      type: 'OpenAccount',
+      accountId: id,
+      email: await vault.seal(id, email),
+      passwordHash: await vault.seal(id, passwordHash),
+      plan,
+      credits,
+    },
+    context,
+  );
+  if (!opened.accepted || opened.events.length === 0) {
+    // No details: the address is well formed, so this is no wrong usage of the command line.
+    throw new ServiceError('validation_error', `There is an account for ${email} already.`);
+  }
+  return {
+    id,
+    email,
+    plan,
+    credits,
+    ...(request.password === undefined ? { password } : {}),
+  };
+}
+
+/**
+ * Sets another password, which ends all sessions.
+ * @returns the password that was made where none was given
+ * @throws {ServiceError} `validation_error`, `not_found`
+ */
+export async function changePassword(
+  deps: Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>,
+  accountId: string,
+  given: string | undefined,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
+  const passwordHash = await deps.vault.seal(
+    accountId,
+    await deps.passwords.hash(given ?? made ?? ''),
+  );
+  const command = { type: 'ChangePassword', accountId, passwordHash } as const;
+  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  return made;
+}
+
+/**
+ * Ends all sessions of the account, also those that are being opened with the password as it is now.
+ * @returns how many were open
+ */
+export async function endSessions(
+  deps: Pick<AccountDependencies, 'actors'> & ReadDependencies & { readonly clock: Clock },
+  accountId: string,
+  context: CommandContext,
+): Promise<number> {
+  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
+  const command = { type: 'EndSessions', accountId } as const;
+  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  return open.length;
+}
+
+/** The open account that signs in with the address. */
+export async function findAccount(
+  deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
+  email: string,
+): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
+  const reserved = await deps.actors.read(emailAggregate, addressHmac(deps, email));
+  const id = reserved.state.accountId;
+  if (id === undefined) return undefined;
+  const { state } = await deps.actors.read(accountAggregate, id);
+  return state.status === 'open' ? { id, state } : undefined;
+}
+
+const NO_KEY =
+  'the first account has no API key: `pressledger account list` names it, ' +
+  '`pressledger key create EMAIL --name NAME` makes a key and `pressledger account password EMAIL` a password';
+
+/** The account that the first start of an empty store opened; its secrets are shown once. */
+export interface FirstAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly apiKey: string;
+}
+
+interface FirstAccountDependencies extends AccountDependencies, ApiKeyDependencies {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Waits until the read model holds everything that was in the log when it was called. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+/**
+ * Opens the account that a newcomer begins with, where there is none yet. Its secrets are returned
+ * this once and kept nowhere.
+ */
+export async function openFirstAccount(
+  deps: FirstAccountDependencies,
+  settings: { readonly firstAccountEmail: string; readonly freeCredits: number },
+): Promise<FirstAccount | undefined> {
+  const { firstAccountEmail: email, freeCredits: credits } = settings;
+  if (email === '') return undefined;
+  await deps.caughtUp();
+  const first = deps.readModel.query(accountQueries).first();
+  if (first) {
+    const { total } = deps.readModel.query(apiKeyQueries).page(first.id, { offset: 0, limit: 1 });
+    // The start that opened it may have ended before it could show what it had made.
+    if (total === 0) deps.logger.warn(NO_KEY);
+    return undefined;
+  }
+  const opened = await openAccount(
+    deps,
+    { email, plan: 'pro', credits },
+    operatorContext(deps.clock),
+  ).catch(async (error: unknown) => {
+    // Another process that starts on the same empty store may have been first.
+    await deps.caughtUp();
+    if (deps.readModel.query(accountQueries).first()) return undefined;
+    throw error;
+  });
+  if (!opened) return undefined;
+  const { id, password = '' } = opened;
+  const { key } = await createApiKey(deps, id, 'first key', operatorContext(deps.clock));
+  return { email, password, apiKey: key };
+}

@@ -1,0 +1,66 @@
+/** The windows that requests are counted in, and the key of each. */
+import { isIPv6 } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { Plan } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import type { Rate, Standing } from '../rate-limiter/port.ts';
+
+export const WINDOW_MS = 60_000;
+
+export interface RateLimits {
+  readonly rateLimitFree: number;
+  readonly rateLimitStarter: number;
+  readonly rateLimitPro: number;
+  readonly rateLimitAnonymous: number;
+}
+
+function planLimit(limits: RateLimits, plan: Plan): number {
+  switch (plan) {
+    case 'free':
+      return limits.rateLimitFree;
+    case 'starter':
+      return limits.rateLimitStarter;
+    case 'pro':
+      return limits.rateLimitPro;
+  }
+}
+
+/** A client commonly holds a whole /64 of IPv6 addresses: they share one window. */
+export function addressKey(address: string): string {
+  if (!isIPv6(address)) return `address:${address}`;
+  const [head = '', tail = ''] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const filled = address.includes('::')
+    ? [...groups, ...Array.from({ length: 8 - groups.length - tail.split(':').length }, () => '0')]
+    : groups;
+  return `address:${filled.slice(0, 4).join(':')}::/64`;
+}
+
+/** An IPv4 /24 or an IPv6 /48: addresses that one client may well have to itself. */
+export function networkKey(address: string): string {
+  const key = addressKey(address);
+  return isIPv6(address) ? key.split(':').slice(0, 4).join(':') : key.replace(/\.\d+$/, '');
+}
+
+/** The window of a request: its account's, or its client's address where it has none. */
+export function requestWindow(
+  limits: RateLimits,
+  client: {
+    readonly caller: { readonly accountId: string; readonly plan: Plan } | undefined;
+    readonly clientAddress: string;
+  },
+): [key: string, rate: Rate] {
+  const { caller, clientAddress } = client;
+  const [key, limit] =
+    caller === undefined
+      ? [addressKey(clientAddress), limits.rateLimitAnonymous]
+      : [`account:${caller.accountId}`, planLimit(limits, caller.plan)];
+  return [key, { limit, windowMs: WINDOW_MS }];
+}
+
+/** @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit */
+export function assertAllowed({ allowed, resetAt }: Standing, clock: Clock): void {
+  if (allowed) return;
+  const seconds = Math.max(1, Math.ceil(resetAt - clock.now() / 1000));
+  throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
+}

@@ -1,0 +1,77 @@
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { UnencryptedText } from '../blob-store/encryption.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import { accountAggregate, acceptedWithKey } from '../domain/account.ts';
+import type { PrintOptions } from '../domain/events.ts';
+import { newConversionId } from '../ids.ts';
+import type { Vault } from '../keyring/vault.ts';
+import { orThrow } from './command-context.ts';
+
+export interface RequestedConversion {
+  readonly conversionId: string;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+  /** The answer to an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Accepts a conversion: its request document, its debit and its events are on disk when this resolves.
+ * @param document a `RequestDocument` as JSON
+ * @param idempotencyKey hex HMAC of the client's key
+ * @throws {ServiceError} `insufficient_credits`, `service_unavailable`
+ * @throws {KeyErased} the account was erased
+ */
+export async function requestConversion(
+  deps: {
+    readonly actors: ActorSystem;
+    readonly blobs: BlobStore;
+    readonly vault: Pick<Vault, 'contentKey'>;
+  },
+  request: {
+    readonly accountId: string;
+    readonly source: 'html' | 'url';
+    readonly options: PrintOptions;
+    readonly document: UnencryptedText;
+    readonly idempotencyKey?: string;
+  },
+  context: CommandContext,
+): Promise<RequestedConversion> {
+  const { accountId, source, options, document, idempotencyKey } = request;
+  const now = context.metadata.time;
+  const conversionId = newConversionId(now);
+  const contentKey = await deps.vault.contentKey(accountId, conversionId);
+  const requestHmac = document.hmac(contentKey);
+  const blob = document.stage(deps.blobs, { conversionId, contentKey }, 'request');
+  const outcome = await deps.actors.send(
+    accountAggregate,
+    accountId,
+    {
+      type: 'RequestConversion',
+      accountId,
+      conversionId,
+      source,
+      request: blob.ref,
+      requestHmac,
+      options,
+      now,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    },
+    {
+      commandId: context.commandId,
+      metadata: { ...context.metadata, correlationId: conversionId },
+      blobs: [blob],
+    },
+  );
+  if (blob.isStoredApart && (!outcome.accepted || outcome.events.length === 0)) {
+    // Stored for an append that another node's came before: nothing will ever name it. What cannot be
+    // deleted now stays, as it does where a process ends in between.
+    await deps.blobs.deleteAll(conversionId).catch(() => {});
+  }
+  const { events, state } = orThrow(outcome);
+  if (events.length > 0) return { conversionId, requestedAt: now, replayed: false };
+  const earlier =
+    idempotencyKey === undefined ? undefined : acceptedWithKey(state, idempotencyKey, now);
+  if (!earlier) throw new Error(`${conversionId} was neither accepted nor a repetition.`);
+  return { ...earlier, replayed: true };
+}

@@ -1,0 +1,254 @@
+/** Judges an address and its password, slowly for those who guess, and records refused sign-ins. */
+import { createHmac } from 'node:crypto';
+import { sessionQueries } from '../../projections/sessions.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Clock } from '../clock.ts';
+import type { AccountState } from '../domain/account.ts';
+import {
+  signInTrailAggregate,
+  type SignInTarget,
+  hourOf,
+  signInTrail,
+} from '../domain/sign-in-trail.ts';
+import { ServiceError } from '../errors.ts';
+import { newCommandId } from '../ids.ts';
+import type { Vault } from '../keyring/vault.ts';
+import type { Logger } from '../log.ts';
+import type { Rate, RateLimiter } from '../rate-limiter/port.ts';
+import type { ReadModel } from '../read-model/database.ts';
+import { type AccountDependencies, addressHmac, findAccount } from './accounts.ts';
+import { firstCommand } from './command-context.ts';
+import { type Asker, NOBODYS_HASH } from './passwords.ts';
+import { addressKey, assertAllowed, networkKey } from './rate-limits.ts';
+
+export interface SignInDependencies extends AccountDependencies {
+  readonly rateLimiter: RateLimiter;
+  readonly readModel: ReadModel;
+  readonly clock: Clock;
+  readonly signInAudit: SignInAudit;
+}
+
+export interface SignInRequest {
+  readonly email: string;
+  readonly password: string;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  readonly log: Logger;
+}
+
+export interface SignedIn {
+  readonly accountId: string;
+  /** As it was when the password was judged: a password changed meanwhile ends what it lets in. */
+  readonly sessionEpoch: number;
+  /** Tells this sign-in address and this client's address; names neither. */
+  readonly client: string;
+}
+
+/**
+ * Wrong sign-ins in `windowMs` after which no more are judged. A client (an IPv4 address or an IPv6 /64)
+ * from which the account's owner has signed in lately has a count of its own, and no other:
+ * strangers cannot lock the owner out.
+ */
+export const WRONG_SIGN_INS = {
+  windowMs: 15 * 60 * 1000,
+  /** Of strangers, for one sign-in address. */
+  account: 10,
+  /** For one sign-in address, from one client that its owner has signed in from. */
+  knownClient: 10,
+  /** Of a stranger's IPv4 address or IPv6 /64. */
+  address: 30,
+  /** Of strangers in an IPv4 /24 or an IPv6 /48. */
+  network: 100,
+  /** Of all strangers. */
+  all: 3000,
+} as const;
+
+/** How long an owner's sign-in from a client counts. */
+export const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
+
+type Count = readonly [key: string, rate: Rate];
+
+const countOf = (key: string, of: Exclude<keyof typeof WRONG_SIGN_INS, 'windowMs'>): Count => [
+  `sign-in:${key}`,
+  { limit: WRONG_SIGN_INS[of], windowMs: WRONG_SIGN_INS.windowMs },
+];
+
+/** A sign-in: what it counts against, and in whose turn it waits for its hash. */
+interface Attempt {
+  readonly client: string;
+  readonly counts: readonly Count[];
+  readonly asker: Asker;
+}
+
+/**
+ * Looks for the client by the pair's hash alone: that costs the same, and reveals nothing, where nobody has
+ * the sign-in address.
+ */
+function attemptOf({ email, clientAddress }: SignInRequest, deps: SignInDependencies): Attempt {
+  const account = addressHmac(deps, email);
+  // The same key for another purpose than the sign-in address's own hash: the prefix tells them apart.
+  const client = createHmac('sha256', deps.addressKey)
+    .update(`known client\0${account}\0${addressKey(clientAddress)}`)
+    .digest('hex');
+  const lastSignIn = deps.readModel.query(sessionQueries).lastSignIn(client);
+  if (lastSignIn !== undefined && deps.clock.now() < lastSignIn + KNOWN_FOR_MS) {
+    const counts = [countOf(client, 'knownClient')];
+    return { client, counts, asker: { group: account, trusted: true } };
+  }
+  const network = networkKey(clientAddress);
+  const counts = [
+    countOf('all', 'all'),
+    countOf(`network:${network}`, 'network'),
+    countOf(addressKey(clientAddress), 'address'),
+    countOf(account, 'account'),
+  ];
+  return { client, counts, asker: { group: network, trusted: false } };
+}
+
+const giveBack = (limiter: RateLimiter, counts: readonly Count[]): Promise<unknown> =>
+  Promise.all(counts.map((each) => limiter.giveBack(...each)));
+
+/** @throws {ServiceError} `rate_limit_exceeded`: one count is used up, and nothing is counted */
+async function take(
+  { rateLimiter, clock }: SignInDependencies,
+  counts: readonly Count[],
+): Promise<void> {
+  for (const [index, each] of counts.entries()) {
+    const standing = await rateLimiter.take(...each);
+    if (!standing.allowed) await giveBack(rateLimiter, counts.slice(0, index));
+    assertAllowed(standing, clock);
+  }
+}
+
+interface Judged {
+  readonly account: { readonly id: string; readonly state: AccountState } | undefined;
+  readonly right: boolean;
+}
+
+async function judge(
+  deps: SignInDependencies,
+  { email, password }: { readonly email: string; readonly password: string },
+  asker: Asker,
+): Promise<Judged> {
+  const account = await findAccount(deps, email);
+  // Checked all the same, so that an account's absence takes as long.
+  const hash =
+    account === undefined
+      ? NOBODYS_HASH
+      : await deps.vault.unseal(account.id, account.state.passwordHash);
+  return { account, right: await deps.passwords.verify(hash, password, asker) };
+}
+
+/** Not waited for: how long recording takes would tell a known address from an unknown one. */
+function leaveTrail(
+  { signInAudit, clock }: SignInDependencies,
+  { email, clientAddress, requestId, log }: SignInRequest,
+  accountId: string | undefined,
+): void {
+  log.warn({ client: clientAddress }, 'A sign-in was refused.');
+  signInAudit
+    .refused({ accountId, email, clientAddress, requestId, time: clock.now() })
+    .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
+}
+
+/**
+ * The account that the pair signs in to. Each try counts as a wrong one until it has proved right, so
+ * that guessing in parallel gains nothing.
+ * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many wrong tries
+ * @throws {BudgetExceeded} too many wait for their password to be hashed
+ */
+export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
+  const { client, counts, asker } = attemptOf(request, deps);
+  await take(deps, counts);
+  let judged: Judged;
+  try {
+    judged = await judge(deps, request, asker);
+  } catch (error) {
+    // A pair that is not judged was not wrong.
+    await giveBack(deps.rateLimiter, counts);
+    throw error;
+  }
+  const { account, right } = judged;
+  if (account === undefined || !right) {
+    leaveTrail(deps, request, account?.id);
+    throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
+  }
+  await giveBack(deps.rateLimiter, counts);
+  return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
+}
+
+/** A refused sign-in, as the API saw it. */
+export interface RefusedSignIn {
+  /** The account that the address is of; absent where it is nobody's. */
+  readonly accountId: string | undefined;
+  readonly email: string;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+}
+
+export interface SignInAudit {
+  /** Resolves when it is recorded, or counted among those left out. */
+  refused(attempt: RefusedSignIn): Promise<void>;
+}
+
+/** Leaves a trail of refused sign-ins in the log, bounded however many there are. */
+export function createSignInAudit(deps: {
+  readonly actors: ActorSystem;
+  readonly vault: Vault;
+  /** Keys the hashes of addresses that are no account's. */
+  readonly addressKey: Buffer;
+}): SignInAudit {
+  const { actors, vault } = deps;
+  /** Left out in the present hour, by trail: at most one entry for each account and one more. */
+  let leftOut = { hour: -1, counts: new Map<string, number>() };
+
+  function countLeftOut(trail: string, now: number): number {
+    const hour = hourOf(now);
+    if (hour > leftOut.hour) leftOut = { hour, counts: new Map() };
+    const count = (leftOut.counts.get(trail) ?? 0) + 1;
+    leftOut.counts.set(trail, count);
+    return count;
+  }
+
+  function targetOf({ accountId, email, clientAddress }: RefusedSignIn): SignInTarget {
+    if (accountId !== undefined) return { kind: 'account', accountId };
+    // The same key for two purposes: the prefix keeps a client from being taken for an address.
+    const client = createHmac('sha256', deps.addressKey)
+      .update(`client\0${clientAddress}`)
+      .digest('hex');
+    return { kind: 'unknown', address: addressHmac(deps, email), client };
+  }
+
+  async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
+    const { accountId, clientAddress, requestId, time } = attempt;
+    const client =
+      accountId === undefined ? {} : { client: await vault.seal(accountId, clientAddress) };
+    return firstCommand(time, { kind: 'anonymous' }, { requestId, ...client });
+  }
+
+  return {
+    async refused(attempt) {
+      const { time: now } = attempt;
+      const target = targetOf(attempt);
+      const trail = signInTrail(target, now);
+      const context = await contextOf(attempt);
+      const recorded = await actors.send(
+        signInTrailAggregate,
+        trail,
+        { type: 'RecordRefusal', target, now },
+        context,
+      );
+      if (!recorded.accepted || recorded.events.length > 0) return;
+      const count = countLeftOut(trail, now);
+      const noted = { ...context, commandId: newCommandId(now) };
+      await actors.send(
+        signInTrailAggregate,
+        trail,
+        { type: 'NoteLeftOut', target, count, now },
+        noted,
+      );
+    },
+  };
+}

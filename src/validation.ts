@@ -1,0 +1,205 @@
+import { type ErrorDetails, ServiceError } from './errors.ts';
+import Type, { type TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { TValidationError } from 'typebox/error';
+import { Settings } from 'typebox/system';
+
+/** Fields named in one answer: a body of a million faults is not sent back to its sender. */
+const MAX_FIELDS = 200;
+/** Fewer, so that they never crowd out what is wrong with fields that are known. */
+const MAX_UNKNOWN = 100;
+const MAX_NAME_CHARACTERS = 100;
+
+/** What is wrong with a request, gathered field by field so that one answer says all of it. */
+export class ValidationIssues {
+  readonly #fields = new Map<string, string[]>();
+  /** The first step of each field's name, also of fields that the answer has no room for. */
+  readonly #concerned = new Set<string>();
+  #unknown = 0;
+
+  get any(): boolean {
+    return this.#concerned.size > 0;
+  }
+
+  add(field: string, message: string): void {
+    this.#concern(field);
+    const name =
+      field.length > MAX_NAME_CHARACTERS ? `${field.slice(0, MAX_NAME_CHARACTERS)}…` : field;
+    const known = this.#fields.get(name);
+    if (known !== undefined) {
+      if (!known.includes(message)) known.push(message);
+    } else if (this.#fields.size < MAX_FIELDS) this.#fields.set(name, [message]);
+  }
+
+  addUnknown(field: string): void {
+    this.#unknown += 1;
+    if (this.#unknown <= MAX_UNKNOWN) this.add(field, 'Is not a known field.');
+    else this.#concern(field);
+  }
+
+  /** Whether anything is wrong with the field of the body or within it. */
+  has(field: string): boolean {
+    return this.#concerned.has(field);
+  }
+
+  /** @throws {ServiceError} `validation_error`, where anything was added */
+  throwIfAny(): void {
+    const [first] = this.#fields;
+    if (first === undefined) return;
+    const [field, [message = '']] = first;
+    const more = this.#fields.size - 1;
+    const rest = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'field' : 'fields'})`;
+    throw new ServiceError('validation_error', `${field}: ${message}${rest}`, {
+      details: Object.fromEntries(this.#fields) satisfies ErrorDetails,
+    });
+  }
+
+  #concern(field: string): void {
+    this.#concerned.add(field.split('.', 1)[0] ?? field);
+  }
+}
+
+/** Of the names in a record, such as those of headers. */
+const MAX_RECORD_NAME_CHARACTERS = 256;
+
+function limitOf(schema: TSchema, bound: 'maxLength' | 'maxItems' | 'maxProperties'): number {
+  const limit: unknown = Reflect.get(schema, bound);
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
+}
+
+/** A character is one unit of UTF-16 or two; none is left in halves. */
+function cutText(text: string, limit: number): string {
+  const most = 2 * limit + 2;
+  return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+}
+
+/**
+ * What of a value its schema knows, and of what is too long or too many no more than it takes to see
+ * that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
+ * those are named in `issues` here. A list or object where there is to be none comes back empty.
+ */
+export function stripUnknown(
+  schema: TSchema,
+  value: unknown,
+  issues: ValidationIssues,
+  path: readonly string[] = [],
+): unknown {
+  const within = (inner: TSchema, each: unknown, step: string): unknown =>
+    stripUnknown(inner, each, issues, [...path, step]);
+
+  if (typeof value === 'string') return cutText(value, limitOf(schema, 'maxLength'));
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    if (!Type.IsArray(schema)) return [];
+    const first: unknown[] = value.slice(0, limitOf(schema, 'maxItems') + 1);
+    return first.map((each, n) => within(schema.items, each, String(n)));
+  }
+  const entries = Object.entries(value);
+  if (Type.IsObject(schema)) {
+    const { properties } = schema;
+    const known: [string, unknown][] = [];
+    for (const [name, each] of entries) {
+      const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (inner === undefined) issues.addUnknown([...path, name].join('.'));
+      else known.push([name, within(inner, each, name)]);
+    }
+    return Object.fromEntries(known);
+  }
+  if (Type.IsRecord(schema)) {
+    const first = entries.slice(0, limitOf(schema, 'maxProperties') + 1);
+    return Object.fromEntries(
+      first.map(([name, each]) => [cutText(name, MAX_RECORD_NAME_CHARACTERS), each]),
+    );
+  }
+  return {};
+}
+
+// The default of 8 would hide the ninth mistake of a request.
+Settings.Set({ maxErrors: 200 });
+
+const NESTED_LEVELS = 4;
+
+const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const TYPE_NAMES: Readonly<Record<string, string>> = { integer: 'whole number' };
+
+/** What the client reads of a bound that was crossed. */
+const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
+  minimum: (limit) => `Must be at least ${limit}.`,
+  maximum: (limit) => `Must be at most ${limit}.`,
+  minLength: (limit) =>
+    limit === 1 ? 'Must not be empty.' : `Must have at least ${plural(limit, 'character')}.`,
+  maxLength: (limit) => `Must have at most ${plural(limit, 'character')}.`,
+  maxItems: (limit) => `Must have at most ${plural(limit, 'item')}.`,
+  maxProperties: (limit) => `Must have at most ${limit} entries.`,
+};
+
+function messageOf(error: TValidationError): string {
+  if (error.keyword === 'type') {
+    const type = String(error.params.type);
+    return `Must be ${article(TYPE_NAMES[type] ?? type)}.`;
+  }
+  if (error.keyword === 'enum') return `Must be one of ${error.params.allowedValues.join(', ')}.`;
+  const bound = BOUNDS[error.keyword];
+  if (bound !== undefined && 'limit' in error.params) return bound(Number(error.params.limit));
+  return 'Does not have the right form.';
+}
+
+/** `/wait_for/selector` → `wait_for.selector`. */
+function fieldName(pointer: string, ...more: string[]): string {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return [...steps, ...more].join('.');
+}
+
+function addError(issues: ValidationIssues, error: TValidationError): void {
+  if (error.keyword === 'required') {
+    for (const name of error.params.requiredProperties) {
+      issues.add(fieldName(error.instancePath, name), 'Is required.');
+    }
+  } else issues.add(fieldName(error.instancePath), messageOf(error));
+}
+
+/** Text that no document and no log can hold is refused wherever it stands. */
+function checkText(issues: ValidationIssues, value: unknown, path: readonly string[]): void {
+  if (typeof value === 'string') {
+    const field = path.join('.');
+    if (!value.isWellFormed()) issues.add(field, 'Must be well-formed Unicode.');
+    if (value.includes('\0')) issues.add(field, 'Must not contain the character NUL.');
+  } else if (typeof value === 'object' && value !== null && path.length < NESTED_LEVELS) {
+    for (const [name, each] of Object.entries(value)) checkText(issues, each, [...path, name]);
+  }
+}
+
+export type Check<S extends TObject> = (
+  body: object,
+  issues: ValidationIssues,
+) => body is Static<S> & object;
+
+/**
+ * Compiles a schema of closed objects once; the check adds to `issues` all that is wrong at the same
+ * time, and its work is bounded by the schema, whatever the body holds.
+ * @param forms field name (`*` for any item) → what its pattern demands, in words
+ */
+export function compile<const S extends TObject>(
+  schema: S,
+  forms: Readonly<Record<string, string>> = {},
+): Check<S> {
+  const validator = Compile(schema);
+  return (body, issues): body is Static<S> & object => {
+    const known = stripUnknown(schema, body, issues);
+    checkText(issues, known, []);
+    if (validator.Check(known)) return !issues.any;
+    for (const error of validator.Errors(known)) {
+      const field = fieldName(error.instancePath);
+      const form = forms[field.replaceAll(/\.\d+(?=\.|$)/g, '.*')];
+      if (error.keyword === 'pattern' && form !== undefined) issues.add(field, form);
+      else addError(issues, error);
+    }
+    if (!issues.any) throw new ServiceError('validation_error');
+    return false;
+  };
+}
