@@ -1,8 +1,10 @@
 /** What a renderer reports becomes an event of its conversion, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { conversionActor } from '../application/kinds.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
+import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
 import type { ConversionCommand } from '../domain/conversion.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
@@ -52,8 +54,12 @@ interface Recorded {
   readonly blobs: readonly StagedBlob[];
 }
 
-/** What stands for a report that is too large to be recorded. */
-const unusable = (report: CompletedReport): FailedReport => ({
+/** What is recorded of a PDF that cannot be kept. The blobs of a failed conversion are deleted. */
+const failedInstead = (
+  report: CompletedReport,
+  code: FailedReport['code'],
+  message: string,
+): FailedReport => ({
   kind: 'failed',
   conversionId: report.conversionId,
   accountId: report.accountId,
@@ -61,9 +67,26 @@ const unusable = (report: CompletedReport): FailedReport => ({
   attempt: report.attempt,
   at: report.at,
   ...(report.startedAt !== undefined && { startedAt: report.startedAt }),
-  code: 'renderer_failed',
-  message: 'The renderer reported more than can be recorded.',
+  code,
+  message,
 });
+
+/**
+ * Room was there when the conversion was accepted. Others that waited at the same time may have taken it:
+ * nobody knew the size of their PDFs. The read model is a moment behind, by one PDF of each slot at most.
+ */
+function withinRoom(report: RenderReport, { budgets, readModel }: OutcomesDependencies) {
+  if (report.kind !== 'completed') return report;
+  const budget = budgets.get('maxAccountStoredBytes');
+  const stored = readModel.query(storedBlobQueries).bytesOf(report.accountId);
+  const { bytes } = report.document;
+  if (stored + bytes <= budget.limit) return report;
+  budget.refuse();
+  const message =
+    `The PDF has ${bytes} bytes, and the account's documents take ${stored} of the ${budget.limit} ` +
+    'that it may store. Wait until the retention of older ones has ended, or ask the operator for more.';
+  return failedInstead(report, 'too_large', message);
+}
 
 async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): Promise<Recorded> {
   switch (report.kind) {
@@ -72,7 +95,10 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
     case 'completed': {
       const content = Buffer.from(report.manifest);
       // No renderer of ours makes one; refusing the report would only bring it again for ever.
-      if (content.length > MAX_MANIFEST_BYTES) return recordOf(unusable(report), blobs, vault);
+      if (content.length > MAX_MANIFEST_BYTES) {
+        const message = 'The renderer reported more than can be recorded.';
+        return recordOf(failedInstead(report, 'renderer_failed', message), blobs, vault);
+      }
       const staged = blobs.stage(report.conversionId, 'manifest', content);
       const { manifest: _, ...outcome } = report;
       const command = { ...outcome, type: 'CompleteConversion', manifest: staged.ref } as const;
@@ -98,6 +124,7 @@ function mayPass(error: unknown): boolean {
 interface OutcomesDependencies {
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly queue: RenderQueue;
@@ -169,11 +196,12 @@ async function acceptedFrom(
 /** @returns the type of the last event, if there is a new one */
 async function record(
   report: RenderReport,
-  { actors, blobs, vault }: OutcomesDependencies,
+  deps: OutcomesDependencies,
 ): Promise<string | undefined> {
+  const { actors, blobs, vault } = deps;
   const { conversionId, renderer, attempt, kind, at } = report;
   const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
-  const recording = await recordOf(report, blobs, vault);
+  const recording = await recordOf(withinRoom(report, deps), blobs, vault);
   // What comes after the end leaves nothing that its retention would have to find again.
   const { status } = (await actors.read(conversionActor, conversionId)).state;
   const late = status === 'completed' || status === 'failed';

@@ -16,6 +16,7 @@ import { operatorContext } from '../../src/application/operator.ts';
 import { requestConversion } from '../../src/application/request-conversion.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { type BudgetLimits, BUDGETS, Budgets } from '../../src/budgets.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
@@ -89,6 +90,10 @@ function countOf(dataDir: string, type: string): number {
 export const conversionsOf = (events: readonly LogEvent[]): string[] =>
   events.map(({ data }) => (JSON.parse(data) as { conversionId: string }).conversionId);
 
+const DEFAULT_LIMITS = Object.fromEntries(
+  Object.entries(BUDGETS).map(([key, setting]) => [key, setting.default]),
+) as BudgetLimits;
+
 async function openNode(dataDir: string, name: string, clock: { now(): number }) {
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
@@ -121,6 +126,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     store,
     blobs,
     vault,
+    budgets: new Budgets(DEFAULT_LIMITS),
     actors,
     readModel,
     runner,
