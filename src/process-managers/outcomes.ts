@@ -1,9 +1,11 @@
 /** What a renderer reports becomes an event of its conversion, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import { hasContentOfLength } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
+import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
 import { conversionAggregate, type ConversionCommand } from '../domain/conversion.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
@@ -53,8 +55,12 @@ interface Recorded {
   readonly blobs: readonly StagedBlob[];
 }
 
-/** What stands for a report that cannot be recorded: it would come again for ever. */
-const unusable = (report: CompletedReport, message: string): FailedReport => ({
+/** What is recorded of a PDF that cannot be kept. The blobs of a failed conversion are deleted. */
+const failedInstead = (
+  report: CompletedReport,
+  code: FailedReport['code'],
+  message: string,
+): FailedReport => ({
   kind: 'failed',
   conversionId: report.conversionId,
   accountId: report.accountId,
@@ -62,12 +68,29 @@ const unusable = (report: CompletedReport, message: string): FailedReport => ({
   attempt: report.attempt,
   at: report.at,
   ...(report.startedAt !== undefined && { startedAt: report.startedAt }),
-  code: 'renderer_failed',
+  code,
   message,
 });
 
 const TOO_MUCH = 'The renderer reported more than can be recorded.';
 const CONTRADICTION = 'The renderer stored another document than it reported.';
+
+/**
+ * Room was there when the conversion was accepted. Others that waited at the same time may have taken it:
+ * nobody knew the size of their PDFs. The read model is a moment behind, by one PDF of each slot at most.
+ */
+function withinRoom(report: RenderReport, { budgets, readModel }: OutcomesDependencies) {
+  if (report.kind !== 'completed') return report;
+  const budget = budgets.get('maxAccountStoredBytes');
+  const stored = readModel.query(storedBlobQueries).bytesOf(report.accountId);
+  const { bytes } = report.document;
+  if (stored + bytes <= budget.limit) return report;
+  budget.refuse();
+  const message =
+    `The PDF has ${bytes} bytes, and the account's documents take ${stored} of the ${budget.limit} ` +
+    'that it may store. Wait until the retention of older ones has ended, or ask the operator for more.';
+  return failedInstead(report, 'too_large', message);
+}
 
 async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): Promise<Recorded> {
   switch (report.kind) {
@@ -76,7 +99,7 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
     case 'requeued':
       return { command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
-      const refused = (why: string) => recordOf(unusable(report, why), blobs, vault);
+      const refused = (why: string) => recordOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
       const { accountId, conversionId, document, pdf } = report;
       const content = new UnencryptedText(report.manifest);
       // No renderer of ours makes such reports.
@@ -109,6 +132,7 @@ function mayPass(error: unknown): boolean {
 interface OutcomesDependencies {
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly queue: RenderQueue;
@@ -177,11 +201,12 @@ async function acceptedFrom(
 /** @returns the type of the last event, if there is a new one */
 async function record(
   report: RenderReport,
-  { actors, blobs, vault }: OutcomesDependencies,
+  deps: OutcomesDependencies,
 ): Promise<string | undefined> {
+  const { actors, blobs, vault } = deps;
   const { conversionId, renderer, attempt, kind, at } = report;
   const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
-  const recording = await recordOf(report, blobs, vault);
+  const recording = await recordOf(withinRoom(report, deps), blobs, vault);
   // What comes after the end leaves nothing that its retention would have to find again.
   const { status } = (await actors.read(conversionAggregate, conversionId)).state;
   const late = status === 'completed' || status === 'failed';

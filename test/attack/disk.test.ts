@@ -12,15 +12,16 @@ import { type Service, startService } from '../support/service.ts';
 
 const MiB = 2 ** 20;
 
-/** The place that documents take: files, rows, and the pages of the database, free ones too. */
+/** The place that documents take: files (but for the one that names the log), rows, and all pages of the database. */
 function stored(dataDir: string) {
-  const files = readdirSync(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true });
+  const root = join(dataDir, 'blobs');
+  const files = readdirSync(root, { recursive: true, withFileTypes: true });
   const db = new Sqlite(join(dataDir, 'pressledger.db'), { readonly: true });
   const number = (sql: string): number => db.prepare<[], number>(sql).pluck().get() ?? 0;
   try {
     return {
       fileBytes: files
-        .filter((each) => each.isFile())
+        .filter((each) => each.isFile() && each.parentPath !== root)
         .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0),
       rows: number('SELECT count(*) FROM blobs'),
       databaseBytes: number('PRAGMA page_count') * number('PRAGMA page_size'),
@@ -68,6 +69,30 @@ void test('failed conversions leave no documents on the disk', async (t) => {
   const [account] = log.filter(({ type }) => type === 'AccountOpened');
   const { accountId } = JSON.parse(account?.data ?? '{}') as { accountId: string };
   t.equal(balanceOf(log, accountId), 100, 'it cost nothing');
+});
+
+void test('what waits at the same time stores no more than the account may', async (t) => {
+  const quota = 60_000;
+  const env = { MAX_ACCOUNT_STORED_BYTES: String(quota), RENDER_CONCURRENCY: '1' };
+  const service = await startService(t, { ...env, RATE_LIMIT_PRO: '100000' });
+  const client = service.client();
+  // All others are accepted while it waits: of none is the size known.
+  const slow = await client.create({ html: '<h1>x</h1>', wait_for: { delay_ms: 5000 } });
+  const ids = [slow.id];
+  for (let n = 0; n < 9; n += 1) ids.push((await client.create({ html: '<h1>x</h1>' })).id);
+  const records = await Promise.all(ids.map((id) => client.wait(id)));
+  const failed = records.filter(({ status }) => status === 'failed');
+  t.ok(failed.length > 0 && failed.length < records.length);
+  for (const { error_message: text } of failed) t.match(text, /of the 60000 that it may store/);
+  const log = await eventually('deletion and refund of each', () => {
+    const events = readLog(service.place.dataDir);
+    const count = (type: string) => events.filter((event) => event.type === type).length;
+    return count('ConversionExpired') + count('CreditRefunded') === 2 * failed.length
+      ? events
+      : undefined;
+  });
+  t.strictSame(violations(log, { settled: true }), []);
+  t.ok(stored(service.place.dataDir).fileBytes <= quota);
 });
 
 const QUOTA = 100_000;

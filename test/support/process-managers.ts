@@ -19,6 +19,7 @@ import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
+import { type BudgetLimits, BUDGETS, Budgets } from '../../src/budgets.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
@@ -110,6 +111,10 @@ function countOf(dataDir: string, type: string): number {
 export const conversionsOf = (events: readonly LogEvent[]): string[] =>
   events.map(({ data }) => (JSON.parse(data) as { conversionId: string }).conversionId);
 
+const DEFAULT_LIMITS = Object.fromEntries(
+  Object.entries(BUDGETS).map(([key, setting]) => [key, setting.default]),
+) as BudgetLimits;
+
 async function openNode(dataDir: string, name: string, clock: { now(): number }) {
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
@@ -144,6 +149,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     blobs,
     keyring,
     vault,
+    budgets: new Budgets(DEFAULT_LIMITS),
     actors,
     readModel,
     runner,
