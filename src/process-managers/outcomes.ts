@@ -99,7 +99,8 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
     case 'requeued':
       return { command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
-      const refused = (why: string) => recordOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
+      const refused = (why: string) =>
+        recordOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
       const { accountId, conversionId, document, pdf } = report;
       const content = new UnencryptedText(report.manifest);
       // No renderer of ours makes such reports.
