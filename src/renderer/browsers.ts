@@ -97,7 +97,8 @@ export class Browsers {
     const discard = (): void => void this.discard(browser);
     const maxBytes = this.#maxWarmBytes + this.#options.maxPageBytes;
     // All of it: which of its processes the page made grow is not known, and the next one is soon up.
-    const memory = new ChromeMemory(chrome.pid, maxBytes, () => killGroup(chrome.pid));
+    const kill = (): void => killGroup(chrome.pid);
+    const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
     const browser: Browser = { chrome, tabs: new WarmTabs(chrome.connection, discard), memory };
     this.#born.set(browser, performance.now());
     chrome.connection.onDisconnect(discard);

@@ -7,14 +7,12 @@ import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, unlessLate } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
-import { maxProcessBytes } from './chrome/memory.ts';
+import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import { renderDocument } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
 import { templateFault } from './chrome/template-fault.ts';
 import type { ExplainNetwork } from './chrome/watch.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
-import { pageManifest } from './page-manifest.ts';
-import { Peers } from './peers.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -24,6 +22,8 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
+import { pageManifest } from './page-manifest.ts';
+import { Peers } from './peers.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -55,6 +55,7 @@ async function launch(): Promise<LaunchedChrome> {
     directory: settings.directory,
     proxyPort: port,
     maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
+    maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
   peers.add(launched.pid);
   tell({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });

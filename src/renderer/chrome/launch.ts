@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { Cgroup, removeCgroup } from './cgroup.ts';
 import { Connection, type Result } from './connection.ts';
 import { unlessLate } from './deadline.ts';
 import { ChromeGone, ChromeStartError } from './failure.ts';
@@ -22,6 +23,8 @@ export interface LaunchOptions {
   readonly proxyPort: number;
   /** The most data that each of its processes may map, as the kernel counts it; default: no limit. */
   readonly maxProcessBytes?: number;
+  /** The most memory of all its processes together, where the kernel bounds it; default: no limit. */
+  readonly maxChromeBytes?: number;
 }
 
 export interface LaunchedChrome {
@@ -38,6 +41,8 @@ export interface LaunchedChrome {
   /** Why there is no sandbox. */
   readonly sandboxNote: string | undefined;
   readonly connection: Connection;
+  /** Bounds its memory; undefined where the service may make no control group. */
+  readonly cgroup: Cgroup | undefined;
   /** Ends every process of this browser and removes its profile. */
   end(): Promise<void>;
 }
@@ -93,9 +98,16 @@ function spawnChrome(
   { path, maxProcessBytes }: LaunchOptions,
   flags: readonly string[],
   profile: string,
+  cgroup: Cgroup | undefined,
 ): Started {
   const own = ['--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
-  const [command = path, ...args] = [...wrappers(maxProcessBytes), path, ...flags, ...own];
+  const [command = path, ...args] = [
+    ...(cgroup?.enter ?? []),
+    ...wrappers(maxProcessBytes),
+    path,
+    ...flags,
+    ...own,
+  ];
   const output = openSync(join(profile, OUTPUT_FILE), 'a', 0o600);
   try {
     const child = spawn(command, args, {
@@ -134,6 +146,8 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
 async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
   const flags = chromeFlags({ proxyPort: options.proxyPort, sandbox });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
+  const { maxChromeBytes } = options;
+  const cgroup = maxChromeBytes === undefined ? undefined : Cgroup.make(profile, maxChromeBytes);
   let started: Started | undefined;
   const end = async (): Promise<void> => {
     if (started !== undefined) {
@@ -141,13 +155,14 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       await unlessLate(started.ended, END_TIMEOUT_MS);
       started.connection.close();
     }
+    if (cgroup) await removeCgroup(cgroup.path);
     await removeProfile(profile);
   };
   let ending: Promise<void> | undefined;
   try {
-    started = spawnChrome(options, flags, profile);
+    started = spawnChrome(options, flags, profile, cgroup);
     const { pid, connection } = started;
-    recordProcess(pid, profile);
+    recordProcess(pid, profile, cgroup?.path);
     const { product, revision } = await askVersion(started);
     return {
       pid,
@@ -158,6 +173,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       sandboxed: sandbox,
       sandboxNote: undefined,
       connection,
+      cgroup,
       end: () => {
         ending ??= end();
         return ending;
