@@ -135,7 +135,10 @@ module.exports = {
     only(
       'renderer-chrome-stands-alone',
       '^src/renderer/chrome/',
-      ['^src/renderer/chrome/', '^src/domain/(events|page|render-manifest|request-document)\\.ts$'],
+      [
+        '^src/renderer/(chrome|pdf)/',
+        '^src/domain/(events|page|render-manifest|request-document)\\.ts$',
+      ],
       'What drives Chrome knows nothing of the service.',
     ),
     only(
@@ -167,7 +170,7 @@ module.exports = {
         '^src/application/',
         '^src/read-model/',
         '^src/[^/]+/port\\.ts$',
-        '^src/renderer/egress/address\\.ts$',
+        '^src/renderer/egress/policy\\.ts$',
         '^src/keyring/vault\\.ts$',
         '^src/(clock|ids|errors|log|config)\\.ts$',
         PLAIN,

@@ -1,9 +1,9 @@
 /** The render workers, and the hand that ends what a stuck one left running. */
-
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
-import { Affinity } from './affinity.ts';
 import { unlessLate } from './chrome/deadline.ts';
+import { killGroup } from './chrome/processes.ts';
+import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
 import type {
   ChromeInfo,
   RenderResult,
@@ -13,7 +13,87 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
-import { Threads } from './threads.ts';
+
+export class Threads {
+  /** More than one while the next takes over from one that is worn out. */
+  readonly #chromes = new Map<number, Set<number>>();
+  readonly #tasks = new Map<string, number>();
+  missing: string | undefined;
+
+  note(notice: WorkerNotice): void {
+    switch (notice.kind) {
+      case 'chromeStarted': {
+        const chromes = this.#chromes.get(notice.threadId) ?? new Set();
+        this.#chromes.set(notice.threadId, chromes.add(notice.pid));
+        this.missing = undefined;
+        break;
+      }
+      case 'chromeEnded':
+        this.#chromes.get(notice.threadId)?.delete(notice.pid);
+        break;
+      case 'chromeMissing':
+        this.missing = notice.message;
+        break;
+      case 'taskTaken':
+        this.#tasks.set(notice.conversionId, notice.threadId);
+        break;
+    }
+  }
+
+  killChromesOf(conversionId: string): void {
+    this.#kill(this.#tasks.get(conversionId) ?? -1);
+  }
+
+  taskEnded(conversionId: string): void {
+    this.#tasks.delete(conversionId);
+  }
+
+  /** Ends the Chromes of threads that are no more. */
+  killOrphans(living: readonly number[]): void {
+    for (const thread of this.#chromes.keys()) {
+      if (living.includes(thread)) continue;
+      this.#kill(thread);
+      this.#chromes.delete(thread);
+    }
+  }
+
+  #kill(thread: number): void {
+    for (const pid of this.#chromes.get(thread) ?? []) killGroup(pid);
+  }
+}
+
+/** Which worker a document should go to: one with a warm tab of its account, else the longest idle. */
+
+export class Affinity {
+  /** By worker, the accounts it is warm for; workers and accounts used last come last. */
+  readonly #accounts = new Map<number, readonly string[]>();
+
+  /** @param idle workers that have nothing to do; at least one */
+  choose(accountId: string, idle: readonly number[]): number | undefined {
+    const used = [...this.#accounts.keys()];
+    const lastUsed = (worker: number): number => used.indexOf(worker);
+    const inTurn = idle.toSorted((a, b) => lastUsed(a) - lastUsed(b));
+    const warm = inTurn.findLast((each) => this.#accounts.get(each)?.includes(accountId));
+    const chosen = warm ?? inTurn[0];
+    if (chosen !== undefined) this.#note(chosen, accountId);
+    return chosen;
+  }
+
+  /** Workers that are no more are forgotten. */
+  keep(living: readonly number[]): void {
+    for (const worker of this.#accounts.keys()) {
+      if (!living.includes(worker)) this.#accounts.delete(worker);
+    }
+  }
+
+  #note(worker: number, accountId: string): void {
+    const others = (this.#accounts.get(worker) ?? []).filter((each) => each !== accountId);
+    this.#accounts.delete(worker);
+    this.#accounts.set(worker, [...others, accountId].slice(-WARM_ACCOUNTS));
+  }
+}
+
+/** The render workers, and the hand that ends what a stuck one left running. */
 
 /** A worker ends its job by its deadline; this long after it, the job is taken from it. */
 const BACKSTOP_MS = 1_000;

@@ -10,8 +10,8 @@ import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import { renderDocument } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
-import { templateFault } from './chrome/template-fault.ts';
-import type { ExplainNetwork } from './chrome/watch.ts';
+import { templateFault } from './chrome/render.ts';
+import type { ExplainNetwork } from './chrome/navigation.ts';
 import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type {
   RenderResult,
@@ -22,7 +22,7 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
-import { pageManifest } from './page-manifest.ts';
+import { pageManifest } from './manifest.ts';
 import { Peers } from './peers.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import tap, { test } from 'tap';
 import type { Command, Result } from '../../src/renderer/chrome/connection.ts';
-import { type PdfFile, savePdf } from '../../src/renderer/chrome/pdf-file.ts';
+import { type PdfFile, savePdf } from '../../src/renderer/pdf/finish.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
 const renderer = await startTestRenderer();

@@ -1,7 +1,7 @@
 /** Which HTML is taken to do nothing but lie there. A wrong yes would let a script into a shared window. */
 import t from 'tap';
 import { invoice, letter, scripted } from '../../bench/documents.ts';
-import { isPlain } from '../../src/renderer/chrome/plain.ts';
+import { isPlain } from '../../src/renderer/chrome/load.ts';
 
 const plain = [
   '<p>text</p>',

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts';
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { ServiceError } from '../../errors.ts';
-import { refusalOfUrl } from '../../renderer/egress/address.ts';
+import { refusalOfUrl } from '../../renderer/egress/policy.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from '../schemas/conversion-request.ts';
 import type { Issues } from '../schemas/issues.ts';
 import { compile } from '../schemas/validate.ts';

@@ -1,13 +1,11 @@
 /** When a page is taken to be complete. Every wait here ends by itself: then the page prints as it is. */
+import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused } from './connection.ts';
 import { type Deadline, unlessLate } from './deadline.ts';
 import { PageFailure } from './failure.ts';
-import type { NetworkActivity } from './network-activity.ts';
 import type { Tab } from './tab.ts';
-import type { Waits } from './waits.ts';
-import type { DocumentWatch } from './watch.ts';
-import { ask } from './world.ts';
+import type { DocumentWatch } from './navigation.ts';
 
 const READY_CAP_MS = 10_000;
 const IDLE_CAP_MS = 10_000;
@@ -167,5 +165,99 @@ async function waitForSelector(tab: Tab, selector: string, deadline: Deadline): 
       );
     }
     await tab.untilGone(pause(SELECTOR_POLL_MS));
+  }
+}
+
+/**
+ * Questions to the page, asked in a world that its scripts cannot reach: there, what a page did to
+ * Promise, Object.prototype or requestAnimationFrame does not exist.
+ */
+
+/** @returns the value, by JSON; undefined where the document went away meanwhile or it threw */
+export async function ask<T>(tab: Tab, expression: string): Promise<T | undefined> {
+  const { executionContextId } = await tab.send('Page.createIsolatedWorld', {
+    frameId: tab.frameId,
+    worldName: 'pressledger',
+  });
+  const { result, exceptionDetails } = await tab.send('Runtime.evaluate', {
+    expression,
+    contextId: executionContextId,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return exceptionDetails === undefined ? (result.value as T) : undefined;
+}
+
+/** What a document was waited for, and which of it was given up. */
+
+export class Waits {
+  readonly list: ManifestWait[] = [];
+
+  note(what: ManifestWait['for'], ms: number, capped = false): void {
+    this.list.push({ for: what, ms, ...(capped ? { capped } : {}) });
+  }
+
+  /** @param held whether the wait ended as it should; default: always */
+  async measure<T>(
+    what: ManifestWait['for'],
+    wait: Promise<T>,
+    held: (result: T) => boolean = () => true,
+  ): Promise<T> {
+    const started = performance.now();
+    const result = await wait;
+    this.note(what, performance.now() - started, !held(result));
+    return result;
+  }
+}
+
+/** Which requests of a page, its frames and its workers are under way. Must start before the page does. */
+
+/** As browsers' tools have it: nothing under way for this long. */
+const QUIET_MS = 500;
+
+export class NetworkActivity {
+  /** The session that spoke of a request last, by the request. */
+  readonly #open = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #tell: (() => void) | undefined;
+
+  constructor(tab: Tab) {
+    tab.onEach('Network.requestWillBeSent', ({ requestId, type, request }, session) => {
+      // A stream never ends, and what lies in the document itself is no traffic.
+      if (type === 'EventSource' || request.url.startsWith('data:')) return;
+      this.#open.set(requestId, session);
+      this.#changed();
+    });
+    const ended = ({ requestId }: { requestId: string }): void => {
+      this.#open.delete(requestId);
+      this.#changed();
+    };
+    tab.onEach('Network.responseReceived', ({ requestId }, session) => {
+      if (this.#open.has(requestId)) this.#open.set(requestId, session);
+    });
+    tab.onEach('Network.loadingFinished', ended);
+    tab.onEach('Network.loadingFailed', ended);
+    // A worker that ends, or a frame that is removed, takes its requests with it.
+    tab.onEach('Target.detachedFromTarget', ({ sessionId }) => {
+      for (const [requestId, session] of this.#open) {
+        if (session === sessionId) this.#open.delete(requestId);
+      }
+      this.#changed();
+    });
+  }
+
+  /** Resolves once nothing has been under way for half a second; perhaps never: the caller sets a cap. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tell = resolve;
+      this.#changed();
+    });
+  }
+
+  #changed(): void {
+    clearTimeout(this.#timer);
+    if (this.#tell !== undefined && this.#open.size === 0) {
+      this.#timer = setTimeout(this.#tell, QUIET_MS);
+    }
   }
 }

@@ -1,19 +1,20 @@
 /** One document, from request to PDF, in a tab that is its account's. */
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { BodyHashes } from './body-hashes.ts';
+import { BodyHashes } from './page-log.ts';
+import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
-import { loadDocument, writeDocument } from './load.ts';
-import { NetworkActivity } from './network-activity.ts';
-import { type PageErrors, readPageErrors } from './page-errors.ts';
-import { type PdfFile, savePdf } from './pdf-file.ts';
-import { isPlain } from './plain.ts';
+import { ChromeGone, PageFailure } from './failure.ts';
+import { isPlain, loadDocument, writeDocument } from './load.ts';
+import { NetworkActivity } from './ready.ts';
+import { type PageErrors, readPageErrors } from './page-log.ts';
+import { type PdfFile, savePdf } from '../pdf/finish.ts';
 import { pageRangeFailure, pagesAskedFor, printPage } from './print.ts';
 import { maySeeScrolling, scrollThrough, settle, waitFor } from './ready.ts';
-import { ResourceLog } from './resource-log.ts';
-import type { Tab } from './tab.ts';
-import { Waits } from './waits.ts';
-import { DocumentWatch, type ExplainNetwork } from './watch.ts';
+import { ResourceLog } from './page-log.ts';
+import { Tab } from './tab.ts';
+import { Waits } from './ready.ts';
+import { DocumentWatch, type ExplainNetwork } from './navigation.ts';
 
 export interface RenderOrder {
   readonly request: RequestDocument;
@@ -152,4 +153,43 @@ async function save(
   const ranges = options.page_ranges;
   if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
   return file;
+}
+
+/**
+ * Whose fault a crash is. Of some header and footer templates Chrome's tab dies, or does not print, each
+ * time, so that another try is in vain; of a page that crashes nothing of the kind is known.
+ */
+
+/**
+ * Prints the templates of a document that crashed in a new tab, around nothing.
+ * @returns the failure that they are, where that tab dies of them too, or does not print
+ */
+export async function templateFault(
+  connection: Connection,
+  request: RequestDocument,
+  options: PrintOptions,
+  deadline: Deadline,
+): Promise<PageFailure | undefined> {
+  const { header_html, footer_html } = request;
+  const framed = header_html !== undefined || footer_html !== undefined;
+  if (!framed || !connection.isOpen) return undefined;
+  const { page_ranges: _, ...alone } = options;
+  let tab: Tab | undefined;
+  try {
+    tab = await Tab.open(connection);
+    tab.begin(deadline);
+    await writeDocument(tab, '<p></p>');
+    await printPage(tab, alone, request);
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof PageFailure && cause.code === 'renderer_failed') return cause;
+    if (!(cause instanceof ChromeGone) || tab?.crashed !== true) return undefined;
+    return new PageFailure(
+      'renderer_failed',
+      'The browser crashes on the header or footer. They cannot load external files.',
+      { cause },
+    );
+  } finally {
+    await tab?.close();
+  }
 }

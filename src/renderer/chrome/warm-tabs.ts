@@ -1,7 +1,7 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
+import { Deadline, unlessLate } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
-import { resetTab } from './reset.ts';
 import { Tab } from './tab.ts';
 
 /** Never used: a document of another account takes one, and the next is prepared meanwhile. */
@@ -113,5 +113,60 @@ export class WarmTabs {
         if (error instanceof ChromeGone && !this.#closed) this.#onUnclean();
       });
     }
+  }
+}
+
+/** Between two documents of one account: a new window in the same process, and nothing left behind. */
+
+const TIMEOUT_MS = 1_000;
+/** More than any empty window needs: what a document left that cannot be collected. */
+const MAX_HEAP_BYTES = 48 * 1024 * 1024;
+
+// Browsers keep a window's name over every navigation. Asked in the new window's own world, where no
+// script of a document has ever been.
+const FORGET = `(() => {
+  name = '';
+  return name === '' && history.length === 1 && origin === 'null';
+})()`;
+
+/**
+ * Resolves when the new window has loaded: Chrome answers a navigation before that, and a document written
+ * before that can be printed blank.
+ */
+async function openWindow(tab: Tab): Promise<boolean> {
+  const { promise: shown, resolve } = Promise.withResolvers<void>();
+  const loaded = new Set<string>();
+  let wanted: string | undefined;
+  tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
+    if (name !== 'load') return;
+    loaded.add(loaderId);
+    if (loaderId === wanted) resolve();
+  });
+  const { errorText, loaderId } = await tab.send('Page.navigate', { url: 'about:blank' });
+  if (errorText !== undefined || loaderId === undefined) return false;
+  wanted = loaderId;
+  if (loaded.has(loaderId)) resolve();
+  return (await unlessLate(tab.untilGone(shown.then(() => true)), TIMEOUT_MS)) === true;
+}
+
+/** @returns whether Chrome confirmed all of it; without that the tab must not be used again */
+export async function resetTab(tab: Tab): Promise<boolean> {
+  tab.end();
+  tab.begin(new Deadline(TIMEOUT_MS));
+  try {
+    if (!(await openWindow(tab))) return false;
+    const [, { result }, { usedSize }] = await Promise.all([
+      tab.send('Page.resetNavigationHistory', undefined),
+      tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
+      tab.send('Runtime.getHeapUsage', undefined),
+      tab.clearCookies(),
+    ]);
+    if (result.value !== true || usedSize > MAX_HEAP_BYTES || tab.doubtful) return false;
+    tab.cleanse();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    tab.end();
   }
 }

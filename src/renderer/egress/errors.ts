@@ -1,4 +1,4 @@
-import type { UrlRefusalCode } from './address.ts';
+import type { UrlRefusalCode } from './policy.ts';
 
 /** Why the proxy would not try. */
 export type RefusalCode =

@@ -1,16 +1,18 @@
+/** Passes on what was admitted: one plain request, or the bytes of a tunnel. */
 import {
   type ClientRequest,
   type IncomingMessage,
-  request as httpRequest,
-  type ServerResponse,
+  type OutgoingHttpHeaders,
   STATUS_CODES,
+  type ServerResponse,
+  request as httpRequest,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type EgressError, EgressFailure } from './errors.ts';
-import { requestHeaders, responseHeaders } from './headers.ts';
-import type { Job } from './job.ts';
-import type { Target } from './target.ts';
+import { type EgressError, EgressFailure, asEgressError } from './errors.ts';
+import type { Job } from './session.ts';
+import type { Target } from './resolve.ts';
 
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Blank lines and answers with a 1xx status may come before the answer itself, without end. */
@@ -94,4 +96,99 @@ export function answerError(response: ServerResponse, error: EgressError): void 
     'Cache-Control': 'no-store',
   });
   response.end(body);
+}
+
+// RFC 9110, section 7.6.1, and what is between Chrome and this proxy only.
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function forwarded(message: IncomingMessage): (name: string) => boolean {
+  const named = (message.headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  return (name) => {
+    const lower = name.toLowerCase();
+    return (
+      !HOP_BY_HOP.has(lower) &&
+      !named.includes(lower) &&
+      !lower.startsWith('proxy-') &&
+      !lower.startsWith('x-egress-')
+    );
+  };
+}
+
+/** The headers of Chrome's request for the server; Host is the one of the URL that was checked. */
+export function requestHeaders(request: IncomingMessage, host: string): OutgoingHttpHeaders {
+  const keep = forwarded(request);
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, values] of Object.entries(request.headersDistinct)) {
+    if (values !== undefined && keep(name) && name !== 'expect') headers[name] = values;
+  }
+  headers['host'] = host;
+  headers['connection'] = 'close';
+  // Node frames the body anew; it must only know that its length is not given.
+  if (request.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
+  return headers;
+}
+
+/** The headers of the server's answer for Chrome, as a flat list of names and values. */
+export function responseHeaders(response: IncomingMessage): string[] {
+  const keep = forwarded(response);
+  const headers: string[] = [];
+  for (let index = 0; index + 1 < response.rawHeaders.length; index += 2) {
+    const name = response.rawHeaders[index] ?? '';
+    if (keep(name)) headers.push(name, response.rawHeaders[index + 1] ?? '');
+  }
+  return headers;
+}
+
+/**
+ * Joins Chrome's connection with one to the server after CONNECT: TLS and WebSockets pass as they
+ * are, with back-pressure.
+ */
+export function tunnel(client: Duplex, head: Buffer, name: string, job: Job, server: Socket): void {
+  const count = (chunk: Buffer): void => {
+    job.count(chunk.length, name);
+    job.received.countTunnel(name, chunk.length);
+  };
+  const failed = (error: unknown): void => {
+    const told = asEgressError(error);
+    job.record(name, told);
+    rejectTunnel(client, told);
+  };
+  server.once('error', failed);
+  client.once('close', () => server.destroy());
+  server.once('connect', () => {
+    server.off('error', failed);
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) client.unshift(head);
+    client.on('data', count);
+    server.on('data', count);
+    // What broke shows at once as a close; an orderly end goes through the pipes.
+    server.on('error', () => client.destroy());
+    // Chrome never closes one direction only: a server that ignores it must not keep its place.
+    client.once('end', () => server.destroySoon());
+    server.once('close', () => client.end());
+    client.pipe(server).pipe(client);
+  });
+}
+
+/** Refuses a CONNECT and closes the connection: Chrome does not use it again. */
+export function rejectTunnel(client: Duplex, error: EgressError): void {
+  const body = `${error.message}\n`;
+  client.end(
+    [
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+      `${error.header}: ${error.code}`,
+      'Content-Type: text/plain; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
 }

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { EgressPolicy } from './address.ts';
+import type { EgressPolicy } from './policy.ts';
 import {
   asEgressError,
   EgressFailure,
@@ -14,11 +14,11 @@ import {
   type RefusalCode,
 } from './errors.ts';
 import { answerError, forward } from './forward.ts';
-import { DEFAULT_LIMITS, type EgressIncident, type EgressLimits, Job } from './job.ts';
-import type { ReceivedLog } from './received.ts';
+import { DEFAULT_LIMITS, type EgressIncident, type EgressLimits, Job } from './session.ts';
+import type { ReceivedLog } from './session.ts';
 import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
-import { admit, dial } from './target.ts';
-import { rejectTunnel, tunnel } from './tunnel.ts';
+import { admit, dial } from './resolve.ts';
+import { rejectTunnel, tunnel } from './forward.ts';
 
 export interface EgressOptions extends EgressPolicy {
   readonly limits?: Partial<EgressLimits>;

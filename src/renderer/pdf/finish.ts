@@ -2,12 +2,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { PageFailure } from './failure.ts';
-import { FontNames } from './pdf-fonts.ts';
-import { appendInfo } from './pdf-info.ts';
-import { LinkCleaner } from './pdf-links.ts';
-import { PdfReader, pageCount } from './pdf-reader.ts';
-import type { Tab } from './tab.ts';
+import { PageFailure } from '../chrome/failure.ts';
+import { FontNames } from './objects.ts';
+import { appendInfo } from './objects.ts';
+import { LinkCleaner } from './objects.ts';
+import { PdfReader, pageCount } from './reader.ts';
+import type { Tab } from '../chrome/tab.ts';
 
 /** Few round trips: base64 of this is a message of some megabytes. */
 const READ_BYTES = 4 * 1024 * 1024;
