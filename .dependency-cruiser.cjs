@@ -142,9 +142,15 @@ module.exports = {
       'What drives Chrome knows nothing of the service.',
     ),
     only(
+      'renderer-pdf-stands-alone',
+      '^src/renderer/pdf/',
+      ['^src/renderer/pdf/', '^src/domain/request-document\\.ts$'],
+      'What reads and changes a PDF knows no browser.',
+    ),
+    only(
       'egress-stands-alone',
       '^src/renderer/egress/',
-      ['^src/renderer/egress/'],
+      ['^src/renderer/egress/', PLAIN],
       'The proxy and its address rules know nothing of the service.',
     ),
     only(

@@ -19,7 +19,7 @@ export interface BrowsersOptions {
   readonly launch: () => Promise<LaunchedChrome>;
   readonly onMissing: (error: unknown) => void;
   readonly onEnded: (chrome: LaunchedChrome) => void;
-  /** What one document may use beside what a warm browser holds. */
+  /** The most that one document may use beside what a warm browser holds. */
   readonly maxPageBytes: number;
   readonly maxWarmBytes?: number;
   readonly maxAgeMs?: number;
@@ -53,7 +53,7 @@ export class Browsers {
     return this.#current;
   }
 
-  /** For one document, until `release`. */
+  /** Takes the browser for one document, until `release`. */
   async use(): Promise<Browser> {
     const browser = await this.running();
     this.#inUse = browser;

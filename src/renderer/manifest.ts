@@ -1,4 +1,4 @@
-/** The render manifest of one conversion, as the JSON that its blob holds. */
+/** The render manifest of one conversion: what the render thread knows of it, and the JSON of its blob. */
 import type { BlobRef, RenderTimings } from '../domain/events.ts';
 import {
   MAX_MANIFEST_BYTES,
@@ -9,12 +9,11 @@ import {
 import { timeOfId } from '../ids.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
-import type { RenderedDocument } from './chrome/render.ts';
 import type { LoggedResource } from './chrome/page-log.ts';
-import type { EgressJob } from './egress/proxy.ts';
-import type { Received } from './egress/session.ts';
+import type { RenderedDocument } from './chrome/render.ts';
+import type { EgressSession, Received } from './egress/session.ts';
 
-/** Of JSON, for each list that a page can make long. */
+/** The size as JSON of each list that a page can make long. */
 const RESOURCES_BYTES = MAX_MANIFEST_BYTES - 112 * 1024;
 const OTHER_LIST_BYTES = 32 * 1024;
 
@@ -75,9 +74,7 @@ export function composeManifest(parts: ManifestParts): string {
   return JSON.stringify(manifest);
 }
 
-/** What Chrome and the proxy each saw of a document's requests, as one list. */
-
-type Explain = EgressJob['explain'];
+type Explain = EgressSession['explain'];
 
 /** The answers that the proxy saw, by URL, each to be taken once. */
 class Answers {
@@ -128,15 +125,16 @@ function resourceOf(logged: LoggedResource, answers: Answers, explain: Explain):
   };
 }
 
+/** Joins what Chrome and the proxy each saw of a document's requests into one list. */
 export function pageManifest(
   chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxed' | 'flags'>,
   { fonts, log, errors, waits }: RenderedDocument,
-  job: Pick<EgressJob, 'received' | 'explain'>,
+  session: Pick<EgressSession, 'received' | 'explain'>,
 ): PageManifest {
   const { product, revision, sandboxed, flags } = chrome;
-  const answers = new Answers(job.received.answers);
+  const answers = new Answers(session.received.answers);
   const resources = log.resources.map((each) =>
-    resourceOf(each, answers, (url) => job.explain(url)),
+    resourceOf(each, answers, (url) => session.explain(url)),
   );
   // What Chrome told nobody of, such as a prefetch, and what ran unwatched.
   for (const received of answers.rest()) {
@@ -148,7 +146,7 @@ export function pageManifest(
     fonts,
     resources,
     resources_left_out: log.leftOut,
-    tunnels: [...job.received.tunnels].map(([host, bytes]) => ({ host, bytes })),
+    tunnels: [...session.received.tunnels].map(([host, bytes]) => ({ host, bytes })),
     console_errors: errors.errors,
     console_errors_left_out: errors.leftOut,
     waits: waits.list,

@@ -1,7 +1,7 @@
-/** The render workers, and the hand that ends what a stuck one left running. */
+/** The render workers: which one takes a document, and the end of what a stuck one left running. */
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
-import { unlessLate } from './chrome/deadline.ts';
+import { withTimeout } from './chrome/deadline.ts';
 import { killGroup } from './chrome/processes.ts';
 import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
 import type {
@@ -14,8 +14,9 @@ import type {
   WorkerTask,
 } from './messages.ts';
 
-export class Threads {
-  /** More than one while the next takes over from one that is worn out. */
+/** The Chromes and the task of each render thread, by the notices that it sent. */
+class RenderThreads {
+  /** Chromes by thread. There are two while the next one takes over from one that is worn out. */
   readonly #chromes = new Map<number, Set<number>>();
   readonly #tasks = new Map<string, number>();
   missing: string | undefined;
@@ -62,10 +63,9 @@ export class Threads {
   }
 }
 
-/** Which worker a document should go to: one with a warm tab of its account, else the longest idle. */
-
+/** Chooses a worker for a document: one with a warm tab of its account, else the longest idle. */
 export class Affinity {
-  /** By worker, the accounts it is warm for; workers and accounts used last come last. */
+  /** The accounts that each worker is warm for. Workers and accounts used last come last. */
   readonly #accounts = new Map<number, readonly string[]>();
 
   /** @param idle workers that have nothing to do; at least one */
@@ -93,13 +93,11 @@ export class Affinity {
   }
 }
 
-/** The render workers, and the hand that ends what a stuck one left running. */
-
 /** A worker ends its job by its deadline; this long after it, the job is taken from it. */
 const BACKSTOP_MS = 1_000;
-/** And this long after that, its thread. */
+/** The thread is ended this long after that. */
 const ABORT_MS = 500;
-/** For ending Chromes before the threads that own them. */
+/** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
 export interface RenderPoolOptions {
@@ -112,7 +110,7 @@ export interface RenderPoolOptions {
 
 export interface RenderPool {
   readonly chrome: ChromeInfo;
-  /** Why a worker has no Chrome, where one could not be started again. */
+  /** The reason why a worker has no Chrome, where one could not be started again. */
   missing(): string | undefined;
   /** Never rejects. */
   render(task: RenderTask): Promise<RenderResult>;
@@ -129,9 +127,9 @@ const TIMED_OUT: RenderResult = {
 /** @throws {Error} with one line for the operator when Chrome does not start */
 export async function startRenderPool(options: RenderPoolOptions): Promise<RenderPool> {
   const { concurrency, worker, logger } = options;
-  const threads = new Threads();
+  const threads = new RenderThreads();
   const affinity = new Affinity();
-  /** Whose task is being handed over: Piscina does not show its balancer what a task is. */
+  /** The account of the task that is being handed over: Piscina does not show it to its balancer. */
   let handedOver: string | undefined;
   const pool = new Piscina<WorkerTask, WorkerResult>({
     filename: (options.workerFile ?? new URL('worker.ts', import.meta.url)).href,
@@ -163,7 +161,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   const everyWorker = async (message: WorkerTask): Promise<WorkerResult[]> =>
     await Promise.all(Array.from({ length: concurrency }, () => pool.run(message)));
   const close = async (): Promise<void> => {
-    await unlessLate(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
+    await withTimeout(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
     await pool.destroy();
   };
 

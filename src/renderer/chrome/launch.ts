@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Cgroup, removeCgroup } from './cgroup.ts';
 import { Connection, type Result } from './connection.ts';
-import { unlessLate } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { ChromeGone, ChromeStartError } from './failure.ts';
 import { chromeFlags } from './flags.ts';
 import { killGroup, recordProcess, removeProfile } from './processes.ts';
@@ -18,7 +18,7 @@ const OUTPUT_LINES = 8;
 
 export interface LaunchOptions {
   readonly path: string;
-  /** Where the profile is made; removed with the browser. */
+  /** The directory that the profile is made in. The profile is removed with the browser. */
   readonly directory: string;
   readonly proxyPort: number;
   /** The most data that each of its processes may map, as the kernel counts it; default: no limit. */
@@ -28,17 +28,17 @@ export interface LaunchOptions {
 }
 
 export interface LaunchedChrome {
-  /** Also the id of its process group. */
+  /** The process id, and the id of its process group. */
   readonly pid: number;
   readonly profile: string;
   /** Product and version as Chrome reports them. */
   readonly product: string;
-  /** Of Chrome's sources. */
+  /** The revision of Chrome's sources. */
   readonly revision: string;
-  /** Without those that name the profile and the pipe. */
+  /** The flags but those that name the profile and the pipe. */
   readonly flags: readonly string[];
   readonly sandboxed: boolean;
-  /** Why there is no sandbox. */
+  /** The reason why there is no sandbox. */
   readonly sandboxNote: string | undefined;
   readonly connection: Connection;
   /** Bounds its memory; undefined where the service may make no control group. */
@@ -47,7 +47,7 @@ export interface LaunchedChrome {
   end(): Promise<void>;
 }
 
-/** What Chrome may know of our environment: it runs strangers' pages and needs no secret of ours. */
+/** The part of our environment that Chrome may know: it runs strangers' pages and needs no secret. */
 function chromeEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'];
   return Object.fromEntries(
@@ -139,7 +139,7 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
     return await connection.send('Browser.getVersion', undefined, START_TIMEOUT_MS);
   } catch (error) {
     if (!(error instanceof ChromeGone)) throw error;
-    throw new Error((await unlessLate(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
+    throw new Error((await withTimeout(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
   }
 }
 
@@ -152,7 +152,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
   const end = async (): Promise<void> => {
     if (started !== undefined) {
       killGroup(started.pid);
-      await unlessLate(started.ended, END_TIMEOUT_MS);
+      await withTimeout(started.ended, END_TIMEOUT_MS);
       started.connection.close();
     }
     if (cgroup) await removeCgroup(cgroup.path);

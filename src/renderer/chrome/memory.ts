@@ -4,7 +4,7 @@ import type { Cgroup } from './cgroup.ts';
 
 const MiB = 2 ** 20;
 /**
- * What a browser and its warm tabs may hold between documents. It is replaced above that, so that a
+ * The most that a browser and its warm tabs may hold between documents. It is replaced above that, so that a
  * page has its whole budget, whatever came before it.
  */
 export const MAX_WARM_BYTES = 512 * MiB;
@@ -78,12 +78,12 @@ export class ChromeMemory {
     return this.#peak;
   }
 
-  /** Whether a process of the watched document may have died because it got no more memory. */
+  /** True when a process of the watched document may have died because it got no more memory. */
   get wasShort(): boolean {
     return this.#peak > this.#maxBytes / 2;
   }
 
-  /** Begins with a document. Most end before the first sample. */
+  /** Starts sampling for one document. Most end before the first sample. */
   watch(): void {
     this.rest();
     this.#peak = 0;
@@ -96,7 +96,7 @@ export class ChromeMemory {
     clearInterval(this.#timer);
   }
 
-  /** In bytes, shared memory counted in each process that maps it; 0 where there is no /proc. */
+  /** Counts bytes, shared memory in each process that maps it; 0 where there is no /proc. */
   used(): number {
     const seen = new Map<string, boolean>();
     let sum = 0;

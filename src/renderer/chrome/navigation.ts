@@ -1,11 +1,10 @@
-/** What the main frame shows: followed from before the first navigation, so that nothing is missed. */
+/** Follows what the main frame shows, from before the first navigation, so that nothing is missed. */
 import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
 
-/** Chrome's network errors in words that a person can act on. */
 const CERTIFICATE = "the server's certificate is not valid.";
-
-export const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
+/** Chrome's network errors in words that a person can act on. */
+const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
   ERR_NAME_NOT_RESOLVED: 'its name was not found.',
   ERR_CONNECTION_REFUSED: 'the server refused the connection.',
   ERR_CONNECTION_CLOSED: 'the server closed the connection.',
@@ -38,19 +37,17 @@ export const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
   ERR_UNKNOWN_URL_SCHEME: 'it leads to something other than a page.',
 };
 
-/** What the main frame shows: followed from before the first navigation, so that nothing is missed. */
-
-/** What the network let no request through for, where it knows. */
-export interface NetworkIncident {
+/** The reason why a request got no answer, where the network knows it. */
+export interface NetworkFailure {
   readonly refused: boolean;
   /** A sentence for people, without a resolved address. */
   readonly reason: string;
 }
-export type ExplainNetwork = (url: string) => NetworkIncident | undefined;
+export type ExplainNetwork = (url: string) => NetworkFailure | undefined;
 
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
 
-export class DocumentWatch {
+export class Navigation {
   readonly #explain: ExplainNetwork;
   #url = '';
   #unreachableUrl: string | undefined;

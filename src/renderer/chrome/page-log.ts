@@ -1,18 +1,18 @@
-/** What a document fetches, as the page, its frames and its workers tell. Must start before it does. */
+/** Collects what a document fetched and what it reported as errors, for its render manifest. */
 import { createHash } from 'node:crypto';
 import type { ManifestError, ManifestResource } from '../../domain/render-manifest.ts';
 import type { EventParams } from './connection.ts';
-import { unlessLate } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import type { Tab } from './tab.ts';
 
-/** More are counted only. */
+/** The number of resources listed. More are counted only. */
 const MAX_RESOURCES = 1_000;
 const MAX_URL_LENGTH = 2_048;
 const NETWORK = /^(?:https?|wss?):/i;
 
 export interface LoggedResource {
   readonly requestId: string;
-  /** Which DevTools session spoke of it last: that one has its body. */
+  /** The DevTools session that spoke of it last: that one has its body. */
   session: string;
   url: string;
   readonly redirects: { url: string; status: number }[];
@@ -28,11 +28,12 @@ export interface LoggedResource {
 
 const cut = (url: string): string => url.slice(0, MAX_URL_LENGTH);
 
+/** The requests of the page, its frames and its workers. It must start before the document does. */
 export class ResourceLog {
   readonly #byId = new Map<string, LoggedResource>();
   leftOut = 0;
 
-  /** @param onFinished told of each whose body has come */
+  /** @param onFinished is called for each resource whose body has come */
   constructor(tab: Tab, onFinished: (resource: LoggedResource) => void) {
     tab.onEach(
       'Network.requestWillBeSent',
@@ -114,13 +115,12 @@ export class ResourceLog {
   }
 }
 
-/** Hashes of what came encrypted, past the proxy's eyes: Chrome is asked for the bodies. */
-
 /** Decoded bytes of one body, and of all. Every body crosses the DevTools pipe as text once more. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 32 * 1024 * 1024;
 const BODIES_CAP_MS = 1_500;
 
+/** Hashes of what came encrypted, which the proxy cannot read: Chrome is asked for the bodies. */
 export class BodyHashes {
   readonly #tab: Tab;
   readonly #asked: Promise<void>[] = [];
@@ -130,7 +130,7 @@ export class BodyHashes {
     this.#tab = tab;
   }
 
-  /** At once: bodies go with the document or worker that they are of. */
+  /** Asks for a body. This must be at once: bodies go with the document or worker that they are of. */
   ask(resource: LoggedResource): void {
     const { url, bytes } = resource;
     if (!/^https:/i.test(url) || bytes > MAX_BODY_BYTES || bytes > this.#budget) return;
@@ -141,7 +141,7 @@ export class BodyHashes {
 
   /** Resolves when all are there, or have taken too long. */
   async settled(): Promise<void> {
-    await unlessLate(Promise.all(this.#asked), BODIES_CAP_MS);
+    await withTimeout(Promise.all(this.#asked), BODIES_CAP_MS);
   }
 
   async #hash(resource: LoggedResource): Promise<void> {
@@ -157,12 +157,6 @@ export class BodyHashes {
     };
   }
 }
-
-/**
- * The page's uncaught errors and console errors. Chrome keeps the last 1,000 messages of a page by itself
- * and tells them when asked, so that a page that logs without end floods nobody while it runs. Requests
- * that failed are in the resource log.
- */
 
 const MAX_ERRORS = 50;
 const MAX_LENGTH = 500;
@@ -183,7 +177,11 @@ function textOf({ value, description, unserializableValue, type }: Argument): st
   return text.slice(0, MAX_LENGTH);
 }
 
-/** Never rejects. A page that does not let itself be asked is not to be used again. */
+/**
+ * Reads the page's uncaught errors and console errors. Chrome keeps the last 1,000 messages of a page and
+ * tells them when asked, so that a page that logs without end floods nobody while it runs. Requests that
+ * failed are in the resource log. Never rejects. The tab of a page that cannot be asked is not used again.
+ */
 export async function readPageErrors(tab: Tab): Promise<PageErrors> {
   const errors: ManifestError[] = [];
   let leftOut = 0;
@@ -218,6 +216,6 @@ export async function readPageErrors(tab: Tab): Promise<PageErrors> {
     () => true,
     () => false,
   );
-  if ((await unlessLate(asked, ERRORS_CAP_MS)) !== true) tab.doubt();
+  if ((await withTimeout(asked, ERRORS_CAP_MS)) !== true) tab.markTainted();
   return { errors: [...errors], leftOut };
 }

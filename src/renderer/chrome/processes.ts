@@ -1,5 +1,5 @@
 /**
- * Which processes are ours. A node that was killed cannot end its Chromes, so each Chrome leaves a
+ * Tells which processes are ours. A node that was killed cannot end its Chromes, so each Chrome leaves a
  * record beside its profile, from which the next start ends it: only a process whose number, start
  * time and command line all agree.
  */
@@ -53,7 +53,7 @@ export async function pidsOfGroup(groupId: number): Promise<number[]> {
   return names.map(Number).filter((_, index) => groups[index] === groupId);
 }
 
-/** At once, not soon: between Chrome's start and its record nothing may come. */
+/** Records a Chrome synchronously: nothing may come between its start and its record. */
 export function recordProcess(pid: number, profile: string, cgroup?: string): void {
   const record: ProcessRecord = { pid, startTime: startTime(pid) ?? '', profile, cgroup };
   writeFileSync(profile + RECORD_SUFFIX, JSON.stringify(record));
@@ -62,7 +62,7 @@ export function recordProcess(pid: number, profile: string, cgroup?: string): vo
 /** Removes a profile whose Chrome has ended, and its record. */
 export async function removeProfile(profile: string): Promise<void> {
   // Chrome's helpers may still be writing while they end.
-  await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   await rm(profile + RECORD_SUFFIX, { force: true });
 }
 

@@ -1,18 +1,18 @@
 /** Passes on what was admitted: one plain request, or the bytes of a tunnel. */
 import {
   type ClientRequest,
+  request as httpRequest,
   type IncomingMessage,
   type OutgoingHttpHeaders,
-  STATUS_CODES,
   type ServerResponse,
-  request as httpRequest,
+  STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type EgressError, EgressFailure, asEgressError } from './errors.ts';
-import type { Job } from './session.ts';
+import { asEgressError, type EgressError, EgressFailure } from './errors.ts';
 import type { Target } from './resolve.ts';
+import type { EgressSession } from './session.ts';
 
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Blank lines and answers with a 1xx status may come before the answer itself, without end. */
@@ -28,10 +28,10 @@ export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   { url }: Target,
-  job: Job,
+  session: EgressSession,
   socket: Socket,
 ): Promise<void> {
-  const count = (chunk: Buffer): void => job.count(chunk.length, url.href);
+  const count = (chunk: Buffer): void => session.count(chunk.length, url.href);
   try {
     const upstream = httpRequest({
       createConnection: () => socket,
@@ -53,7 +53,7 @@ export async function forward(
     // 407 from a server would make Chrome ask for the password of this proxy; 1xx is no answer here.
     if (status < 200 || status === 407) throw new EgressFailure('invalid-answer');
     answer.on('data', count);
-    job.received.follow(url, request.method ?? 'GET', answer);
+    session.received.follow(url, request.method ?? 'GET', answer);
     // The server's reason phrase stays behind: it may hold anything, and nobody needs it.
     response.writeHead(status, STATUS_CODES[status] ?? '', responseHeaders(answer));
     await pipeline(answer, response);
@@ -122,7 +122,7 @@ function forwarded(message: IncomingMessage): (name: string) => boolean {
 }
 
 /** The headers of Chrome's request for the server; Host is the one of the URL that was checked. */
-export function requestHeaders(request: IncomingMessage, host: string): OutgoingHttpHeaders {
+function requestHeaders(request: IncomingMessage, host: string): OutgoingHttpHeaders {
   const keep = forwarded(request);
   const headers: Record<string, string | string[]> = {};
   for (const [name, values] of Object.entries(request.headersDistinct)) {
@@ -136,7 +136,7 @@ export function requestHeaders(request: IncomingMessage, host: string): Outgoing
 }
 
 /** The headers of the server's answer for Chrome, as a flat list of names and values. */
-export function responseHeaders(response: IncomingMessage): string[] {
+function responseHeaders(response: IncomingMessage): string[] {
   const keep = forwarded(response);
   const headers: string[] = [];
   for (let index = 0; index + 1 < response.rawHeaders.length; index += 2) {
@@ -150,14 +150,20 @@ export function responseHeaders(response: IncomingMessage): string[] {
  * Joins Chrome's connection with one to the server after CONNECT: TLS and WebSockets pass as they
  * are, with back-pressure.
  */
-export function tunnel(client: Duplex, head: Buffer, name: string, job: Job, server: Socket): void {
+export function tunnel(
+  client: Duplex,
+  head: Buffer,
+  name: string,
+  session: EgressSession,
+  server: Socket,
+): void {
   const count = (chunk: Buffer): void => {
-    job.count(chunk.length, name);
-    job.received.countTunnel(name, chunk.length);
+    session.count(chunk.length, name);
+    session.received.countTunnel(name, chunk.length);
   };
   const failed = (error: unknown): void => {
     const told = asEgressError(error);
-    job.record(name, told);
+    session.record(name, told);
     rejectTunnel(client, told);
   };
   server.once('error', failed);

@@ -1,10 +1,10 @@
-/** From a URL to a connection with one of the addresses of its name, each of which was checked. */
-import { Resolver, lookup } from 'node:dns/promises';
+/** Connects to the server of a URL, at an address of its name that was checked. */
+import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { type Socket, connect, isIPv6 } from 'node:net';
-import { type EgressPolicy, isPublicAddress, judgeUrl, literalAddress, portOf } from './policy.ts';
+import { connect, isIPv6, type Socket } from 'node:net';
 import { EgressFailure, EgressRefusal } from './errors.ts';
-import type { EgressLimits, Job } from './session.ts';
+import { type EgressPolicy, isPublicAddress, judgeUrl, literalAddress, portOf } from './policy.ts';
+import type { EgressLimits, EgressSession } from './session.ts';
 
 /** Every address of a name, IPv4 and IPv6. Rejects with a `code` as `node:dns` does. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -57,7 +57,7 @@ function isMissing(reason: unknown): boolean {
   );
 }
 
-/** Where a request may go: only to these addresses, each of which was checked. */
+/** The addresses that a request may go to, each of which was checked. */
 export interface Target {
   readonly url: URL;
   readonly addresses: readonly string[];
@@ -85,7 +85,12 @@ export async function admit(url: URL, policy: EgressPolicy, resolve: Resolve): P
 }
 
 /** Connects to a checked address: no name is resolved here, so rebinding gets nothing. */
-export function dial(target: Target, job: Job, limits: EgressLimits, deadline: number): Socket {
+export function dial(
+  target: Target,
+  session: EgressSession,
+  limits: EgressLimits,
+  deadline: number,
+): Socket {
   const socket = connect({
     host: literalAddress(target.url.hostname) ?? target.url.hostname,
     port: portOf(target.url),
@@ -98,7 +103,7 @@ export function dial(target: Target, job: Job, limits: EgressLimits, deadline: n
       );
     },
   });
-  job.track(socket);
+  session.track(socket);
   // An error always shows as a close, too. Without a listener one that nobody waits for would end the
   // thread.
   socket.on('error', () => {});

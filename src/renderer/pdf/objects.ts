@@ -1,7 +1,4 @@
-/**
- * Document metadata. Chrome sets a title from the page and nothing else, so the information dictionary
- * is written anew in an incremental update (ISO 32000-1, 7.5.6) at the end of the file.
- */
+/** Objects of a PDF that are read or changed: its metadata, its fonts' names and its links' targets. */
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { type PdfReader, reference } from './reader.ts';
 
@@ -15,7 +12,10 @@ function textString(text: string): string {
 
 const STRING = String.raw`(?:<[0-9A-Fa-f\s]*>|\((?:\\[\s\S]|[^\\)])*\))`;
 
-/** @returns the bytes to append to the file that `pdf` reads */
+/**
+ * Writes the information dictionary anew: Chrome sets a title from the page and nothing else.
+ * @returns an incremental update (ISO 32000-1, 7.5.6) to append to the file that `pdf` reads
+ */
 export async function appendInfo(pdf: PdfReader, metadata: Metadata): Promise<Buffer> {
   const { title, author, subject, keywords } = metadata;
   const entries = Object.entries({
@@ -47,14 +47,14 @@ export async function appendInfo(pdf: PdfReader, metadata: Metadata): Promise<Bu
 }
 
 /**
- * The names of the fonts that a PDF holds, read while its bytes pass. Skia, which writes Chrome's PDFs,
- * gives every font a descriptor of its own in plain text, each key at the start of a line, which no
- * string in a PDF of Skia's can contain.
+ * Skia, which writes Chrome's PDFs, gives every font a descriptor of its own in plain text, each key at the
+ * start of a line, which no string in a PDF of Skia's can contain.
  */
 const KEY = Buffer.from('\n/FontName /', 'latin1');
 const MAX_NAME = 127;
 const MAX_FONTS = 100;
 
+/** Collects the names of the fonts that a PDF holds while its bytes pass. */
 export class FontNames {
   readonly #names = new Set<string>();
   #rest: Buffer = Buffer.alloc(0);
@@ -66,7 +66,7 @@ export class FontNames {
     this.#rest = Buffer.concat([this.#rest, chunk.subarray(tail)]).subarray(tail);
   }
 
-  /** Without the prefix that says the font is embedded in part. */
+  /** The names, but for the prefix that says the font is embedded in part. */
   get names(): readonly string[] {
     return [...this.#names].toSorted();
   }
@@ -87,21 +87,19 @@ function decode(name: string): string {
   );
 }
 
-/**
- * Takes the actions out of link annotations that lead to local files, scripts or other machines' shares.
- * Done in the PDF: such links come from frames, SVG and header templates too, past any cleaning of HTML.
- *
- * Every edit keeps the length, so that the offsets of the PDF's cross-reference table stay right.
- */
-
 /** Exactly how Skia, which writes Chrome's PDFs, writes the action of a link; a test holds it to that. */
 const ACTION = Buffer.from('/A <</Type /Action\n/S /URI\n/URI ', 'latin1');
-/** Enough for the longest scheme that is allowed, and its colon. */
+/** Room for the longest scheme that is allowed, and its colon. */
 const SCHEME_BYTES = 16;
 const ALLOWED = /^\((https?|mailto|tel|sms):/i;
 /** The action becomes an entry that no reader knows, and its scheme is blotted out. */
 const UNKNOWN_KEY = Buffer.from('/X', 'latin1');
 
+/**
+ * Takes the actions out of link annotations that lead to local files, scripts or other machines' shares.
+ * Such links come from frames, SVG and header templates too, past any cleaning of HTML. Every edit keeps
+ * the length, so that the offsets of the PDF's cross-reference table stay right.
+ */
 export class LinkCleaner {
   #rest: Buffer = Buffer.alloc(0);
   /** Links to this host mean a page that exists in no network: the origin HTML was served on. */

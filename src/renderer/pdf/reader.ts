@@ -2,14 +2,14 @@
 import type { FileHandle } from 'node:fs/promises';
 
 const TAIL_BYTES = 1_024;
-/** More than most dictionaries; a title may be as long as its document. */
+/** A first try, more than most dictionaries have. A title may be as long as its document. */
 const OBJECT_BYTES = 4 * 1_024;
 const ENTRY_BYTES = 20;
 
 export class PdfReader {
   readonly #file: FileHandle;
   readonly #size: number;
-  /** Where the cross-reference table starts. */
+  /** The place of the cross-reference table. */
   readonly startXref: number;
   /** The text of the trailer dictionary. */
   readonly trailer: string;
@@ -76,17 +76,14 @@ export async function pageCount(pdf: PdfReader): Promise<number> {
   return Number(count);
 }
 
-/**
- * Where an object of a PDF ends. Strings and streams may hold any bytes, also `endobj`, so they are
- * read over as such (ISO 32000-1, 7.2 and 7.3).
- */
-
 /** Each but the first kind begins a stretch that its own end alone ends. */
 const TOKEN = /endobj|stream\r?\n|<<|>>|[(<%]/g;
-/** What decides where a literal string ends; an escaped character never does. */
+/** Characters that decide where a literal string ends; an escaped one never does. */
 const IN_STRING = /\\[\s\S]|[()]/g;
 
 /**
+ * Finds the end of an object. Strings and streams may hold any bytes, also `endobj`, so they are read over
+ * as such (ISO 32000-1, 7.2 and 7.3).
  * @param text from the object's content on, a byte for each character
  * @returns the place of its `endobj`; undefined where the text ends before it does
  */
