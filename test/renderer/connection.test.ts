@@ -121,7 +121,8 @@ void test('an event handler that throws fails the document of its tab, and nothi
 });
 
 void test('an event handler that throws without a tab ends the connection', async (t) => {
-  const { connection } = await chromeFor(t);
+  const chrome = await chromeFor(t);
+  const { connection } = chrome;
   const { sessionId, evaluate } = await tabOf(connection);
   connection.on(
     'Runtime.consoleAPICalled',
@@ -133,6 +134,8 @@ void test('an event handler that throws without a tab ends the connection', asyn
   await connection.send('Runtime.enable', undefined, COMMAND_MS, sessionId);
   await t.rejects(evaluate('console.log(1)'), { name: 'ChromeGone' });
   t.notOk(connection.isOpen);
+  // It writes its profile while it ends by itself.
+  await chrome.end();
 });
 
 void test(

@@ -58,15 +58,16 @@ function chromeEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Commands that ask the kernel to end Chrome when the thread that started it ends, and to bound the
+ * Commands that put Chrome into its control group, end it with the thread that started it, and bound the
  * memory of its processes; those that this host has. Each of them becomes Chrome, with its process id.
  */
-function wrappers(maxBytes: number | undefined): string[] {
+function wrappers(maxBytes: number | undefined, cgroup: Cgroup | undefined): string[] {
   return [
+    cgroup?.enter ?? [],
     ['setpriv', '--pdeathsig', 'KILL'],
     ['prlimit', `--data=${maxBytes ?? 'unlimited'}`],
   ]
-    .filter(([command = '', ...args]) => isUsable(command, args))
+    .filter(([command, ...args]) => command !== undefined && isUsable(command, args))
     .flat();
 }
 
@@ -101,13 +102,8 @@ function spawnChrome(
   cgroup: Cgroup | undefined,
 ): Started {
   const own = ['--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
-  const [command = path, ...args] = [
-    ...(cgroup?.enter ?? []),
-    ...wrappers(maxProcessBytes),
-    path,
-    ...flags,
-    ...own,
-  ];
+  const around = wrappers(maxProcessBytes, cgroup);
+  const [command = path, ...args] = [...around, path, ...flags, ...own];
   const output = openSync(join(profile, OUTPUT_FILE), 'a', 0o600);
   try {
     const child = spawn(command, args, {

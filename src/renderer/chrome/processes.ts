@@ -59,10 +59,11 @@ export function recordProcess(pid: number, profile: string, cgroup?: string): vo
   writeFileSync(profile + RECORD_SUFFIX, JSON.stringify(record));
 }
 
-/** Removes a profile whose Chrome has ended, and its record. */
+/** Removes a profile whose Chrome has ended, and its record. What resists goes with the node's directory. */
 export async function removeProfile(profile: string): Promise<void> {
   // Chrome's helpers may still be writing while they end.
-  await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };
+  await rm(profile, options).catch(() => {});
   await rm(profile + RECORD_SUFFIX, { force: true });
 }
 

@@ -1,9 +1,9 @@
-/** Which HTML is taken to do nothing but lie there. A wrong yes would let a script into a shared window. */
+/** HTML that is taken to be static. A wrong yes would let a script into a shared window. */
 import t from 'tap';
 import { invoice, letter, scripted } from '../../bench/documents.ts';
 import { isStaticHtml } from '../../src/renderer/chrome/load.ts';
 
-const plain = [
+const isStatic = [
   '<p>text</p>',
   letter(1),
   invoice(1),
@@ -13,7 +13,7 @@ const plain = [
   '<svg><rect fill="url(#g)" /></svg>',
   '<p>Our conditions: shipping = free, version = 2</p>',
 ];
-for (const html of plain) t.ok(isStaticHtml(html), html.slice(0, 80));
+for (const html of isStatic) t.ok(isStaticHtml(html), html.slice(0, 80));
 
 const not = [
   scripted(1),
