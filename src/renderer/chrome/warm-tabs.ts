@@ -117,7 +117,7 @@ export class WarmTabs {
 }
 
 const RESET_TIMEOUT_MS = 1_000;
-/** More memory than any empty window needs: the rest is what a document left behind. */
+/** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 
 // Browsers keep a window's name over every navigation. Asked in the new window's own world, where no
