@@ -155,13 +155,22 @@ module.exports = {
     only(
       'renderer-chrome-stands-alone',
       '^src/renderer/chrome/',
-      ['^src/renderer/chrome/', '^src/domain/(events|page|render-manifest|request-document)\\.ts$'],
+      [
+        '^src/renderer/(chrome|pdf)/',
+        '^src/domain/(events|page|render-manifest|request-document)\\.ts$',
+      ],
       'What drives Chrome knows nothing of the service.',
+    ),
+    only(
+      'renderer-pdf-stands-alone',
+      '^src/renderer/pdf/',
+      ['^src/renderer/pdf/', '^src/domain/request-document\\.ts$'],
+      'What reads and changes a PDF knows no browser.',
     ),
     only(
       'egress-stands-alone',
       '^src/renderer/egress/',
-      ['^src/renderer/egress/'],
+      ['^src/renderer/egress/', PLAIN],
       'The proxy and its address rules know nothing of the service.',
     ),
     only(
@@ -203,7 +212,7 @@ module.exports = {
       [
         '^src/conversion-request/',
         '^src/domain/',
-        '^src/renderer/egress/address\\.ts$',
+        '^src/renderer/egress/policy\\.ts$',
         '^src/(config|errors|validation)\\.ts$',
       ],
       'The rules of a request serve the API and the command line alike.',

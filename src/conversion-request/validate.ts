@@ -4,7 +4,7 @@ import type { PrintOptions } from '../domain/events.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors.ts';
-import { refusalOfUrl } from '../renderer/egress/address.ts';
+import { refusalOfUrl } from '../renderer/egress/policy.ts';
 import { type ValidationIssues, compile } from '../validation.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';

@@ -19,7 +19,7 @@ export interface BrowsersOptions {
   readonly launch: () => Promise<LaunchedChrome>;
   readonly onMissing: (error: unknown) => void;
   readonly onEnded: (chrome: LaunchedChrome) => void;
-  /** What one document may use beside what a warm browser holds. */
+  /** The most that one document may use beside what a warm browser holds. */
   readonly maxPageBytes: number;
   readonly maxWarmBytes?: number;
   readonly maxAgeMs?: number;
@@ -53,7 +53,7 @@ export class Browsers {
     return this.#current;
   }
 
-  /** For one document, until `release`. */
+  /** Takes the browser for one document, until `release`. */
   async use(): Promise<Browser> {
     const browser = await this.running();
     this.#inUse = browser;
@@ -97,7 +97,8 @@ export class Browsers {
     const discard = (): void => void this.discard(browser);
     const maxBytes = this.#maxWarmBytes + this.#options.maxPageBytes;
     // All of it: which of its processes the page made grow is not known, and the next one is soon up.
-    const memory = new ChromeMemory(chrome.pid, maxBytes, () => killGroup(chrome.pid));
+    const kill = (): void => killGroup(chrome.pid);
+    const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
     const browser: Browser = { chrome, tabs: new WarmTabs(chrome.connection, discard), memory };
     this.#born.set(browser, performance.now());
     chrome.connection.onDisconnect(discard);

@@ -1,14 +1,19 @@
-/** The render manifest of one conversion, as the JSON that its blob holds. */
+/** The render manifest of one conversion: what the render thread knows of it, and the JSON of its blob. */
 import type { PdfDigest, RenderTimings } from '../domain/events.ts';
 import {
   MAX_MANIFEST_BYTES,
+  type ManifestResource,
   type PageManifest,
   type RenderManifest,
 } from '../domain/render-manifest.ts';
 import { timeOfId } from '../ids.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
+import type { LaunchedChrome } from './chrome/launch.ts';
+import type { LoggedResource } from './chrome/page-log.ts';
+import type { RenderedDocument } from './chrome/render.ts';
+import type { EgressSession, Received } from './egress/session.ts';
 
-/** Of JSON, for each list that a page can make long. */
+/** The size as JSON of each list that a page can make long. */
 const RESOURCES_BYTES = MAX_MANIFEST_BYTES - 112 * 1024;
 const OTHER_LIST_BYTES = 32 * 1024;
 
@@ -67,4 +72,83 @@ export function composeManifest(parts: ManifestParts): string {
       page.console_errors_left_out + page.console_errors.length - errors.length,
   };
   return JSON.stringify(manifest);
+}
+
+type Explain = EgressSession['explain'];
+
+/** The answers that the proxy saw, by URL, each to be taken once. */
+class Answers {
+  readonly #byUrl = new Map<string, Received[]>();
+
+  constructor(answers: readonly Received[]) {
+    for (const each of answers) {
+      const known = this.#byUrl.get(each.url);
+      if (known) known.push(each);
+      else this.#byUrl.set(each.url, [each]);
+    }
+  }
+
+  take(url: string): Received | undefined {
+    return this.#byUrl.get(url)?.shift();
+  }
+
+  rest(): readonly Received[] {
+    return [...this.#byUrl.values()].flat();
+  }
+}
+
+function seenByProxy({ bytes, sha256, encoding }: Received) {
+  return {
+    bytes,
+    ...(sha256 === undefined ? {} : { sha256, hashed: 'received' as const }),
+    ...(encoding === undefined ? {} : { encoding }),
+  };
+}
+
+function resourceOf(logged: LoggedResource, answers: Answers, explain: Explain): ManifestResource {
+  for (const { url } of logged.redirects) answers.take(url);
+  const { url, redirects, kind, status, type, body, error } = logged;
+  const received = answers.take(url);
+  const incident = received === undefined ? explain(url)?.reason : undefined;
+  const why = incident ?? error;
+  return {
+    url,
+    ...(redirects.length === 0 ? {} : { redirects }),
+    kind,
+    // What the proxy answered in a server's place is no status of the resource.
+    ...(status === undefined || incident !== undefined ? {} : { status }),
+    ...(type === '' || incident !== undefined ? {} : { type }),
+    bytes: incident === undefined ? logged.bytes : 0,
+    ...body,
+    ...(received && seenByProxy(received)),
+    ...(why === undefined ? {} : { error: why }),
+  };
+}
+
+/** Joins what Chrome and the proxy each saw of a document's requests into one list. */
+export function pageManifest(
+  chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxed' | 'flags'>,
+  { fonts, log, errors, waits }: RenderedDocument,
+  session: Pick<EgressSession, 'received' | 'explain'>,
+): PageManifest {
+  const { product, revision, sandboxed, flags } = chrome;
+  const answers = new Answers(session.received.answers);
+  const resources = log.resources.map((each) =>
+    resourceOf(each, answers, (url) => session.explain(url)),
+  );
+  // What Chrome told nobody of, such as a prefetch, and what ran unwatched.
+  for (const received of answers.rest()) {
+    const { url, status, type } = received;
+    resources.push({ url, status, ...(type && { type }), ...seenByProxy(received) });
+  }
+  return {
+    chrome: { product, revision, sandboxed, flags },
+    fonts,
+    resources,
+    resources_left_out: log.leftOut,
+    tunnels: [...session.received.tunnels].map(([host, bytes]) => ({ host, bytes })),
+    console_errors: errors.errors,
+    console_errors_left_out: errors.leftOut,
+    waits: waits.list,
+  };
 }

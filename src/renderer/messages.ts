@@ -3,10 +3,10 @@ import type { ConversionFailureCode, PrintOptions, RenderTimings } from '../doma
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 
-/** What a worker is started with. */
+/** Settings that a worker is started with. */
 export interface WorkerSettings {
   readonly chromePath: string;
-  /** For profiles; below it everything may be removed when the node ends. */
+  /** The directory for profiles. Everything below it may be removed when the node ends. */
   readonly directory: string;
   readonly allowPrivateNetwork: boolean;
   readonly egressPorts: readonly number[];
@@ -41,7 +41,7 @@ export type RenderResult =
       readonly bytes: number;
       readonly pages: number;
       readonly timings: Pick<RenderTimings, 'load' | 'ready' | 'print'>;
-      /** What the page was made with and of. */
+      /** The tools and resources that the page was made with. */
       readonly page: PageManifest;
     }
   /** The page or its request is at fault; the message is the client's text. */
@@ -51,7 +51,7 @@ export type RenderResult =
       readonly kind: 'crashed';
       /** The failure that it is when no further try follows. */
       readonly code: 'page_crashed' | 'renderer_failed';
-      /** For the log. */
+      /** A text for the log. */
       readonly message: string;
     };
 
@@ -69,12 +69,12 @@ export type WarmUpResult =
 
 export type WorkerResult = RenderResult | WarmUpResult | { readonly kind: 'down' };
 
-/** What a worker tells beside its answers, so that the main thread can end its Chrome without it. */
+/** A message beside the answers, so that the main thread can end a worker's Chrome without it. */
 export type WorkerNotice =
   | {
       readonly kind: 'chromeStarted';
       readonly threadId: number;
-      /** Also the id of its process group. */
+      /** The process id, and the id of its process group. */
       readonly pid: number;
       readonly profile: string;
     }

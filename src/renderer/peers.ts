@@ -12,7 +12,7 @@ const TABLE = '/proc/net/tcp';
 /** 127.0.0.1 as the table writes it. */
 const LOOPBACK = endianness() === 'LE' ? '0100007F' : '7F000001';
 
-/** Whether this system tells whose a connection is. */
+/** True when this system tells whose a connection is. */
 export const canTellPeers = existsSync(TABLE);
 
 const inTable = (port = 0): string =>
@@ -27,7 +27,7 @@ function ownerOf(client: Socket, table: string) {
   return { uid: Number(uid), inode };
 }
 
-/** Not by promises: a hundred links are read in less time than one file is by a thread of its own. */
+/** Reads links synchronously: a hundred of them take less time than one file by another thread. */
 function holds(pid: number, link: string): boolean {
   const directory = `/proc/${pid}/fd`;
   try {

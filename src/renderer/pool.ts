@@ -1,9 +1,9 @@
-/** The render workers, and the hand that ends what a stuck one left running. */
-
+/** The render workers: which one takes a document, and the end of what a stuck one left running. */
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
-import { Affinity } from './affinity.ts';
-import { unlessLate } from './chrome/deadline.ts';
+import { withTimeout } from './chrome/deadline.ts';
+import { killGroup } from './chrome/processes.ts';
+import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
 import type {
   ChromeInfo,
   RenderResult,
@@ -13,13 +13,91 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
-import { Threads } from './threads.ts';
+
+/** The Chromes and the task of each render thread, by the notices that it sent. */
+class RenderThreads {
+  /** Chromes by thread. There are two while the next one takes over from one that is worn out. */
+  readonly #chromes = new Map<number, Set<number>>();
+  readonly #tasks = new Map<string, number>();
+  missing: string | undefined;
+
+  note(notice: WorkerNotice): void {
+    switch (notice.kind) {
+      case 'chromeStarted': {
+        const chromes = this.#chromes.get(notice.threadId) ?? new Set();
+        this.#chromes.set(notice.threadId, chromes.add(notice.pid));
+        this.missing = undefined;
+        break;
+      }
+      case 'chromeEnded':
+        this.#chromes.get(notice.threadId)?.delete(notice.pid);
+        break;
+      case 'chromeMissing':
+        this.missing = notice.message;
+        break;
+      case 'taskTaken':
+        this.#tasks.set(notice.conversionId, notice.threadId);
+        break;
+    }
+  }
+
+  killChromesOf(conversionId: string): void {
+    this.#kill(this.#tasks.get(conversionId) ?? -1);
+  }
+
+  taskEnded(conversionId: string): void {
+    this.#tasks.delete(conversionId);
+  }
+
+  /** Ends the Chromes of threads that are no more. */
+  killOrphans(living: readonly number[]): void {
+    for (const thread of this.#chromes.keys()) {
+      if (living.includes(thread)) continue;
+      this.#kill(thread);
+      this.#chromes.delete(thread);
+    }
+  }
+
+  #kill(thread: number): void {
+    for (const pid of this.#chromes.get(thread) ?? []) killGroup(pid);
+  }
+}
+
+/** Chooses a worker for a document: one with a warm tab of its account, else the longest idle. */
+export class Affinity {
+  /** The accounts that each worker is warm for. Workers and accounts used last come last. */
+  readonly #accounts = new Map<number, readonly string[]>();
+
+  /** @param idle workers that have nothing to do; at least one */
+  choose(accountId: string, idle: readonly number[]): number | undefined {
+    const used = [...this.#accounts.keys()];
+    const lastUsed = (worker: number): number => used.indexOf(worker);
+    const inTurn = idle.toSorted((a, b) => lastUsed(a) - lastUsed(b));
+    const warm = inTurn.findLast((each) => this.#accounts.get(each)?.includes(accountId));
+    const chosen = warm ?? inTurn[0];
+    if (chosen !== undefined) this.#note(chosen, accountId);
+    return chosen;
+  }
+
+  /** Workers that are no more are forgotten. */
+  keep(living: readonly number[]): void {
+    for (const worker of this.#accounts.keys()) {
+      if (!living.includes(worker)) this.#accounts.delete(worker);
+    }
+  }
+
+  #note(worker: number, accountId: string): void {
+    const others = (this.#accounts.get(worker) ?? []).filter((each) => each !== accountId);
+    this.#accounts.delete(worker);
+    this.#accounts.set(worker, [...others, accountId].slice(-WARM_ACCOUNTS));
+  }
+}
 
 /** A worker ends its job by its deadline; this long after it, the job is taken from it. */
 const BACKSTOP_MS = 1_000;
-/** And this long after that, its thread. */
+/** The thread is ended this long after that. */
 const ABORT_MS = 500;
-/** For ending Chromes before the threads that own them. */
+/** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
 export interface RenderPoolOptions {
@@ -32,7 +110,7 @@ export interface RenderPoolOptions {
 
 export interface RenderPool {
   readonly chrome: ChromeInfo;
-  /** Why a worker has no Chrome, where one could not be started again. */
+  /** The reason why a worker has no Chrome, where one could not be started again. */
   missing(): string | undefined;
   /** Never rejects. */
   render(task: RenderTask): Promise<RenderResult>;
@@ -49,9 +127,9 @@ const TIMED_OUT: RenderResult = {
 /** @throws {Error} with one line for the operator when Chrome does not start */
 export async function startRenderPool(options: RenderPoolOptions): Promise<RenderPool> {
   const { concurrency, worker, logger } = options;
-  const threads = new Threads();
+  const threads = new RenderThreads();
   const affinity = new Affinity();
-  /** Whose task is being handed over: Piscina does not show its balancer what a task is. */
+  /** The account of the task that is being handed over: Piscina does not show it to its balancer. */
   let handedOver: string | undefined;
   const pool = new Piscina<WorkerTask, WorkerResult>({
     filename: (options.workerFile ?? new URL('worker.ts', import.meta.url)).href,
@@ -83,7 +161,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   const everyWorker = async (message: WorkerTask): Promise<WorkerResult[]> =>
     await Promise.all(Array.from({ length: concurrency }, () => pool.run(message)));
   const close = async (): Promise<void> => {
-    await unlessLate(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
+    await withTimeout(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
     await pool.destroy();
   };
 

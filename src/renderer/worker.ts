@@ -4,17 +4,16 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { plainText } from '../plain-text.ts';
 import { reasonOf } from '../reason.ts';
 import { type Browser, Browsers } from './browsers.ts';
-import { Deadline, unlessLate } from './chrome/deadline.ts';
+import { Deadline, withTimeout } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
-import { maxProcessBytes } from './chrome/memory.ts';
-import { renderDocument } from './chrome/render.ts';
+import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
+import type { ExplainNetwork } from './chrome/navigation.ts';
+import { renderDocument, templateFailure } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
-import { templateFault } from './chrome/template-fault.ts';
-import type { ExplainNetwork } from './chrome/watch.ts';
-import { type EgressJob, type EgressProxy, startEgressProxy } from './egress/proxy.ts';
-import { pageManifest } from './page-manifest.ts';
-import { Peers } from './peers.ts';
+import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
+import type { EgressSession } from './egress/session.ts';
+import { pageManifest } from './manifest.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -24,6 +23,7 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
+import { Peers } from './peers.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -31,12 +31,12 @@ const settings = workerData as WorkerSettings;
 const USED_TOO_MUCH =
   'The page used more memory than the ' +
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
-const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
+const notify = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
-/** What may use the proxy: the Chromes of this worker. */
+/** The Chromes of this worker, which alone may use the proxy. */
 const peers = new Peers();
 let proxy: Promise<EgressProxy> | undefined;
-/** What the last document left is being removed: until then no other one begins. */
+/** Resolves when what the last document left is removed: no other one begins before that. */
 let cleaning = Promise.resolve();
 
 function startedProxy(): Promise<EgressProxy> {
@@ -55,28 +55,29 @@ async function launch(): Promise<LaunchedChrome> {
     directory: settings.directory,
     proxyPort: port,
     maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
+    maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
   peers.add(launched.pid);
-  tell({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
+  notify({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
   return launched;
 }
 
 const browsers = new Browsers({
   launch,
   maxPageBytes: settings.maxPageMemoryBytes,
-  onMissing: (error) => tell({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
+  onMissing: (error) => notify({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
   onEnded: ({ pid }) => {
     peers.delete(pid);
-    tell({ kind: 'chromeEnded', threadId, pid });
+    notify({ kind: 'chromeEnded', threadId, pid });
   },
 });
 
-interface InHand {
+interface TakenTab {
   readonly browser: Browser;
   readonly tab: Tab;
 }
 
-async function takeTab(accountId: string): Promise<InHand> {
+async function takeTab(accountId: string): Promise<TakenTab> {
   await cleaning;
   const browser = await browsers.use();
   try {
@@ -91,30 +92,32 @@ async function takeTab(accountId: string): Promise<InHand> {
 async function render(task: RenderTask): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   const { conversionId, accountId, request, options, outputPath } = task;
-  tell({ kind: 'taskTaken', threadId, conversionId });
-  let inHand: InHand | undefined;
-  let job: EgressJob | undefined;
+  notify({ kind: 'taskTaken', threadId, conversionId });
+  let taken: TakenTab | undefined;
+  let session: EgressSession | undefined;
   let completed = false;
   try {
     const taking = takeTab(accountId);
-    inHand = await unlessLate(taking, deadline.remaining());
-    if (inHand === undefined) {
+    taken = await withTimeout(taking, deadline.remaining());
+    if (taken === undefined) {
       // It may still come: then it goes back unused.
-      cleaning = taking.then(({ browser }) => putBack(browser, accountId, false)).catch(() => {});
+      cleaning = taking
+        .then(({ browser }) => releaseTab(browser, accountId, false))
+        .catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
-    const network = (await startedProxy()).beginJob();
-    job = network;
+    const network = (await startedProxy()).beginSession();
+    session = network;
     const explainNetwork: ExplainNetwork = (url) => network.explain(url);
     const order = { request, options, outputPath, explainNetwork };
-    const rendered = await renderDocument(inHand.tab, order, deadline);
+    const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;
-    const page = pageManifest(inHand.browser.chrome, rendered, job);
+    const page = pageManifest(taken.browser.chrome, rendered, session);
     return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
     await rm(outputPath, { force: true });
-    const failure = await failureOf(error, inHand, task, deadline);
+    const failure = await failureOf(error, taken, task, deadline);
     if (failure instanceof PageFailure) {
       // It may quote what a server or the client wrote.
       const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
@@ -124,10 +127,10 @@ async function render(task: RenderTask): Promise<RenderResult> {
     return { kind: 'crashed', code, message: reasonOf(error) };
   } finally {
     // What was fetched may have left cookies, connections and cached files: that is never cleaned up.
-    const reusable = completed && request.html !== undefined && job?.requests === 0;
-    job?.end();
-    if (inHand) {
-      cleaning = putBack(inHand.browser, accountId, reusable);
+    const reusable = completed && request.html !== undefined && session?.requests === 0;
+    session?.end();
+    if (taken) {
+      cleaning = releaseTab(taken.browser, accountId, reusable);
       // The answer need not wait for a tab that is made ready for its account's next document.
       if (!completed) await cleaning;
     }
@@ -137,15 +140,15 @@ async function render(task: RenderTask): Promise<RenderResult> {
 /** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
 async function failureOf(
   error: unknown,
-  inHand: InHand | undefined,
+  taken: TakenTab | undefined,
   { request, options }: RenderTask,
   deadline: Deadline,
 ): Promise<unknown> {
-  if (inHand === undefined) return error;
-  const { tab, browser } = inHand;
+  if (taken === undefined) return error;
+  const { tab, browser } = taken;
   if (browser.memory.exceeded) return pageMemoryFailure(USED_TOO_MUCH);
   const template = tab.crashed
-    ? await templateFault(browser.chrome.connection, request, options, deadline)
+    ? await templateFailure(browser.chrome.connection, request, options, deadline)
     : undefined;
   if (template !== undefined) return template;
   return error instanceof ChromeGone && browser.memory.wasShort
@@ -161,8 +164,8 @@ function pageMemoryFailure(what: string): PageFailure {
   );
 }
 
-async function putBack(browser: Browser, accountId: string, reusable: boolean): Promise<void> {
-  await browser.tabs.giveBack(accountId, reusable);
+async function releaseTab(browser: Browser, accountId: string, reusable: boolean): Promise<void> {
+  await browser.tabs.release(accountId, reusable);
   browsers.release();
 }
 

@@ -1,10 +1,16 @@
 /** Pages that take memory without end: each fails alone, and a neighbour's letters go on. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import { type Test, test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
+import { Cgroup, findCgroupParent, ownCgroupParent } from '../../src/renderer/chrome/cgroup.ts';
 import { Deadline } from '../../src/renderer/chrome/deadline.ts';
 import { launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { ChromeMemory, maxProcessBytes } from '../../src/renderer/chrome/memory.ts';
+import { reapLeftovers } from '../../src/renderer/chrome/processes.ts';
 import { Tab } from '../../src/renderer/chrome/tab.ts';
 import { processesOf } from '../support/processes.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';
@@ -19,6 +25,8 @@ const script = (text: string): string => `<body><p>x</p><script>${text}</script>
 const inWorkers = (text: string): string =>
   script(`const url = URL.createObjectURL(new Blob([${JSON.stringify(text)}]));
     for (let i = 0; i < 8; i++) new Worker(url); setInterval(() => document.body.append('x'), 9)`);
+
+const NO_CGROUP = ownCgroupParent() === undefined && 'no control group can be made here';
 
 /** Pages that reach the limit soon. */
 const BOMBS: Readonly<Record<string, string>> = {
@@ -156,4 +164,89 @@ void test('the kernel bounds a process where no sample comes in time', async (t)
   const next = await Tab.open(chrome.connection);
   next.begin(new Deadline(LIMIT_MS));
   await next.send('Page.setDocumentContent', { frameId: next.frameId, html: '<p>next</p>' });
+});
+
+void test('the kernel bounds a whole Chrome', { skip: NO_CGROUP }, async (t) => {
+  const path = await installedChrome();
+  const limit = 384 * MiB;
+  const options = { path, directory: t.testdir(), proxyPort: 9, maxChromeBytes: limit };
+  const chrome = await launchChrome(options);
+  const cgroup = chrome.cgroup?.path ?? '';
+  t.teardown(() => chrome.end());
+  const members = readFileSync(join(cgroup, 'cgroup.procs'), 'utf8').trim().split('\n');
+  const processes = processesOf(chrome.profile).filter(
+    (each) => !each.commandLine.includes('sh -c'),
+  );
+  t.same(
+    processes.map(({ pid }) => `${pid}`).filter((pid) => !members.includes(pid)),
+    [],
+    'every process of it is in the group',
+  );
+  const memory = new ChromeMemory(
+    chrome.pid,
+    Number.POSITIVE_INFINITY,
+    () => t.fail('a sample decided'),
+    chrome.cgroup,
+  );
+  const tab = await Tab.open(chrome.connection);
+  tab.begin(new Deadline(LIMIT_MS));
+  memory.watch();
+  t.notOk(memory.exceeded);
+  const writing = tab.send('Page.setDocumentContent', {
+    frameId: tab.frameId,
+    html: BOMBS['arrays'] ?? '',
+  });
+  await t.rejects(writing, { name: 'ChromeGone' });
+  t.ok(memory.exceeded, 'it is told that memory was the reason');
+  memory.watch();
+  t.notOk(memory.exceeded, 'the next document is not to blame');
+  memory.rest();
+  await chrome.end();
+  t.notOk(existsSync(cgroup), 'the group goes with its Chrome');
+});
+
+void test('the group of a Chrome that was left behind is removed', {
+  skip: NO_CGROUP,
+}, async (t) => {
+  const parent = t.testdir();
+  const directory = join(parent, `node-999999999-1-${hostname()}`);
+  mkdirSync(directory);
+  const path = await installedChrome();
+  const chrome = await launchChrome({ path, directory, proxyPort: 9, maxChromeBytes: 512 * MiB });
+  t.teardown(() => chrome.end());
+  t.ok(existsSync(chrome.cgroup?.path ?? ''));
+  t.equal(await reapLeftovers(parent), 1);
+  t.notOk(existsSync(chrome.cgroup?.path ?? ''));
+});
+
+void test('a group is made only where the service may', (t) => {
+  const root = t.testdir({
+    'a.service': { main: { 'cgroup.procs': `1\n${process.pid}\n` }, 'cgroup.subtree_control': '' },
+    'b.service': { 'cgroup.procs': `${process.pid}\n` },
+    'c.service': { main: { 'cgroup.procs': '1\n' }, 'cgroup.subtree_control': '' },
+    memory: { d: { 'cgroup.procs': `${process.pid}\n` } },
+  });
+  const unit = join(root, 'a.service');
+  const parent = findCgroupParent(root, '0::/a.service/main\n');
+  t.same(parent, { path: unit, version: 2 });
+  t.equal(readFileSync(join(unit, 'cgroup.subtree_control'), 'utf8'), '+memory');
+  const group = Cgroup.make('/tmp/chrome-x', 5, parent);
+  const path = group?.path ?? '';
+  t.equal(path, join(unit, 'pressledger-chrome-x'));
+  t.equal(readFileSync(join(path, 'memory.max'), 'utf8'), '5');
+  writeFileSync(join(path, 'memory.events'), 'oom 2\noom_kill 1\noom_group_kill 1\n');
+  t.equal(group?.oomKills, 1);
+  t.equal(
+    Cgroup.make('/tmp/chrome-x', 5, parent),
+    undefined,
+    'one that is there is not taken over',
+  );
+
+  t.equal(findCgroupParent(root, '0::/b.service\n'), undefined, 'the service is not in a subgroup');
+  t.equal(findCgroupParent(root, '0::/c.service/main\n'), undefined, 'another path than its own');
+  t.equal(findCgroupParent(root, '0::/\n'), undefined, 'a container');
+  t.equal(findCgroupParent(root, '1:memory:/none\n'), undefined);
+  const old = findCgroupParent(root, '2:cpu:/\n1:memory:/d\n0::/\n');
+  t.same(old, { path: join(root, 'memory/d'), version: 1 });
+  t.end();
 });

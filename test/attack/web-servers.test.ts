@@ -209,7 +209,7 @@ void test('answers before the answer have a bound', async (t) => {
     mayConnect: () => Promise.resolve(true),
   });
   t.teardown(() => proxy.close());
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   for (const name of names.filter((each) => /^(?:status|blank).* without end/.test(each))) {
     const socket = connect(proxy.port, '127.0.0.1');
     socket.write(

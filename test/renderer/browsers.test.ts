@@ -37,7 +37,7 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     while (next === inHand) {
       t.ok(inHand.chrome.connection.isOpen);
       await inHand.tabs.take('an account');
-      await inHand.tabs.giveBack('an account', false);
+      await inHand.tabs.release('an account', false);
       next = await browsers.running();
     }
     t.ok(isAlive(first.chrome.pid), 'not ended under the document that it renders');

@@ -1,8 +1,10 @@
 /** The pipes to a real Chrome: what passes through them, and what is told when they close. */
 import { type Test, test } from 'tap';
 import type { Connection } from '../../src/renderer/chrome/connection.ts';
+import { Deadline } from '../../src/renderer/chrome/deadline.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
-import { installedChrome } from '../support/renderer.ts';
+import { Tab } from '../../src/renderer/chrome/tab.ts';
+import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 
 const COMMAND_MS = 60_000;
 /** Large messages take their time where many tests run at once. */
@@ -81,7 +83,7 @@ void test('a command that fails says how', async (t) => {
   t.equal(await evaluate('1 + 1'), 2, 'the next one has an answer');
 
   const told = Promise.withResolvers<void>();
-  connection.onDisconnect(told.resolve);
+  connection.onDisconnect(() => told.resolve());
   const waiting = t.rejects(evaluate('new Promise(() => {})'), { name: 'ChromeGone' });
   process.kill(chrome.pid, 'SIGKILL');
   await waiting;
@@ -98,5 +100,53 @@ void test(
     const { evaluate } = await tabOf(connection);
     await t.rejects(evaluate('"x".repeat(65 * 1024 * 1024)'), { name: 'ChromeGone' });
     t.notOk(connection.isOpen);
+  },
+);
+
+void test('an event handler that throws fails the document of its tab, and nothing else', async (t) => {
+  const { connection } = await chromeFor(t);
+  const [tab, other] = await Promise.all([Tab.open(connection), Tab.open(connection)]);
+  for (const each of [tab, other]) each.begin(new Deadline(COMMAND_MS));
+  tab.on('Runtime.consoleAPICalled', () => {
+    throw new Error('a fault of ours');
+  });
+  await tab.send('Runtime.enable', undefined);
+  const waiting = tab.untilGone(new Promise(() => {}));
+  tab.send('Runtime.evaluate', { expression: 'console.log(1)' }).catch(() => {});
+  await t.rejects(waiting, { message: /could not be handled: a fault of ours/ });
+  await t.rejects(tab.send('Runtime.disable', undefined), { message: /a fault of ours/ });
+  t.ok(connection.isOpen);
+  const { result } = await other.send('Runtime.evaluate', { expression: '1 + 1' });
+  t.equal(result.value, 2);
+});
+
+void test('an event handler that throws without a tab ends the connection', async (t) => {
+  const chrome = await chromeFor(t);
+  const { connection } = chrome;
+  const { sessionId, evaluate } = await tabOf(connection);
+  connection.on(
+    'Runtime.consoleAPICalled',
+    () => {
+      throw new Error('a fault of ours');
+    },
+    sessionId,
+  );
+  await connection.send('Runtime.enable', undefined, COMMAND_MS, sessionId);
+  await t.rejects(evaluate('console.log(1)'), { name: 'ChromeGone' });
+  t.notOk(connection.isOpen);
+  // It writes its profile while it ends by itself.
+  await chrome.end();
+});
+
+void test(
+  'a page that makes Chrome send too long a message fails, and the next one does not',
+  PATIENT,
+  async (t) => {
+    const renderer = await startTestRenderer();
+    t.teardown(() => renderer.close());
+    const html = `<script>fetch('data:text/plain,' + 'x'.repeat(70 * 1024 * 1024))</script>`;
+    const result = await renderer.render({ html }, {}, COMMAND_MS);
+    t.match(result, { kind: 'failed', code: 'too_large', message: /more than 64 MiB at once/ });
+    t.match(await renderer.render({ html: '<p>next</p>' }), { kind: 'completed' });
   },
 );

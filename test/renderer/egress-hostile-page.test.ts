@@ -6,7 +6,8 @@ import { Connection } from '../../src/renderer/chrome/connection.ts';
 import { findChrome } from '../../src/renderer/chrome/find.ts';
 import { chromeFlags } from '../../src/renderer/chrome/flags.ts';
 import { killGroup, removeProfile } from '../../src/renderer/chrome/processes.ts';
-import { type EgressJob, startEgressProxy } from '../../src/renderer/egress/proxy.ts';
+import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
+import type { EgressSession } from '../../src/renderer/egress/session.ts';
 import { eventually } from '../support/deadline.ts';
 import { startFrontProxy } from '../support/front-proxy.ts';
 import {
@@ -33,7 +34,7 @@ interface Outcome {
   readonly reached: ReadonlySet<string>;
   readonly tcp: number;
   readonly udp: number;
-  readonly job: EgressJob;
+  readonly job: EgressSession;
 }
 
 /** Starts Chrome with flags of our choice, so that a control can leave some out. */
@@ -104,7 +105,7 @@ async function visit(
   };
   const front = await startFrontProxy(PAGE_ORIGIN, proxy.port, site);
   t.teardown(() => front.close());
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
 
   const sandbox = process.getuid?.() !== 0;
   const flags = chromeFlags({ proxyPort: front.port, sandbox });

@@ -102,7 +102,7 @@ void test('a page gets what a server sends, and the server sees no proxy', async
     res.end(`${req.method} ${req.url}`);
   });
   const proxy = await proxyFor(t, { allowPrivateNetwork: true });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const answer = await get(proxy, `http://127.0.0.1:${port}/a/../b?c=d`, {
     headers: {
       'Proxy-Authorization': 'Basic c2VjcmV0',
@@ -135,7 +135,7 @@ void test('bodies of both framings pass', async (t) => {
     );
   });
   const proxy = await proxyFor(t, { allowPrivateNetwork: true });
-  proxy.beginJob();
+  proxy.beginSession();
   const url = `http://127.0.0.1:${port}/`;
   const sized = { method: 'POST', body: 'abc', headers: { 'content-length': '3' } };
   t.equal((await get(proxy, url, sized)).body, '3:abc');
@@ -151,8 +151,8 @@ void test('without an open job nothing passes', async (t) => {
   const answer = await get(proxy, `http://127.0.0.1:${target.port}/`);
   t.match(answer, { status: 403, headers: { 'x-egress-refused': 'no-job' } });
   t.match((await tunnelTo(proxy, `127.0.0.1:${target.port}`)).answer, /^HTTP\/1\.1 403 .*no-job/s);
-  const job = proxy.beginJob();
-  t.throws(() => proxy.beginJob(), /open job/);
+  const job = proxy.beginSession();
+  t.throws(() => proxy.beginSession(), /open session/);
   job.end();
   t.equal((await get(proxy, `http://127.0.0.1:${target.port}/`)).status, 403);
   t.equal(target.tcp, 0);
@@ -184,13 +184,13 @@ void test('a connection that may not be used is closed, and no job knows of it',
     `CONNECT some.example:${target.port} HTTP/1.1\r\nHost: a\r\n\r\n`,
   ];
   for (const bytes of requests) {
-    const job = proxy.beginJob();
+    const job = proxy.beginSession();
     const refused = await send(bytes);
     refused.check(false);
     t.equal(await refused.answer, '');
     const late = await send(bytes);
     job.end();
-    const next = proxy.beginJob();
+    const next = proxy.beginSession();
     late.check(true);
     t.equal(await late.answer, '', 'a connection of an ended job does not pass to the next');
     t.match([job, next], [NOTHING, NOTHING]);
@@ -204,7 +204,7 @@ void test('private addresses, ports and schemes are refused, and nothing reaches
   const target = await countingListener();
   t.teardown(() => target.close());
   const proxy = await proxyFor(t, { extraPorts: [target.port] });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const asked: readonly (readonly [string, string])[] = [
     [`http://127.0.0.1:${target.port}/`, 'private-address'],
     [`HTTP://127.1:${target.port}/`, 'private-address'],
@@ -255,7 +255,7 @@ void test('a name with one address that is not public is refused whole', async (
     extraPorts: [target.port],
     resolve: async () => ['93.184.216.34', '127.0.0.1'],
   });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const answer = await get(proxy, `http://mixed.example:${target.port}/`);
   t.match(answer, { status: 403, headers: { 'x-egress-refused': 'private-address' } });
   t.notMatch(answer.body + JSON.stringify(job.refused), /127\.0\.0\.1|93\.184/, 'no address told');
@@ -269,7 +269,7 @@ void test('a job explains what became of a URL', async (t) => {
         ? Promise.reject(failing('ENOTFOUND'))
         : Promise.resolve(['10.0.0.1']),
   });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   await get(proxy, 'http://inside.example/a?b');
   await tunnelTo(proxy, 'inside.example:443');
   await tunnelTo(proxy, 'gone.example:8443');
@@ -296,7 +296,7 @@ void test('rebinding gets nothing: what was checked is dialled, and each request
     limits: { connectTimeoutMs: 300 },
     resolve: async () => answers[asked++] ?? [],
   });
-  proxy.beginJob();
+  proxy.beginSession();
   const url = `http://rebind.example:${target.port}/`;
   t.match((await get(proxy, url)).status, /50[24]/, 'the public address was dialled, in vain');
   t.equal(asked, 1, 'resolved once for the request');
@@ -317,7 +317,7 @@ void test('a name is dialled at the address that was checked', async (t) => {
       return ['127.0.0.1'];
     },
   });
-  proxy.beginJob();
+  proxy.beginSession();
   t.match(await get(proxy, `http://some.example:${port}/`), {
     status: 200,
     body: `some.example:${port}`,
@@ -332,11 +332,11 @@ void test('a redirect passes as it is, and its target is checked as any request'
     res.writeHead(302, { Location: `http://127.0.0.1:${target.port}/` }).end();
   });
   const open = await proxyFor(t, { allowPrivateNetwork: true });
-  open.beginJob();
+  open.beginSession();
   const answer = await get(open, `http://127.0.0.1:${port}/`);
   t.equal(answer.status, 302);
   const strict = await proxyFor(t, { extraPorts: [target.port] });
-  strict.beginJob();
+  strict.beginSession();
   t.equal((await get(strict, String(answer.headers.location))).status, 403);
   t.equal(target.tcp, 0);
 });
@@ -353,7 +353,7 @@ void test('a server that cannot be reached is told apart from one that was refus
       return Promise.reject(failing(name === 'broken.example' ? 'ESERVFAIL' : 'ENOTFOUND'));
     },
   });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const mute = await countingListener();
   const rude = await countingListener((socket) => socket.destroy());
   const garbage = await countingListener((socket) => socket.end('what?\r\n\r\n'));
@@ -391,14 +391,14 @@ void test('the byte cap cuts every connection and refuses what follows', async (
     more();
   });
   const proxy = await proxyFor(t, { allowPrivateNetwork: true, limits: { maxBytes: 1_000_000 } });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const url = `http://127.0.0.1:${port}/endless`;
   await t.rejects(get(proxy, url), 'an endless body is cut');
   t.ok(job.bytes > 1_000_000 && job.bytes < 1_200_000, `${job.bytes} bytes`);
   t.match(job.refused, [{ url, code: 'byte-limit' }]);
   t.match(await get(proxy, url), { status: 403, headers: { 'x-egress-refused': 'byte-limit' } });
   job.end();
-  t.equal(proxy.beginJob().bytes, 0, 'the next job starts anew');
+  t.equal(proxy.beginSession().bytes, 0, 'the next job starts anew');
 });
 
 void test('requests are capped in number, and at once', async (t) => {
@@ -407,7 +407,7 @@ void test('requests are capped in number, and at once', async (t) => {
   });
   const limits = { maxRequests: 4, maxConnections: 1 };
   const proxy = await proxyFor(t, { allowPrivateNetwork: true, limits });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const url = `http://127.0.0.1:${port}/`;
   t.equal((await get(proxy, url)).status, 200);
   const { socket } = await tunnelTo(proxy, `127.0.0.1:${port}`);
@@ -426,7 +426,7 @@ void test('the end of a job cuts tunnels, answers and requests in the making', a
   });
   const resolving = Promise.withResolvers<string[]>();
   const proxy = await proxyFor(t, { allowPrivateNetwork: true, resolve: () => resolving.promise });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const { socket, answer } = await tunnelTo(proxy, `127.0.0.1:${target.port}`);
   t.match(answer, /^HTTP\/1\.1 200 /);
   const hanging = t.rejects(get(proxy, `http://127.0.0.1:${port}/`));
@@ -451,7 +451,7 @@ void test('a WebSocket passes through CONNECT, both ways', async (t) => {
     t.teardown(() => socket.destroy());
   });
   const proxy = await proxyFor(t, { allowPrivateNetwork: true });
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const { socket } = await tunnelTo(proxy, `127.0.0.1:${port}`);
   socket.write(
     `GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
@@ -469,7 +469,7 @@ void test('a WebSocket passes through CONNECT, both ways', async (t) => {
 void test('clients keep their connection over several requests', async (t) => {
   const { port } = await originFor(t, (_req, res) => res.end('ok'));
   const proxy = await proxyFor(t, { allowPrivateNetwork: true });
-  proxy.beginJob();
+  proxy.beginSession();
   const socket = connect(proxy.port, '127.0.0.1');
   for (const path of ['a', 'b', 'c']) {
     socket.write(`GET http://127.0.0.1:${port}/${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -484,7 +484,7 @@ void test('clients keep their connection over several requests', async (t) => {
 void test('the default resolver knows the hosts file, and says when a name is not there', async (t) => {
   t.ok((await resolveByDns('LOCALHOST.')).includes('127.0.0.1'));
   const proxy = await proxyFor(t);
-  const job = proxy.beginJob();
+  const job = proxy.beginSession();
   const answer = await get(proxy, 'http://does-not-exist.example/');
   t.match(answer.headers['x-egress-failed'], /name-not-found|name-lookup-failed|timeout/);
   t.equal(job.failed.length, 1);

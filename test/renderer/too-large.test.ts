@@ -1,8 +1,8 @@
 /** What is too large to be anyone's document ends with that reason, and the next one is fine. */
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import tap, { test } from 'tap';
-import type { Command, Result } from '../../src/renderer/chrome/connection.ts';
-import { type PdfFile, savePdf } from '../../src/renderer/chrome/pdf-file.ts';
+import { type PdfFile, savePdf } from '../../src/renderer/pdf/finish.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
 const renderer = await startTestRenderer();
@@ -33,17 +33,19 @@ async function save(directory: string, pages: number): Promise<PdfFile> {
   });
   const table = `xref\n0 3\n0000000000 65535 f \n${entries.join('')}`;
   const end = `trailer\n<< /Size 3 /Root 1 0 R >>\nstartxref\n${pdf.length}\n%%EOF\n`;
-  const answer = JSON.stringify({ data: pdf + table + end, eof: true });
-  const chrome = { send: async <M extends Command>() => JSON.parse(answer) as Result<M> };
   const path = join(directory, `${pages}.pdf`);
-  return await savePdf(chrome, '1', { path, metadata: undefined, syntheticOrigin: undefined });
+  return await savePdf(Readable.from([Buffer.from(pdf + table + end)]), {
+    path,
+    metadata: undefined,
+    syntheticOrigin: undefined,
+  });
 }
 
 void test('a document of more than 10,000 pages', async (t) => {
   const directory = t.testdir();
   t.match(await save(directory, 10_000), { pages: 10_000 });
   await t.rejects(save(directory, 10_001), {
-    code: 'too_large',
+    name: 'PdfTooLarge',
     message: /has 10001 pages, of at most 10000/,
   });
 });

@@ -226,8 +226,8 @@ void test('after what can run, a plain document has a window and an origin of it
   first.begin(new Deadline(5_000));
   await writeDocument(first, '<title>left</title><p>plain</p>');
   t.equal(await evaluate(first, 'window.left = document.left = 1; document.title'), 'left');
-  first.soil();
-  await tabs.giveBack('account', true);
+  first.markDirty();
+  await tabs.release('account', true);
   const again = await tabs.take('account');
   again.begin(new Deadline(5_000));
   t.equal(again, first, 'the same tab, and process');

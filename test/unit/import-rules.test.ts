@@ -68,6 +68,9 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'read-model': [imports('src/read-model/runner.ts', 'projections/all.ts')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
+  'renderer-pdf-stands-alone': [
+    imports('src/renderer/pdf/reader.ts', 'src/renderer/chrome/tab.ts'),
+  ],
   'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
   nats: [imports('src/nats/connection.ts', 'src/render-queue/port.ts', typeOnly)],
   'renderer-holds-no-event-store': [

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { LinkCleaner } from '../../src/renderer/chrome/pdf-links.ts';
+import { LinkCleaner } from '../../src/renderer/pdf/objects.ts';
 
 const link = (target: string): string =>
   `7 0 obj\n<</Type /Annot\n/A <</Type /Action\n/S /URI\n/URI ${target}>>>>\nendobj\n`;

@@ -5,7 +5,7 @@
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
-import { ChromeGone } from './failure.ts';
+import { ChromeGone, PageFailure } from './failure.ts';
 
 export type Command = keyof ProtocolMapping.Commands;
 export type Params<M extends Command> = ProtocolMapping.Commands[M]['paramsType'][0];
@@ -38,10 +38,13 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Ours are of 11 MiB at most. A page can make Chrome send longer ones: it may log what it likes. */
+/** Answers to our commands have at most 11 MiB. A page can make Chrome send more: it may log what it likes. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 const DISCONNECT = Symbol('disconnect');
+const HANDLER_ERROR = Symbol('handler error');
+
+const ended = (): ChromeGone => new ChromeGone('Chrome ended unexpectedly.');
 
 export class Connection {
   readonly #commands: Writable;
@@ -73,9 +76,21 @@ export class Connection {
     return this.#open;
   }
 
-  /** The function returned takes the handler off again. */
-  onDisconnect(handler: () => void): () => void {
+  /**
+   * Registers a handler that is told why nothing more can be sent.
+   * @returns a function that takes the handler off again
+   */
+  onDisconnect(handler: (reason: ChromeGone | PageFailure) => void): () => void {
     return this.#listen(DISCONNECT, handler);
+  }
+
+  /**
+   * Registers a handler for an error that an event handler threw. The event's page is not followed any
+   * more, so whoever has the tab fails its document.
+   * @returns a function that takes the handler off again
+   */
+  onHandlerError(handler: (error: unknown, sessionId?: string) => void): () => void {
+    return this.#listen(HANDLER_ERROR, handler);
   }
 
   /**
@@ -90,7 +105,7 @@ export class Connection {
     timeoutMs: number,
     sessionId?: string,
   ): Promise<Result<M>> {
-    if (!this.#open) throw new ChromeGone('Chrome ended unexpectedly.');
+    if (!this.#open) throw ended();
     this.#lastId += 1;
     const id = this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -104,29 +119,42 @@ export class Connection {
   }
 
   /**
-   * Registers a handler; the function returned takes it off again.
+   * Registers a handler. An error that it throws goes to `onHandlerError`: it never ends the thread.
    * @param sessionId without it, events of all sessions are heard; those of the browser name none
+   * @returns a function that takes the handler off again
    */
   on<E extends EventName>(
     event: E,
     handler: (params: EventParams<E>, from?: string) => void,
     sessionId?: string,
   ): () => void {
-    return this.#listen(sessionId === undefined ? event : `${event}.${sessionId}`, handler);
+    const contained = (params: EventParams<E>, from?: string): void => {
+      try {
+        handler(params, from);
+      } catch (error) {
+        // Without a tab there is no page to blame, and what this browser does is not followed any more.
+        if (!this.#events.emit(HANDLER_ERROR, error, from)) this.close();
+      }
+    };
+    return this.#listen(sessionId === undefined ? event : `${event}.${sessionId}`, contained);
   }
 
-  /** Closes both pipes, at which Chrome ends by itself unless it stands still. */
-  close(): void {
+  /**
+   * Closes both pipes, at which Chrome ends by itself unless it stands still.
+   * @param reason is told to those who wait; later commands are rejected with `ChromeGone`
+   */
+  close(reason: ChromeGone | PageFailure = ended()): void {
     if (!this.#open) return;
     this.#open = false;
     this.#commands.destroy();
     this.#messages.destroy();
+    // Tabs first: the reason may be a failure of their page, and commands know only that Chrome is gone.
+    this.#events.emit(DISCONNECT, reason);
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
-      reject(new ChromeGone('Chrome ended unexpectedly.'));
+      reject(ended());
     }
     this.#waiting.clear();
-    this.#events.emit(DISCONNECT);
   }
 
   #listen(name: string | symbol, handler: (...params: never[]) => void): () => void {
@@ -153,11 +181,26 @@ export class Connection {
     if (from === chunk.length) return;
     this.#begun.push(chunk.subarray(from));
     this.#begunBytes += chunk.length - from;
-    if (this.#begunBytes > MAX_MESSAGE_BYTES) this.close();
+    if (this.#begunBytes > MAX_MESSAGE_BYTES) {
+      this.close(
+        new PageFailure(
+          'too_large',
+          `The page made the browser report more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once. A very ` +
+            'long text in the console, in a script error or in an address can be the reason.',
+        ),
+      );
+    }
   }
 
   #dispatch(text: string): void {
-    const { id, result, error, method, params, sessionId } = JSON.parse(text) as Message;
+    let message: Message;
+    try {
+      message = JSON.parse(text) as Message;
+    } catch {
+      this.close(new ChromeGone('Chrome sent a message that is not JSON.'));
+      return;
+    }
+    const { id, result, error, method, params, sessionId } = message;
     if (method !== undefined) {
       this.#events.emit(method, params, sessionId);
       if (sessionId !== undefined) this.#events.emit(`${method}.${sessionId}`, params, sessionId);
@@ -170,8 +213,8 @@ export class Connection {
     clearTimeout(waiting.timer);
     if (error === undefined) waiting.resolve(result);
     else {
-      const { message, data } = error;
-      waiting.reject(new CommandRefused(data === undefined ? message : `${message} (${data})`));
+      const { message: what, data } = error;
+      waiting.reject(new CommandRefused(data === undefined ? what : `${what} (${data})`));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { PageFailure } from './failure.ts';
 
-/** What is being done, in the words of the message that a client reads when time runs out. */
+/** The step under way, in the words of the message that a client reads when time runs out. */
 export type Phase = 'was loading' | 'was getting ready' | 'was being printed';
 
 /** The one time limit of a conversion, seen from inside its page. All times in milliseconds. */
@@ -31,7 +31,7 @@ export class Deadline {
 }
 
 /** Settles as `promise` does, or resolves to `undefined` after `ms`. */
-export async function unlessLate<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);

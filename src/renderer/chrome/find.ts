@@ -1,22 +1,22 @@
-/** Which Chrome to run. */
+/** Finds the Chrome to run. */
 import { access, constants, readFile, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { ChromeStartError } from './failure.ts';
 
 export interface FoundChrome {
   readonly path: string;
-  /** Why this one, for the log. */
+  /** The reason for this one, for the log. */
   readonly source: string;
 }
 
 export interface FindOptions {
   /** The operator's choice; nothing else is tried where it is given. */
   readonly chromePath?: string | undefined;
-  /** As in the environment. */
+  /** Directories in the form of `PATH`. */
   readonly searchPath?: string | undefined;
   /** The file in which the set-up wrote where its own Chrome lies. */
   readonly fallbackFile?: string | undefined;
-  /** For tests: where Chrome is installed on this kind of system, best first. */
+  /** Paths of Chrome on this kind of system, best first; tests give their own. */
   readonly usualPlaces?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
-/** How Chrome is started: our own flags only, none of a library's defaults. */
+/** Chrome's command line: our own flags only, none of a library's defaults. */
 export interface FlagOptions {
-  /** Of the egress proxy on loopback, through which every request goes. */
+  /** The port of the egress proxy on loopback, through which every request goes. */
   readonly proxyPort: number;
   readonly sandbox: boolean;
 }

@@ -4,8 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { Cgroup, removeCgroup } from './cgroup.ts';
 import { Connection, type Result } from './connection.ts';
-import { unlessLate } from './deadline.ts';
+import { withTimeout } from './deadline.ts';
 import { ChromeGone, ChromeStartError } from './failure.ts';
 import { chromeFlags } from './flags.ts';
 import { killGroup, recordProcess, removeProfile } from './processes.ts';
@@ -17,32 +18,36 @@ const OUTPUT_LINES = 8;
 
 export interface LaunchOptions {
   readonly path: string;
-  /** Where the profile is made; removed with the browser. */
+  /** The directory that the profile is made in. The profile is removed with the browser. */
   readonly directory: string;
   readonly proxyPort: number;
   /** The most data that each of its processes may map, as the kernel counts it; default: no limit. */
   readonly maxProcessBytes?: number;
+  /** The most memory of all its processes together, where the kernel bounds it; default: no limit. */
+  readonly maxChromeBytes?: number;
 }
 
 export interface LaunchedChrome {
-  /** Also the id of its process group. */
+  /** The process id, and the id of its process group. */
   readonly pid: number;
   readonly profile: string;
   /** Product and version as Chrome reports them. */
   readonly product: string;
-  /** Of Chrome's sources. */
+  /** The revision of Chrome's sources. */
   readonly revision: string;
-  /** Without those that name the profile and the pipe. */
+  /** The flags but those that name the profile and the pipe. */
   readonly flags: readonly string[];
   readonly sandboxed: boolean;
-  /** Why there is no sandbox. */
+  /** The reason why there is no sandbox. */
   readonly sandboxNote: string | undefined;
   readonly connection: Connection;
+  /** Bounds its memory; undefined where the service may make no control group. */
+  readonly cgroup: Cgroup | undefined;
   /** Ends every process of this browser and removes its profile. */
   end(): Promise<void>;
 }
 
-/** What Chrome may know of our environment: it runs strangers' pages and needs no secret of ours. */
+/** The part of our environment that Chrome may know: it runs strangers' pages and needs no secret. */
 function chromeEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'];
   return Object.fromEntries(
@@ -53,15 +58,16 @@ function chromeEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Commands that ask the kernel to end Chrome when the thread that started it ends, and to bound the
+ * Commands that put Chrome into its control group, end it with the thread that started it, and bound the
  * memory of its processes; those that this host has. Each of them becomes Chrome, with its process id.
  */
-function wrappers(maxBytes: number | undefined): string[] {
+function wrappers(maxBytes: number | undefined, cgroup: Cgroup | undefined): string[] {
   return [
+    cgroup?.enter ?? [],
     ['setpriv', '--pdeathsig', 'KILL'],
     ['prlimit', `--data=${maxBytes ?? 'unlimited'}`],
   ]
-    .filter(([command = '', ...args]) => isUsable(command, args))
+    .filter(([command, ...args]) => command !== undefined && isUsable(command, args))
     .flat();
 }
 
@@ -93,9 +99,11 @@ function spawnChrome(
   { path, maxProcessBytes }: LaunchOptions,
   flags: readonly string[],
   profile: string,
+  cgroup: Cgroup | undefined,
 ): Started {
   const own = ['--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
-  const [command = path, ...args] = [...wrappers(maxProcessBytes), path, ...flags, ...own];
+  const around = wrappers(maxProcessBytes, cgroup);
+  const [command = path, ...args] = [...around, path, ...flags, ...own];
   const output = openSync(join(profile, OUTPUT_FILE), 'a', 0o600);
   try {
     const child = spawn(command, args, {
@@ -127,27 +135,30 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
     return await connection.send('Browser.getVersion', undefined, START_TIMEOUT_MS);
   } catch (error) {
     if (!(error instanceof ChromeGone)) throw error;
-    throw new Error((await unlessLate(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
+    throw new Error((await withTimeout(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
   }
 }
 
 async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
   const flags = chromeFlags({ proxyPort: options.proxyPort, sandbox });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
+  const { maxChromeBytes } = options;
+  const cgroup = maxChromeBytes === undefined ? undefined : Cgroup.make(profile, maxChromeBytes);
   let started: Started | undefined;
   const end = async (): Promise<void> => {
     if (started !== undefined) {
       killGroup(started.pid);
-      await unlessLate(started.ended, END_TIMEOUT_MS);
+      await withTimeout(started.ended, END_TIMEOUT_MS);
       started.connection.close();
     }
+    if (cgroup) await removeCgroup(cgroup.path);
     await removeProfile(profile);
   };
   let ending: Promise<void> | undefined;
   try {
-    started = spawnChrome(options, flags, profile);
+    started = spawnChrome(options, flags, profile, cgroup);
     const { pid, connection } = started;
-    recordProcess(pid, profile);
+    recordProcess(pid, profile, cgroup?.path);
     const { product, revision } = await askVersion(started);
     return {
       pid,
@@ -158,6 +169,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       sandboxed: sandbox,
       sandboxNote: undefined,
       connection,
+      cgroup,
       end: () => {
         ending ??= end();
         return ending;

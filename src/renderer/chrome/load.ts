@@ -2,16 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type EventParams, type Params } from './connection.ts';
-import { type Deadline, unlessLate } from './deadline.ts';
+import { type Deadline, withTimeout } from './deadline.ts';
 import { PageFailure } from './failure.ts';
+import type { Navigation } from './navigation.ts';
 import type { Tab } from './tab.ts';
-import type { DocumentWatch } from './watch.ts';
 
-/** After this a page whose load event has not come is taken as it is. */
+/** The longest wait for the load event. A page is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
 
 export interface LoadedDocument {
-  /** Whether the load event came; without it the page still prints. */
+  /** True when the load event came; without it the page still prints. */
   readonly loaded: boolean;
   /** The origin that HTML was served on; undefined for a URL. */
   readonly syntheticOrigin: string | undefined;
@@ -21,29 +21,29 @@ export interface LoadedDocument {
 export async function loadDocument(
   tab: Tab,
   request: RequestDocument,
-  watch: DocumentWatch,
+  navigation: Navigation,
   deadline: Deadline,
 ): Promise<LoadedDocument> {
-  tab.soil();
+  tab.markDirty();
   const url =
     request.html === undefined
       ? await prepareUrl(tab, request, request.url ?? '')
       : serveHtml(tab, request.html);
   const { errorText, isDownload } = await tab.send('Page.navigate', { url });
-  if (errorText !== undefined) watch.fail(errorText, undefined, isDownload);
-  watch.check();
-  const loaded = tab.untilGone(watch.loaded().then(() => true));
+  if (errorText !== undefined) navigation.fail(errorText, undefined, isDownload);
+  navigation.check();
+  const loaded = tab.untilGone(navigation.loaded().then(() => true));
   return {
-    loaded: (await unlessLate(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
+    loaded: (await withTimeout(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
     syntheticOrigin: request.html === undefined ? undefined : url,
   };
 }
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 
-/** For HTML that is plain, into a window that only ever held such: there is nothing to load. */
+/** Writes static HTML into a window that only ever held such: there is nothing to load. */
 export async function writeDocument(tab: Tab, html: string): Promise<LoadedDocument> {
-  await tab.wake('Page.setDocumentContent', { frameId: tab.frameId, html });
+  await tab.ping('Page.setDocumentContent', { frameId: tab.frameId, html });
   return { loaded: true, syntheticOrigin: undefined };
 }
 
@@ -84,7 +84,7 @@ async function prepareUrl(tab: Tab, request: RequestDocument, url: string): Prom
   return url;
 }
 
-/** To the document's origin only, and on each hop anew: a redirect elsewhere carries none of them. */
+/** Adds headers for the document's origin only, on each hop anew: a redirect elsewhere carries none. */
 async function addHeaders(
   tab: Tab,
   origin: string,
@@ -127,4 +127,41 @@ async function setCookies(tab: Tab, url: string, cookies: readonly RequestCookie
     if (!(cause instanceof CommandRefused)) throw cause;
     throw new PageFailure('navigation_failed', 'The cookies were refused as not valid.', { cause });
   }
+}
+
+/**
+ * HTML that is not static. In static HTML no script can run, nothing is fetched or decoded for it, and
+ * nothing moves. Such a document leaves nothing in its window, so that another one can follow it
+ * there, and it is complete when it has been parsed.
+ *
+ * Judged by the text, and rather no than yes: the names of elements and attributes cannot be written in
+ * any other way, and an escape in a style is a no. Every repetition is bounded or cannot be retried, for
+ * the text is a stranger's.
+ */
+const NOT_STATIC = new RegExp(
+  [
+    // Scripts, and whatever has a document of its own.
+    '</?(?:script|i?frame|fencedframe|portal|object|embed|applet|template|noscript)',
+    '(?<![a-z0-9-])on[a-z]+\\s*=',
+    'javascript\\s*:',
+    // What is fetched, decoded, typed into or shown later.
+    '<(?:img|image|picture|source|video|audio|track|link|base|use|feimage|input|form|marquee)',
+    '<(?:animate|set|mpath|dialog|canvas|select|button|textarea|plaintext|xmp|!\\[cdata|\\?)',
+    '\\b(?:src|srcset|background|poster|ping|manifest)\\s*=|autofocus|popover|contenteditable',
+    'url\\s*\\((?!\\s{0,9}["\']?#)|image-set|paint\\s*\\(|@(?:import|font-face|view|property)|\\\\',
+    // What moves, and what the document remembers rather than an element of it.
+    'animation|transition|@keyframes|http-equiv',
+    '<style(?!\\s{0,9}(?:(?:type|media)\\s?=\\s?["\']?[a-z/]{1,9}["\']?)?\\s{0,9}>)',
+    '<meta(?![^>]{0,99}\\b(?:charset|name\\s?=\\s?["\']?(?:author|description|generator|keywords|robots|viewport)["\'\\s]))',
+    // Links relative to a place that is not there.
+    '\\bhref\\s*=(?!\\s{0,9}["\']?\\s{0,9}(?:https?:|mailto:|tel:|sms:|#))',
+  ].join('|'),
+  'i',
+);
+
+/** The length from which a text is not worth looking through. */
+const MAX_LENGTH = 256 * 1024;
+
+export function isStaticHtml(html: string): boolean {
+  return html.length <= MAX_LENGTH && !NOT_STATIC.test(html);
 }

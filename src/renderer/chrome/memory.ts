@@ -1,9 +1,10 @@
 /** The memory of one Chrome: what its processes use, and the bound on it while a document is rendered. */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Cgroup } from './cgroup.ts';
 
 const MiB = 2 ** 20;
 /**
- * What a browser and its warm tabs may hold between documents. It is replaced above that, so that a
+ * The most that a browser and its warm tabs may hold between documents. It is replaced above that, so that a
  * page has its whole budget, whatever came before it.
  */
 export const MAX_WARM_BYTES = 512 * MiB;
@@ -34,10 +35,20 @@ function residentBytes(pid: string): number {
   return kilobytes.reduce((sum, each) => sum + each, 0) * 1024;
 }
 
+/**
+ * The kernel's limit on all processes of a Chrome together, where it can be set. It is above the bound
+ * that the samples hold: the kernel counts files and its own tables too.
+ */
+export function maxChromeBytes(maxPageBytes: number): number {
+  return MAX_WARM_BYTES + maxPageBytes + 128 * MiB;
+}
+
 export class ChromeMemory {
   readonly #groupId: number;
   readonly #maxBytes: number;
   readonly #onExceeded: () => void;
+  readonly #cgroup: Pick<Cgroup, 'oomKills'> | undefined;
+  #oomKillsBefore = 0;
   /** Every process of the host that was seen, and whether it is one of the group. */
   #seen = new Map<string, boolean>();
   #timer: NodeJS.Timeout | undefined;
@@ -45,15 +56,21 @@ export class ChromeMemory {
   #peak = 0;
 
   /** @param onExceeded ends the Chrome; called once */
-  constructor(groupId: number, maxBytes: number, onExceeded: () => void) {
+  constructor(
+    groupId: number,
+    maxBytes: number,
+    onExceeded: () => void,
+    cgroup?: Pick<Cgroup, 'oomKills'>,
+  ) {
     this.#groupId = groupId;
     this.#maxBytes = maxBytes;
     this.#onExceeded = onExceeded;
+    this.#cgroup = cgroup;
   }
 
-  /** Whether a page was ended because it used too much. */
+  /** True once a page was ended, by the samples or by the kernel, because it used too much. */
   get exceeded(): boolean {
-    return this.#exceeded;
+    return this.#exceeded || (this.#cgroup?.oomKills ?? 0) > this.#oomKillsBefore;
   }
 
   /** The largest sample of the document that was watched last, in bytes. */
@@ -61,15 +78,16 @@ export class ChromeMemory {
     return this.#peak;
   }
 
-  /** Whether a process of the watched document may have died because it got no more memory. */
+  /** True when a process of the watched document may have died because it got no more memory. */
   get wasShort(): boolean {
     return this.#peak > this.#maxBytes / 2;
   }
 
-  /** Begins with a document. Most end before the first sample. */
+  /** Starts sampling for one document. Most end before the first sample. */
   watch(): void {
     this.rest();
     this.#peak = 0;
+    this.#oomKillsBefore = this.#cgroup?.oomKills ?? 0;
     this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
     this.#timer.unref();
   }
@@ -78,7 +96,7 @@ export class ChromeMemory {
     clearInterval(this.#timer);
   }
 
-  /** In bytes, shared memory counted in each process that maps it; 0 where there is no /proc. */
+  /** Counts bytes, shared memory in each process that maps it; 0 where there is no /proc. */
   used(): number {
     const seen = new Map<string, boolean>();
     let sum = 0;

@@ -1,4 +1,4 @@
-/** From the options of a conversion to Chrome's print command. */
+/** Prints: turns the options of a conversion into Chrome's print command, and reads the result. */
 import type { PrintOptions } from '../../domain/events.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
@@ -6,6 +6,8 @@ import { CommandRefused, type Params } from './connection.ts';
 import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
 
+/** Few round trips: base64 of this is a message of some megabytes. */
+const READ_BYTES = 4 * 1024 * 1024;
 // Chrome prints templates of its own where one is missing; this one prints nothing.
 const EMPTY_TEMPLATE = '<span></span>';
 
@@ -60,6 +62,15 @@ export async function printPage(
         'footer may leave it no room, and a header or footer cannot load external files.',
       { cause },
     );
+  }
+}
+
+/** The content of a stream that `printPage` returned. */
+export async function* pdfParts(tab: Pick<Tab, 'send'>, handle: string): AsyncGenerator<Buffer> {
+  for (let last = false; !last; ) {
+    const part = await tab.send('IO.read', { handle, size: READ_BYTES });
+    yield Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
+    last = part.eof;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which processes are ours. A node that was killed cannot end its Chromes, so each Chrome leaves a
+ * Tells which processes are ours. A node that was killed cannot end its Chromes, so each Chrome leaves a
  * record beside its profile, from which the next start ends it: only a process whose number, start
  * time and command line all agree.
  */
@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { removeCgroup } from './cgroup.ts';
 
 const RECORD_SUFFIX = '.process.json';
 /** Another host's directory on a shared disk is left alone until it is this old. */
@@ -16,6 +17,8 @@ interface ProcessRecord {
   readonly pid: number;
   readonly startTime: string;
   readonly profile: string;
+  /** The directory of its control group. */
+  readonly cgroup?: string | undefined;
 }
 
 /** A process's start in clock ticks since boot, or undefined where it is gone or there is no /proc. */
@@ -50,16 +53,17 @@ export async function pidsOfGroup(groupId: number): Promise<number[]> {
   return names.map(Number).filter((_, index) => groups[index] === groupId);
 }
 
-/** At once, not soon: between Chrome's start and its record nothing may come. */
-export function recordProcess(pid: number, profile: string): void {
-  const record: ProcessRecord = { pid, startTime: startTime(pid) ?? '', profile };
+/** Records a Chrome synchronously: nothing may come between its start and its record. */
+export function recordProcess(pid: number, profile: string, cgroup?: string): void {
+  const record: ProcessRecord = { pid, startTime: startTime(pid) ?? '', profile, cgroup };
   writeFileSync(profile + RECORD_SUFFIX, JSON.stringify(record));
 }
 
-/** Removes a profile whose Chrome has ended, and its record. */
+/** Removes a profile whose Chrome has ended, and its record. What resists goes with the node's directory. */
 export async function removeProfile(profile: string): Promise<void> {
   // Chrome's helpers may still be writing while they end.
-  await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };
+  await rm(profile, options).catch(() => {});
   await rm(profile + RECORD_SUFFIX, { force: true });
 }
 
@@ -81,12 +85,7 @@ async function ownerIsAlive(directory: string, name: string): Promise<boolean> {
   return now !== undefined && (started === '0' || now === started);
 }
 
-async function killRecorded(file: string): Promise<boolean> {
-  const {
-    pid,
-    startTime: started,
-    profile,
-  } = JSON.parse(await readFile(file, 'utf8')) as ProcessRecord;
+async function killRecorded({ pid, startTime: started, profile }: ProcessRecord): Promise<boolean> {
   if (startTime(pid) !== started) return false;
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   if (!commandLine.split('\0').includes(`--user-data-dir=${profile}`)) return false;
@@ -102,7 +101,13 @@ export async function endNode(directory: string): Promise<number> {
   let ended = 0;
   const files = await readdir(directory).catch(() => []);
   for (const file of files.filter((each) => each.endsWith(RECORD_SUFFIX))) {
-    if (await killRecorded(join(directory, file)).catch(() => false)) ended += 1;
+    try {
+      const record = JSON.parse(await readFile(join(directory, file), 'utf8')) as ProcessRecord;
+      if (await killRecorded(record)) ended += 1;
+      if (record.cgroup !== undefined) await removeCgroup(record.cgroup);
+    } catch {
+      // A record that was not written to its end, or is gone: another start sweeps here too.
+    }
   }
   // Chrome's helpers may still be writing while they end.
   await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });

@@ -1,18 +1,16 @@
-/** When a page is taken to be complete. Every wait here ends by itself: then the page prints as it is. */
+/** Waits until a page is complete. Every wait here ends by itself: then the page prints as it is. */
+import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused } from './connection.ts';
-import { type Deadline, unlessLate } from './deadline.ts';
+import { type Deadline, withTimeout } from './deadline.ts';
 import { PageFailure } from './failure.ts';
-import type { NetworkActivity } from './network-activity.ts';
+import type { Navigation } from './navigation.ts';
 import type { Tab } from './tab.ts';
-import type { Waits } from './waits.ts';
-import type { DocumentWatch } from './watch.ts';
-import { ask } from './world.ts';
 
 const READY_CAP_MS = 10_000;
 const IDLE_CAP_MS = 10_000;
 const SELECTOR_POLL_MS = 40;
-/** A frame each. */
+/** The most screens that are scrolled through; each costs a frame. */
 const MAX_SCREENS = 40;
 const SCROLL_CAP_MS = 3_000;
 
@@ -60,10 +58,10 @@ const SCROLLED = `(async () => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** An answer that a navigation took away is none; the question can be asked again. */
-async function askAgainstNavigation<T>(tab: Tab, expression: string): Promise<T | undefined> {
+/** Evaluates, or resolves to undefined when a navigation took the document away; the caller may ask again. */
+async function evaluateUnlessReplaced<T>(tab: Tab, expression: string): Promise<T | undefined> {
   try {
-    return await ask<T>(tab, expression);
+    return await evaluateIsolated<T>(tab, expression);
   } catch (error) {
     if (error instanceof CommandRefused) return undefined;
     throw error;
@@ -73,7 +71,7 @@ async function askAgainstNavigation<T>(tab: Tab, expression: string): Promise<T 
 /** @returns whether fonts, images and two frames are there; false when a cap ended the wait */
 export async function settle(
   tab: Tab,
-  watch: DocumentWatch,
+  navigation: Navigation,
   deadline: Deadline,
   waits: Waits,
 ): Promise<boolean> {
@@ -82,39 +80,39 @@ export async function settle(
   for (;;) {
     const left = end - performance.now();
     if (left <= 0) {
-      const lacking = await unlessLate(
-        askAgainstNavigation<'fonts' | 'images' | 'frames'>(tab, LACKING),
+      const lacking = await withTimeout(
+        evaluateUnlessReplaced<'fonts' | 'images' | 'frames'>(tab, LACKING),
         Math.min(LACKING_CAP_MS, deadline.share(0.1)),
       );
       waits.note(lacking ?? 'frames', performance.now() - started, true);
       return false;
     }
-    const seen = watch.documentId;
-    const settled = await unlessLate(askAgainstNavigation<Parts>(tab, SETTLED), left);
-    if (settled !== undefined && seen === watch.documentId) {
+    const seen = navigation.documentId;
+    const settled = await withTimeout(evaluateUnlessReplaced<Parts>(tab, SETTLED), left);
+    if (settled !== undefined && seen === navigation.documentId) {
       const [fonts, images, frames] = settled;
       waits.note('fonts', fonts);
       waits.note('images', images);
       waits.note('frames', frames);
       return true;
     }
-    if (seen === watch.documentId) {
+    if (seen === navigation.documentId) {
       // It threw, its context went away, or it takes too long: the loop's time limit decides.
       await pause(SELECTOR_POLL_MS);
     } else {
-      await unlessLate(watch.loaded(), Math.max(0, end - performance.now()));
+      await withTimeout(navigation.loaded(), Math.max(0, end - performance.now()));
     }
   }
 }
 
-/** Whether the page may show something only once it is scrolled to; each look costs its frames. */
+/** True when the page may show something only once it is scrolled to. A false alarm costs frames. */
 export const maySeeScrolling = ({ html }: RequestDocument): boolean =>
   html === undefined || /IntersectionObserver|<script[^>]{0,200}\ssrc/i.test(html);
 
 /** Shows the page all of itself, screen by screen, and goes back to its top. */
 export async function scrollThrough(tab: Tab, deadline: Deadline, waits: Waits): Promise<void> {
-  const scrolling = unlessLate(
-    askAgainstNavigation<boolean>(tab, SCROLLED),
+  const scrolling = withTimeout(
+    evaluateUnlessReplaced<boolean>(tab, SCROLLED),
     deadline.share(0.2, SCROLL_CAP_MS),
   );
   await waits.measure('scroll', scrolling, (done) => done === true);
@@ -138,7 +136,7 @@ export async function waitFor(
   }
   if (network) {
     const idle = tab.untilGone(network.idle()).then(() => true);
-    const quiet = unlessLate(idle, deadline.share(0.4, IDLE_CAP_MS));
+    const quiet = withTimeout(idle, deadline.share(0.4, IDLE_CAP_MS));
     await waits.measure('network_idle', quiet, (held) => held === true);
   }
 }
@@ -154,7 +152,7 @@ async function waitForSelector(tab: Tab, selector: string, deadline: Deadline): 
     }
   })()`;
   for (;;) {
-    const found = await askAgainstNavigation<boolean | 'invalid'>(tab, expression);
+    const found = await evaluateUnlessReplaced<boolean | 'invalid'>(tab, expression);
     if (found === true) return;
     if (found === 'invalid') {
       throw new PageFailure('selector_missing', 'The selector to wait for is not valid CSS.');
@@ -167,5 +165,96 @@ async function waitForSelector(tab: Tab, selector: string, deadline: Deadline): 
       );
     }
     await tab.untilGone(pause(SELECTOR_POLL_MS));
+  }
+}
+
+/**
+ * Evaluates in a world that the page's scripts cannot reach: there, what a page did to Promise,
+ * Object.prototype or requestAnimationFrame does not exist.
+ * @returns the value, by JSON; undefined where it threw
+ */
+async function evaluateIsolated<T>(tab: Tab, expression: string): Promise<T | undefined> {
+  const { executionContextId } = await tab.send('Page.createIsolatedWorld', {
+    frameId: tab.frameId,
+    worldName: 'pressledger',
+  });
+  const { result, exceptionDetails } = await tab.send('Runtime.evaluate', {
+    expression,
+    contextId: executionContextId,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return exceptionDetails === undefined ? (result.value as T) : undefined;
+}
+
+/** The waits for a document, and which of them were given up. */
+export class Waits {
+  readonly list: ManifestWait[] = [];
+
+  note(what: ManifestWait['for'], ms: number, capped = false): void {
+    this.list.push({ for: what, ms, ...(capped ? { capped } : {}) });
+  }
+
+  /** @param held whether the wait ended as it should; default: always */
+  async measure<T>(
+    what: ManifestWait['for'],
+    wait: Promise<T>,
+    held: (result: T) => boolean = () => true,
+  ): Promise<T> {
+    const started = performance.now();
+    const result = await wait;
+    this.note(what, performance.now() - started, !held(result));
+    return result;
+  }
+}
+
+/** The silence that counts as idle, as in browsers' tools. */
+const QUIET_MS = 500;
+
+/** The requests under way of a page, its frames and its workers. It must start before the page does. */
+export class NetworkActivity {
+  /** The session that spoke of a request last, by the request. */
+  readonly #open = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #tell: (() => void) | undefined;
+
+  constructor(tab: Tab) {
+    tab.onEach('Network.requestWillBeSent', ({ requestId, type, request }, session) => {
+      // A stream never ends, and what lies in the document itself is no traffic.
+      if (type === 'EventSource' || request.url.startsWith('data:')) return;
+      this.#open.set(requestId, session);
+      this.#changed();
+    });
+    const ended = ({ requestId }: { requestId: string }): void => {
+      this.#open.delete(requestId);
+      this.#changed();
+    };
+    tab.onEach('Network.responseReceived', ({ requestId }, session) => {
+      if (this.#open.has(requestId)) this.#open.set(requestId, session);
+    });
+    tab.onEach('Network.loadingFinished', ended);
+    tab.onEach('Network.loadingFailed', ended);
+    // A worker that ends, or a frame that is removed, takes its requests with it.
+    tab.onEach('Target.detachedFromTarget', ({ sessionId }) => {
+      for (const [requestId, session] of this.#open) {
+        if (session === sessionId) this.#open.delete(requestId);
+      }
+      this.#changed();
+    });
+  }
+
+  /** Resolves once nothing has been under way for half a second; perhaps never: the caller sets a cap. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tell = resolve;
+      this.#changed();
+    });
+  }
+
+  #changed(): void {
+    clearTimeout(this.#timer);
+    if (this.#tell !== undefined && this.#open.size === 0) {
+      this.#timer = setTimeout(this.#tell, QUIET_MS);
+    }
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Command, Connection, EventParams, Params } from './connection.ts';
 
-/** More of them run unwatched: a page may start workers without end. */
+/** The most that are followed. More of them run unwatched: a page may start workers without end. */
 const MAX_SESSIONS = 100;
 const TIMEOUT_MS = 10_000;
 
@@ -47,7 +47,7 @@ export class RelatedSessions {
     ]);
   }
 
-  /** Whether a session is the page's or of something that it started. */
+  /** True for the session of the page and those of what it started. */
   has(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
   }

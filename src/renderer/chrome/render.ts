@@ -1,19 +1,23 @@
 /** One document, from request to PDF, in a tab that is its account's. */
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { BodyHashes } from './body-hashes.ts';
+import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
+import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
-import { loadDocument, writeDocument } from './load.ts';
-import { NetworkActivity } from './network-activity.ts';
-import { type PageErrors, readPageErrors } from './page-errors.ts';
-import { type PdfFile, savePdf } from './pdf-file.ts';
-import { isPlain } from './plain.ts';
-import { pageRangeFailure, pagesAskedFor, printPage } from './print.ts';
-import { maySeeScrolling, scrollThrough, settle, waitFor } from './ready.ts';
-import { ResourceLog } from './resource-log.ts';
-import type { Tab } from './tab.ts';
-import { Waits } from './waits.ts';
-import { DocumentWatch, type ExplainNetwork } from './watch.ts';
+import { ChromeGone, PageFailure } from './failure.ts';
+import { isStaticHtml, loadDocument, writeDocument } from './load.ts';
+import { type ExplainNetwork, Navigation } from './navigation.ts';
+import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
+import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
+import {
+  maySeeScrolling,
+  NetworkActivity,
+  scrollThrough,
+  settle,
+  Waits,
+  waitFor,
+} from './ready.ts';
+import { Tab } from './tab.ts';
 
 export interface RenderOrder {
   readonly request: RequestDocument;
@@ -31,7 +35,6 @@ export interface RenderedDocument extends PdfFile {
   readonly waits: Waits;
 }
 
-// Of a document that does nothing.
 const NOTHING_FETCHED = { resources: [], leftOut: 0 };
 const NO_ERRORS: PageErrors = { errors: [], leftOut: 0 };
 
@@ -51,24 +54,24 @@ export async function renderDocument(
   const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
   const hashes = new BodyHashes(tab);
   const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
-  const watch = new DocumentWatch(tab, order.explainNetwork);
+  const navigation = new Navigation(tab, order.explainNetwork);
   const waits = new Waits();
   const { html } = request;
-  const plain = html !== undefined && options.javascript && tab.pristine && isPlain(html);
-  if (plain && request.wait_for === undefined) {
+  const isStatic = html !== undefined && options.javascript && tab.clean && isStaticHtml(html);
+  if (isStatic && request.wait_for === undefined) {
     return await printAtOnce(tab, order, html, deadline);
   }
-  await tab.wake('Emulation.setEmulatedMedia', { media: options.media });
+  await tab.ping('Emulation.setEmulatedMedia', { media: options.media });
   tab.media = options.media;
   if (!options.javascript) {
     // It would hold for the tab's next document too.
-    tab.doubt();
+    tab.markTainted();
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
-  const { loaded, syntheticOrigin } = plain
+  const { loaded, syntheticOrigin } = isStatic
     ? await writeDocument(tab, html)
-    : await loadDocument(tab, request, watch, deadline);
+    : await loadDocument(tab, request, navigation, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, !loaded);
@@ -76,19 +79,19 @@ export async function renderDocument(
   if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
   // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
-  if (loaded && !plain && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
-  const settled = plain || (await settle(tab, watch, deadline, waits));
+  if (loaded && !isStatic && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
+  const settled = isStatic || (await settle(tab, navigation, deadline, waits));
   if (!settled) await tab.send('Page.stopLoading', undefined);
   // The page may have moved on to another by itself.
-  watch.check();
+  navigation.check();
   if (loaded && settled) deadline.phase = 'was being printed';
   const readyAt = performance.now();
 
   const stream = await printPage(tab, options, request);
   const [file, errors] = await Promise.all([
     save(tab, order, stream, syntheticOrigin),
-    // Nothing runs in a plain document, so there is nothing to ask it.
-    plain ? NO_ERRORS : readPageErrors(tab),
+    // Nothing runs in a isStatic document, so there is nothing to ask it.
+    isStatic ? NO_ERRORS : readPageErrors(tab),
     hashes.settled(),
   ]);
   return {
@@ -105,7 +108,7 @@ export async function renderDocument(
 }
 
 /**
- * What has nothing to load or to wait for is written and printed in one go: the commands are taken in
+ * Writes and prints in one go what has nothing to load or to wait for: the commands are taken in
  * turn, so Chrome need not lay it out for a screen in between.
  */
 async function printAtOnce(
@@ -117,7 +120,7 @@ async function printAtOnce(
   const { request, options } = order;
   const started = performance.now();
   if (tab.media !== options.media) {
-    await tab.wake('Emulation.setEmulatedMedia', { media: options.media });
+    await tab.ping('Emulation.setEmulatedMedia', { media: options.media });
     tab.media = options.media;
   }
   const writing = writeDocument(tab, html);
@@ -148,8 +151,46 @@ async function save(
   syntheticOrigin: string | undefined,
 ): Promise<PdfFile> {
   const { metadata } = request;
-  const file = await savePdf(tab, stream, { path: outputPath, metadata, syntheticOrigin });
+  const details = { path: outputPath, metadata, syntheticOrigin };
+  const file = await savePdf(pdfParts(tab, stream), details).catch((error: unknown) => {
+    throw error instanceof PdfTooLarge ? new PageFailure('too_large', error.message) : error;
+  });
   const ranges = options.page_ranges;
   if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
   return file;
+}
+
+/**
+ * Prints the templates of a document that crashed in a new tab, around nothing. Some header and footer
+ * templates crash Chrome's tab each time, so that another try is in vain.
+ * @returns the failure that they are, where that tab dies of them too, or does not print
+ */
+export async function templateFailure(
+  connection: Connection,
+  request: RequestDocument,
+  options: PrintOptions,
+  deadline: Deadline,
+): Promise<PageFailure | undefined> {
+  const { header_html, footer_html } = request;
+  const framed = header_html !== undefined || footer_html !== undefined;
+  if (!framed || !connection.isOpen) return undefined;
+  const { page_ranges: _, ...alone } = options;
+  let tab: Tab | undefined;
+  try {
+    tab = await Tab.open(connection);
+    tab.begin(deadline);
+    await writeDocument(tab, '<p></p>');
+    await printPage(tab, alone, request);
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof PageFailure && cause.code === 'renderer_failed') return cause;
+    if (!(cause instanceof ChromeGone) || tab?.crashed !== true) return undefined;
+    return new PageFailure(
+      'renderer_failed',
+      'The browser crashes on the header or footer. They cannot load external files.',
+      { cause },
+    );
+  } finally {
+    await tab?.close();
+  }
 }

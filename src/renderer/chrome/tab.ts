@@ -10,12 +10,12 @@ import {
   type Params,
   type Result,
 } from './connection.ts';
-import { Deadline, unlessLate } from './deadline.ts';
+import { Deadline, withTimeout } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import { RelatedSessions } from './related-sessions.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
-/** Of the bodies that Chrome keeps for us beyond the document that fetched them. */
+/** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
@@ -30,32 +30,42 @@ export class Tab {
   readonly #connection: Connection;
   readonly #ids: Ids;
   readonly #related: RelatedSessions;
-  /** Below it every document of this tab has its host, so that none of them needs a new process. */
+  /** The domain of every document's host in this tab. One site needs one process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The media type that its window shows, where it was ever set. */
   media: string | undefined;
-  #gone: ChromeGone | undefined;
-  /** Told when the tab dies. Not one promise that all race against: it would keep every answer. */
-  readonly #waiting = new Set<(gone: ChromeGone) => void>();
+  #gone: Error | undefined;
+  /** Callbacks for the tab's end. One promise that all race against would keep every answer. */
+  readonly #waiting = new Set<(gone: Error) => void>();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
   #ofDocument: (() => void)[] = [];
   #deadline = new Deadline(OPEN_TIMEOUT_MS);
-  #pristine = true;
-  #doubtful = false;
+  #clean = true;
+  #tainted = false;
+  #crashed = false;
 
   private constructor(connection: Connection, ids: Ids) {
     this.#connection = connection;
     this.#ids = ids;
     this.#related = new RelatedSessions(connection, ids.contextId, ids.sessionId);
-    const die = (reason: string) => () => {
-      this.#doubtful = true;
-      this.#gone = new ChromeGone(reason);
+    const die = (reason: Error): void => {
+      this.#tainted = true;
+      this.#gone ??= reason;
       for (const tell of this.#waiting) tell(this.#gone);
     };
+    const crash = (): void => {
+      this.#crashed = true;
+      die(new ChromeGone('The tab crashed.'));
+    };
     this.#cleanups.push(
-      connection.on('Inspector.targetCrashed', die('The tab crashed.'), ids.sessionId),
-      connection.onDisconnect(die('Chrome ended unexpectedly.')),
+      connection.on('Inspector.targetCrashed', crash, ids.sessionId),
+      connection.onDisconnect(die),
+      connection.onHandlerError((cause, from) => {
+        if (from !== undefined && !this.#related.has(from)) return;
+        const what = cause instanceof Error ? cause.message : String(cause);
+        die(new Error(`An event of the page could not be handled: ${what}`, { cause }));
+      }),
       () => this.#related.close(),
     );
   }
@@ -97,39 +107,39 @@ export class Tab {
     return tab;
   }
 
-  /** Of the main frame, which has its tab's id. */
+  /** The id of the main frame, which is its tab's. */
   get frameId(): string {
     return this.#ids.targetId;
   }
 
-  /** Whether no script has ever run in its window and nothing was ever fetched for it. */
-  get pristine(): boolean {
-    return this.#pristine;
+  /** True while no script has run in its window and nothing was fetched for it. */
+  get clean(): boolean {
+    return this.#clean;
   }
 
-  /** Whether something happened after which it must not be used again. */
-  get doubtful(): boolean {
-    return this.#doubtful;
+  /** True once something happened after which it must not be used again. */
+  get tainted(): boolean {
+    return this.#tainted;
   }
 
-  /** Whether its process died, and not the whole browser. */
+  /** True when its process died, and not the whole browser. */
   get crashed(): boolean {
-    return this.#gone !== undefined && this.#connection.isOpen;
+    return this.#crashed && this.#connection.isOpen;
   }
 
-  /** From here on every command ends by the deadline, and handlers are of this one document. */
+  /** Begins a document: every command ends by its deadline, and handlers are its own. */
   begin(deadline: Deadline): void {
     this.#deadline = deadline;
   }
 
-  /** A document comes that can do more than lie there. */
-  soil(): void {
-    this.#pristine = false;
+  /** Notes that a document comes that is not static. */
+  markDirty(): void {
+    this.#clean = false;
   }
 
-  /** Nothing can be known of what is left of a document that ended like this. */
-  doubt(): void {
-    this.#doubtful = true;
+  /** Notes that nothing is known of what a document left behind. */
+  markTainted(): void {
+    this.#tainted = true;
   }
 
   /**
@@ -150,19 +160,19 @@ export class Tab {
    * The first command of a document, which finds out whether the tab still answers at all.
    * @throws {ChromeGone} when it does not
    */
-  async wake<M extends Command>(method: M, params: Params<M>): Promise<void> {
-    const answer = await unlessLate(this.send(method, params), this.#deadline.share(0.6, 5_000));
+  async ping<M extends Command>(method: M, params: Params<M>): Promise<void> {
+    const answer = await withTimeout(this.send(method, params), this.#deadline.share(0.6, 5_000));
     if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
   }
 
-  /** Until the document ends. */
+  /** Registers a handler until the document ends. */
   on<E extends EventName>(event: E, handler: (params: EventParams<E>) => void): () => void {
     const off = this.#connection.on(event, handler, this.#ids.sessionId);
     this.#ofDocument.push(off);
     return off;
   }
 
-  /** As `on`, also of what the page started: frames of other sites and workers. */
+  /** Registers a handler for events of the page and of what it started: frames of other sites, workers. */
   onEach<E extends EventName>(
     event: E,
     handler: (params: EventParams<E>, from: string) => void,
@@ -173,7 +183,7 @@ export class Tab {
     this.#ofDocument.push(this.#connection.on(event, heard));
   }
 
-  /** To one of the sessions that `onEach` hears. Rejects as `send` of a connection does. */
+  /** Sends to one of the sessions that `onEach` hears. Rejects as `send` of a connection does. */
   async sendTo<M extends Command>(
     sessionId: string,
     method: M,
@@ -185,7 +195,10 @@ export class Tab {
   /** Settles as `promise` does, but rejects at once when the tab dies. */
   async untilGone<T>(promise: Promise<T>): Promise<T> {
     const { promise: gone, reject } = Promise.withResolvers<never>();
-    if (this.#gone) reject(this.#gone);
+    if (this.#gone) {
+      promise.catch(() => {});
+      throw this.#gone;
+    }
     this.#waiting.add(reject);
     try {
       return await Promise.race([promise, gone]);
@@ -194,14 +207,14 @@ export class Tab {
     }
   }
 
-  /** The document is over: whatever it still says is not heard. */
+  /** Ends the document: whatever it still says is not heard. */
   end(): void {
     for (const off of this.#ofDocument.splice(0)) off();
   }
 
-  /** Its window is new again, and the context as good as new. */
-  cleanse(): void {
-    this.#pristine = true;
+  /** Notes that its window is new again, and the context as good as new. */
+  markClean(): void {
+    this.#clean = true;
   }
 
   async clearCookies(): Promise<void> {
@@ -230,7 +243,7 @@ export class Tab {
 
   #answerDialogs(): void {
     const answer = ({ type }: EventParams<'Page.javascriptDialogOpening'>): void => {
-      if (type !== 'beforeunload') this.#doubtful = true;
+      if (type !== 'beforeunload') this.#tainted = true;
       // A page may not keep itself from being left; every other question is answered with no.
       this.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {});
     };
@@ -244,7 +257,7 @@ export class Tab {
       const { type, targetId, browserContextId } = targetInfo;
       if (browserContextId !== this.#ids.contextId || targetId === this.#ids.targetId) return;
       // Of frames and workers, too, nobody knows for sure when they have ended.
-      this.#doubtful = true;
+      this.#tainted = true;
       if (type !== 'page') return;
       this.#connection.send('Target.closeTarget', { targetId }, CLOSE_TIMEOUT_MS).catch(() => {});
     };

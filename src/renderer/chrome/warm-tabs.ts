@@ -1,32 +1,32 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
+import { Deadline, withTimeout } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
-import { resetTab } from './reset.ts';
 import { Tab } from './tab.ts';
 
-/** Never used: a document of another account takes one, and the next is prepared meanwhile. */
+/** The number of tabs kept unused. Another account's document takes one; the next is prepared meanwhile. */
 const SPARES = 2;
 /** Accounts whose tab is kept. */
 export const WARM_ACCOUNTS = 3;
-/** Then a tab is closed: what cannot be seen of a page's remains ends with its process. */
+/** The uses after which a tab is closed: what a page left unseen ends with its process. */
 const MAX_USES = 100;
-/** Plain documents leave nothing, but a tab is not made to last for ever. */
-const MAX_PLAIN_USES = 1_000;
+/** The same for static documents. They leave nothing, but a tab is not made to last for ever. */
+const MAX_STATIC_USES = 1_000;
 const MAX_IDLE_MS = 60_000;
 
 interface Warm {
   readonly tab: Tab;
   uses: number;
-  plainUses: number;
+  staticUses: number;
   idle?: NodeJS.Timeout;
 }
 
 export class WarmTabs {
   readonly #connection: Connection;
-  /** Told when a tab could not be closed: something may run on in the browser. */
+  /** Called when a tab could not be closed: something may run on in the browser. */
   readonly #onUnclean: () => void;
   readonly #spares: Promise<Tab>[] = [];
-  /** By account, the least recently used first. */
+  /** Tabs by account, the least recently used first. */
   readonly #warm = new Map<string, Warm>();
   #closed = false;
 
@@ -47,7 +47,7 @@ export class WarmTabs {
    */
   async take(accountId: string): Promise<Tab> {
     const warm = this.#warm.get(accountId);
-    if (warm?.tab.doubtful === true) await this.#drop(accountId, warm);
+    if (warm?.tab.tainted === true) await this.#drop(accountId, warm);
     else if (warm) {
       clearTimeout(warm.idle);
       this.#warm.delete(accountId);
@@ -57,8 +57,8 @@ export class WarmTabs {
     const spare = this.#spares.shift();
     this.#prepare();
     let tab = await (spare ?? Tab.open(this.#connection));
-    if (tab.doubtful) tab = await Tab.open(this.#connection);
-    this.#warm.set(accountId, { tab, uses: 0, plainUses: 0 });
+    if (tab.tainted) tab = await Tab.open(this.#connection);
+    this.#warm.set(accountId, { tab, uses: 0, staticUses: 0 });
     return tab;
   }
 
@@ -66,7 +66,7 @@ export class WarmTabs {
    * Makes the tab ready for its account's next document, or closes it. Never rejects.
    * @param reusable false when its document did anything that may outlive it
    */
-  async giveBack(accountId: string, reusable: boolean): Promise<void> {
+  async release(accountId: string, reusable: boolean): Promise<void> {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
     if (!(reusable && (await this.#renew(warm)))) {
@@ -87,9 +87,9 @@ export class WarmTabs {
 
   async #renew(warm: Warm): Promise<boolean> {
     const { tab } = warm;
-    warm.plainUses += 1;
-    if (tab.doubtful) return false;
-    if (tab.pristine && warm.plainUses < MAX_PLAIN_USES) {
+    warm.staticUses += 1;
+    if (tab.tainted) return false;
+    if (tab.clean && warm.staticUses < MAX_STATIC_USES) {
       tab.end();
       return true;
     }
@@ -113,5 +113,61 @@ export class WarmTabs {
         if (error instanceof ChromeGone && !this.#closed) this.#onUnclean();
       });
     }
+  }
+}
+
+const RESET_TIMEOUT_MS = 1_000;
+/** A limit that no empty window reaches: above it a document left something behind. */
+const MAX_HEAP_BYTES = 48 * 1024 * 1024;
+
+// Browsers keep a window's name over every navigation. Asked in the new window's own world, where no
+// script of a document has ever been.
+const FORGET = `(() => {
+  name = '';
+  return name === '' && history.length === 1 && origin === 'null';
+})()`;
+
+/**
+ * Resolves when the new window has loaded: Chrome answers a navigation before that, and a document written
+ * before that can be printed blank.
+ */
+async function openWindow(tab: Tab): Promise<boolean> {
+  const { promise: shown, resolve } = Promise.withResolvers<void>();
+  const loaded = new Set<string>();
+  let wanted: string | undefined;
+  tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
+    if (name !== 'load') return;
+    loaded.add(loaderId);
+    if (loaderId === wanted) resolve();
+  });
+  const { errorText, loaderId } = await tab.send('Page.navigate', { url: 'about:blank' });
+  if (errorText !== undefined || loaderId === undefined) return false;
+  wanted = loaderId;
+  if (loaded.has(loaderId)) resolve();
+  return (await withTimeout(tab.untilGone(shown.then(() => true)), RESET_TIMEOUT_MS)) === true;
+}
+
+/**
+ * Opens a new window in the same process, so that nothing of one document is left for the next.
+ * @returns whether Chrome confirmed all of it; without that the tab must not be used again
+ */
+async function resetTab(tab: Tab): Promise<boolean> {
+  tab.end();
+  tab.begin(new Deadline(RESET_TIMEOUT_MS));
+  try {
+    if (!(await openWindow(tab))) return false;
+    const [, { result }, { usedSize }] = await Promise.all([
+      tab.send('Page.resetNavigationHistory', undefined),
+      tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
+      tab.send('Runtime.getHeapUsage', undefined),
+      tab.clearCookies(),
+    ]);
+    if (result.value !== true || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
+    tab.markClean();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    tab.end();
   }
 }

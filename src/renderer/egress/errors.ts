@@ -1,6 +1,6 @@
-import type { UrlRefusalCode } from './address.ts';
+import type { UrlRefusalCode } from './policy.ts';
 
-/** Why the proxy would not try. */
+/** The reason why the proxy did not try. */
 export type RefusalCode =
   | UrlRefusalCode
   | 'no-job'
@@ -8,7 +8,7 @@ export type RefusalCode =
   | 'connection-limit'
   | 'byte-limit';
 
-/** Why the proxy tried and got no answer. */
+/** The reason why the proxy tried and got no answer. */
 export type FailureCode =
   | 'name-not-found'
   | 'name-lookup-failed'
@@ -69,7 +69,7 @@ const CODES: Readonly<Record<string, FailureCode>> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** Any error on the way to a server, told as one of the few that the renderer knows. */
+/** Turns any error on the way to a server into one of the few that the renderer knows. */
 export function asEgressError(error: unknown): EgressError {
   if (error instanceof EgressRefusal || error instanceof EgressFailure) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

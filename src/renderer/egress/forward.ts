@@ -1,16 +1,18 @@
+/** Passes on what was admitted: one plain request, or the bytes of a tunnel. */
 import {
   type ClientRequest,
-  type IncomingMessage,
   request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type EgressError, EgressFailure } from './errors.ts';
-import { requestHeaders, responseHeaders } from './headers.ts';
-import type { Job } from './job.ts';
-import type { Target } from './target.ts';
+import { asEgressError, type EgressError, EgressFailure } from './errors.ts';
+import type { Target } from './resolve.ts';
+import type { EgressSession } from './session.ts';
 
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Blank lines and answers with a 1xx status may come before the answer itself, without end. */
@@ -26,10 +28,10 @@ export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   { url }: Target,
-  job: Job,
+  session: EgressSession,
   socket: Socket,
 ): Promise<void> {
-  const count = (chunk: Buffer): void => job.count(chunk.length, url.href);
+  const count = (chunk: Buffer): void => session.count(chunk.length, url.href);
   try {
     const upstream = httpRequest({
       createConnection: () => socket,
@@ -51,7 +53,7 @@ export async function forward(
     // 407 from a server would make Chrome ask for the password of this proxy; 1xx is no answer here.
     if (status < 200 || status === 407) throw new EgressFailure('invalid-answer');
     answer.on('data', count);
-    job.received.follow(url, request.method ?? 'GET', answer);
+    session.received.follow(url, request.method ?? 'GET', answer);
     // The server's reason phrase stays behind: it may hold anything, and nobody needs it.
     response.writeHead(status, STATUS_CODES[status] ?? '', responseHeaders(answer));
     await pipeline(answer, response);
@@ -94,4 +96,105 @@ export function answerError(response: ServerResponse, error: EgressError): void 
     'Cache-Control': 'no-store',
   });
   response.end(body);
+}
+
+// RFC 9110, section 7.6.1, and what is between Chrome and this proxy only.
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function forwarded(message: IncomingMessage): (name: string) => boolean {
+  const named = (message.headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  return (name) => {
+    const lower = name.toLowerCase();
+    return (
+      !HOP_BY_HOP.has(lower) &&
+      !named.includes(lower) &&
+      !lower.startsWith('proxy-') &&
+      !lower.startsWith('x-egress-')
+    );
+  };
+}
+
+/** The headers of Chrome's request for the server; Host is the one of the URL that was checked. */
+function requestHeaders(request: IncomingMessage, host: string): OutgoingHttpHeaders {
+  const keep = forwarded(request);
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, values] of Object.entries(request.headersDistinct)) {
+    if (values !== undefined && keep(name) && name !== 'expect') headers[name] = values;
+  }
+  headers['host'] = host;
+  headers['connection'] = 'close';
+  // Node frames the body anew; it must only know that its length is not given.
+  if (request.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
+  return headers;
+}
+
+/** The headers of the server's answer for Chrome, as a flat list of names and values. */
+function responseHeaders(response: IncomingMessage): string[] {
+  const keep = forwarded(response);
+  const headers: string[] = [];
+  for (let index = 0; index + 1 < response.rawHeaders.length; index += 2) {
+    const name = response.rawHeaders[index] ?? '';
+    if (keep(name)) headers.push(name, response.rawHeaders[index + 1] ?? '');
+  }
+  return headers;
+}
+
+/**
+ * Joins Chrome's connection with one to the server after CONNECT: TLS and WebSockets pass as they
+ * are, with back-pressure.
+ */
+export function tunnel(
+  client: Duplex,
+  head: Buffer,
+  name: string,
+  session: EgressSession,
+  server: Socket,
+): void {
+  const count = (chunk: Buffer): void => {
+    session.count(chunk.length, name);
+    session.received.countTunnel(name, chunk.length);
+  };
+  const failed = (error: unknown): void => {
+    const told = asEgressError(error);
+    session.record(name, told);
+    rejectTunnel(client, told);
+  };
+  server.once('error', failed);
+  client.once('close', () => server.destroy());
+  server.once('connect', () => {
+    server.off('error', failed);
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) client.unshift(head);
+    client.on('data', count);
+    server.on('data', count);
+    // What broke shows at once as a close; an orderly end goes through the pipes.
+    server.on('error', () => client.destroy());
+    // Chrome never closes one direction only: a server that ignores it must not keep its place.
+    client.once('end', () => server.destroySoon());
+    server.once('close', () => client.end());
+    client.pipe(server).pipe(client);
+  });
+}
+
+/** Refuses a CONNECT and closes the connection: Chrome does not use it again. */
+export function rejectTunnel(client: Duplex, error: EgressError): void {
+  const body = `${error.message}\n`;
+  client.end(
+    [
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+      `${error.header}: ${error.code}`,
+      'Content-Type: text/plain; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
 }

@@ -5,52 +5,29 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { EgressPolicy } from './address.ts';
-import {
-  asEgressError,
-  EgressFailure,
-  EgressRefusal,
-  type FailureCode,
-  type RefusalCode,
-} from './errors.ts';
-import { answerError, forward } from './forward.ts';
-import { DEFAULT_LIMITS, type EgressIncident, type EgressLimits, Job } from './job.ts';
-import type { ReceivedLog } from './received.ts';
-import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
-import { admit, dial } from './target.ts';
-import { rejectTunnel, tunnel } from './tunnel.ts';
+import { within } from '../../within.ts';
+import { asEgressError, EgressFailure, EgressRefusal } from './errors.ts';
+import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
+import type { EgressPolicy } from './policy.ts';
+import { admit, dial, type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
+import { DEFAULT_LIMITS, type EgressLimits, EgressSession } from './session.ts';
 
 export interface EgressOptions extends EgressPolicy {
   readonly limits?: Partial<EgressLimits>;
   /** Every address of a name; default: the hosts file and DNS. */
   readonly resolve?: Resolve;
   /**
-   * Whether a connection is Chrome's. Every other one is closed without an answer, and no job knows
-   * of it. Must not reject.
+   * Tells whether a connection is Chrome's. Every other one is closed without an answer, and no session
+   * knows of it. Must not reject.
    */
   readonly mayConnect: (client: Socket) => Promise<boolean>;
 }
 
-/** What a job fetched through the proxy, and was not given. */
-export interface EgressJob {
-  readonly refused: readonly EgressIncident<RefusalCode>[];
-  readonly failed: readonly EgressIncident<FailureCode>[];
-  /** What came back, and from where. */
-  readonly received: Pick<ReceivedLog, 'answers' | 'tunnels'>;
-  readonly requests: number;
-  /** Of both directions; headers are counted in tunnels only. */
-  readonly bytes: number;
-  /** Why a URL got no answer: refused, or not reached; undefined if neither is known of it. */
-  explain(url: string): { readonly refused: boolean; readonly reason: string } | undefined;
-  /** Cuts every connection of the job; nothing passes until the next one begins. */
-  end(): void;
-}
-
 export interface EgressProxy {
-  /** On 127.0.0.1. */
+  /** The port on 127.0.0.1. */
   readonly port: number;
-  /** @throws {Error} while another job is open: the proxy cannot tell whose a request is */
-  beginJob(): EgressJob;
+  /** @throws {Error} while another session is open: the proxy cannot tell whose a request is */
+  beginSession(): EgressSession;
   close(): Promise<void>;
 }
 
@@ -64,27 +41,28 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   const resolve = options.resolve ?? (options.allowPrivateNetwork ? resolveBySystem : resolveByDns);
   /** Every connection, and whether it may be used. */
   const clients = new Map<Socket, Promise<boolean>>();
-  let job: Job | undefined;
+  let session: EgressSession | undefined;
 
-  /** False also of a connection that ended with its job meanwhile: the next job has no part in it. */
+  /** False also for a connection that ended with its session meanwhile: the next has no part in it. */
   const isAdmitted = async (client: Socket): Promise<boolean> =>
     (await clients.get(client)) === true && !client.destroyed;
 
   /** Everything before bytes flow: budget, URL, addresses, and the start of the connection. */
-  const open = async (current: Job, url: URL, client: Duplex | ServerResponse) => {
+  const open = async (current: EgressSession, url: URL, client: Duplex | ServerResponse) => {
     const deadline = performance.now() + limits.connectTimeoutMs;
     current.enter(client);
-    const target = await before(deadline, admit(url, options, resolve));
+    const admitted = admit(url, options, resolve);
+    const target = await within(limits.connectTimeoutMs, admitted, late);
     if (client.destroyed || current.ended) return undefined;
     return { target, socket: dial(target, current, limits, deadline) };
   };
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!(await isAdmitted(request.socket))) return;
-    const current = job;
+    const current = session;
     const text = request.url ?? '';
     try {
-      if (current === undefined) throw noJob();
+      if (current === undefined) throw noSession();
       const opened = await open(current, plainUrl(text), response);
       if (opened !== undefined) {
         await forward(request, response, opened.target, current, opened.socket);
@@ -101,12 +79,12 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
 
   const onConnect = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
     if (!(await isAdmitted(request.socket))) return;
-    const current = job;
+    const current = session;
     const asked = `https://${request.url ?? ''}/`;
     // The form that Chrome, too, knows the site by: without a default port.
     const name = URL.parse(asked)?.href ?? asked;
     try {
-      if (current === undefined) throw noJob();
+      if (current === undefined) throw noSession();
       const opened = await open(current, tunnelUrl(request.url ?? ''), client);
       if (opened !== undefined) tunnel(client, head, name, current, opened.socket);
     } catch (error) {
@@ -128,7 +106,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     client.once('close', () => clients.delete(client));
     // Node takes its own listener off at CONNECT; a reset while a name is resolved is no error.
     client.on('error', () => client.destroy());
-    job?.track(client);
+    session?.track(client);
   });
   server.on('request', (request, response) => void onRequest(request, response));
   server.on('connect', (request, client, head) => void onConnect(request, client, head));
@@ -136,42 +114,29 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     server.once('error', failed).listen(0, '127.0.0.1', listening);
   });
 
-  const endJob = (ended: Job): void => {
-    ended.end();
-    if (job !== ended) return;
-    job = undefined;
+  const onEnd = (): void => {
+    session = undefined;
     for (const client of clients.keys()) client.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
-    beginJob: () => {
-      if (job !== undefined) throw new Error('The egress proxy has an open job already.');
-      const begun = new Job(limits);
-      job = begun;
-      for (const client of clients.keys()) begun.track(client);
-      return {
-        refused: begun.refused,
-        failed: begun.failed,
-        received: begun.received,
-        get requests() {
-          return begun.requests;
-        },
-        get bytes() {
-          return begun.bytes;
-        },
-        explain: (url) => begun.explain(url),
-        end: () => endJob(begun),
-      };
+    beginSession: () => {
+      if (session !== undefined) throw new Error('The egress proxy has an open session already.');
+      session = new EgressSession(limits, onEnd);
+      for (const client of clients.keys()) session.track(client);
+      return session;
     },
     close: async () => {
-      if (job !== undefined) endJob(job);
+      session?.end();
       for (const client of clients.keys()) client.destroy();
       await new Promise((closed) => server.close(closed));
     },
   };
 }
 
-const noJob = (): EgressRefusal =>
+const late = (): EgressFailure => new EgressFailure('timeout');
+
+const noSession = (): EgressRefusal =>
   new EgressRefusal('no-job', 'No conversion is being rendered here.');
 
 /** The target of a plain request, which is a whole URL: http only, https comes by CONNECT. */
@@ -189,14 +154,4 @@ function tunnelUrl(authority: string): URL {
   const url = /^[^/?#@\\]+:[0-9]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
   if (url === null) throw new EgressRefusal('malformed', 'The address to connect to is not valid.');
   return url;
-}
-
-/** The result, or a timeout at the deadline (of `performance.now()`). */
-async function before<T>(deadline: number, work: Promise<T>): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => timeout.reject(new EgressFailure('timeout')),
-    Math.max(1, deadline - performance.now()),
-  );
-  return Promise.race([work, timeout.promise]).finally(() => clearTimeout(timer));
 }

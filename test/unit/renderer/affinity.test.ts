@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { Affinity } from '../../../src/renderer/affinity.ts';
+import { Affinity } from '../../../src/renderer/pool.ts';
 import { WARM_ACCOUNTS } from '../../../src/renderer/chrome/warm-tabs.ts';
 
 void test('a document goes to a worker that is warm for its account', (t) => {

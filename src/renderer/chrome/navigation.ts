@@ -1,20 +1,53 @@
-/** What the main frame shows: followed from before the first navigation, so that nothing is missed. */
-
+/** Follows what the main frame shows, from before the first navigation, so that nothing is missed. */
 import { PageFailure } from './failure.ts';
-import { NAVIGATION_ERRORS } from './navigation-errors.ts';
 import type { Tab } from './tab.ts';
 
-/** What the network let no request through for, where it knows. */
-export interface NetworkIncident {
+const CERTIFICATE = "the server's certificate is not valid.";
+/** Chrome's network errors in words that a person can act on. */
+const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
+  ERR_NAME_NOT_RESOLVED: 'its name was not found.',
+  ERR_CONNECTION_REFUSED: 'the server refused the connection.',
+  ERR_CONNECTION_CLOSED: 'the server closed the connection.',
+  ERR_CONNECTION_RESET: 'the server broke the connection off.',
+  ERR_CONNECTION_TIMED_OUT: 'the server did not answer in time.',
+  ERR_TIMED_OUT: 'the server did not answer in time.',
+  ERR_EMPTY_RESPONSE: 'the server closed the connection without an answer.',
+  ERR_INVALID_HTTP_RESPONSE: 'the server did not answer in HTTP.',
+  ERR_INVALID_REDIRECT: 'it redirects to an address that is not valid.',
+  ERR_UNSAFE_REDIRECT: 'it redirects to an address that is not allowed.',
+  ERR_TOO_MANY_REDIRECTS: 'it redirects too many times.',
+  ERR_RESPONSE_HEADERS_TOO_BIG: 'the headers of its answer are too large.',
+  ERR_CONTENT_DECODING_FAILED: 'its content cannot be decompressed.',
+  ERR_CONTENT_LENGTH_MISMATCH: 'its content ended too early.',
+  ERR_INCOMPLETE_CHUNKED_ENCODING: 'its content ended too early.',
+  ERR_TUNNEL_CONNECTION_FAILED: 'no connection to the server could be made.',
+  ERR_PROXY_CONNECTION_FAILED: 'the renderer has no way to the network.',
+  ERR_SSL_PROTOCOL_ERROR: 'no secure connection to the server could be made.',
+  ERR_SSL_VERSION_OR_CIPHER_MISMATCH: 'no secure connection to the server could be made.',
+  ERR_CERT_AUTHORITY_INVALID: CERTIFICATE,
+  ERR_CERT_COMMON_NAME_INVALID: "the server's certificate is for another name.",
+  ERR_CERT_DATE_INVALID: "the server's certificate has expired or is not valid yet.",
+  ERR_CERT_INVALID: CERTIFICATE,
+  ERR_CERT_REVOKED: CERTIFICATE,
+  ERR_CERT_WEAK_KEY: CERTIFICATE,
+  ERR_CERT_WEAK_SIGNATURE_ALGORITHM: CERTIFICATE,
+  ERR_BLOCKED_BY_CLIENT: 'the request was blocked.',
+  ERR_BLOCKED_BY_RESPONSE: 'its server forbids showing it.',
+  ERR_UNSAFE_PORT: 'its port is one that browsers refuse.',
+  ERR_UNKNOWN_URL_SCHEME: 'it leads to something other than a page.',
+};
+
+/** The reason why a request got no answer, where the network knows it. */
+export interface NetworkFailure {
   readonly refused: boolean;
   /** A sentence for people, without a resolved address. */
   readonly reason: string;
 }
-export type ExplainNetwork = (url: string) => NetworkIncident | undefined;
+export type ExplainNetwork = (url: string) => NetworkFailure | undefined;
 
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
 
-export class DocumentWatch {
+export class Navigation {
   readonly #explain: ExplainNetwork;
   #url = '';
   #unreachableUrl: string | undefined;

@@ -1,11 +1,11 @@
 /**
- * Which addresses, names and ports a page may reach. Pure; used by the proxy for every request and
+ * The addresses, names and ports that a page may reach. Pure; used by the proxy for every request and
  * by the HTTP API to refuse a request's `url` at once.
  */
 import { BlockList, isIP } from 'node:net';
 
 export interface EgressPolicy {
-  /** For development: every address, name and port. */
+  /** Allows every address, name and port, for development. */
   readonly allowPrivateNetwork: boolean;
   /** Ports allowed besides 80, 443, 8080 and 8443. */
   readonly extraPorts: readonly number[];
@@ -21,7 +21,7 @@ export type UrlRefusalCode =
 
 export interface UrlRefusal {
   readonly code: UrlRefusalCode;
-  /** For people; names no address but one that the URL itself spells out. */
+  /** A sentence for people. It names no address but one that the URL itself spells out. */
   readonly reason: string;
 }
 
@@ -92,7 +92,7 @@ const specialIpv4 = subnets('ipv4', SPECIAL_IPV4);
 const globalIpv6 = subnets('ipv6', GLOBAL_IPV6);
 const specialIpv6 = subnets('ipv6', SPECIAL_IPV6);
 
-/** Whether an address, in plain dotted or colon form, is global. Anything else is not, zones too. */
+/** True for a global address in plain dotted or colon form. Anything else is not, zones too. */
 export function isPublicAddress(ip: string): boolean {
   if (ip.includes('%')) return false;
   switch (isIP(ip)) {
@@ -115,7 +115,7 @@ export function literalAddress(hostname: string): string | undefined {
 }
 
 /**
- * Whether a name belongs to this host or its own network. Names of one label count: no public site
+ * True for a name that belongs to this host or its own network. Names of one label count: no public site
  * has one, and a resolver would complete it with the local network's domain (`metadata`, `db`).
  */
 export function isLocalName(hostname: string): boolean {
@@ -126,7 +126,7 @@ export function isLocalName(hostname: string): boolean {
   );
 }
 
-/** What can be said against a URL before its name is resolved; undefined if nothing. */
+/** Judges a URL before its name is resolved. @returns undefined if nothing speaks against it */
 export function judgeUrl(url: URL | string, policy: EgressPolicy): UrlRefusal | undefined {
   const parsed = typeof url === 'string' ? URL.parse(url) : url;
   if (parsed === null) return { code: 'malformed', reason: 'The URL is not valid.' };
@@ -151,7 +151,7 @@ export function judgeUrl(url: URL | string, policy: EgressPolicy): UrlRefusal | 
   return undefined;
 }
 
-/** Why a URL cannot be fetched, for people; undefined if nothing speaks against it yet. */
+/** The reason why a URL cannot be fetched, for people; undefined if nothing speaks against it yet. */
 export function refusalOfUrl(url: URL | string, policy: EgressPolicy): string | undefined {
   return judgeUrl(url, policy)?.reason;
 }

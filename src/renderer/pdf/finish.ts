@@ -2,16 +2,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { PageFailure } from './failure.ts';
-import { FontNames } from './pdf-fonts.ts';
-import { appendInfo } from './pdf-info.ts';
-import { LinkCleaner } from './pdf-links.ts';
-import { PdfReader, pageCount } from './pdf-reader.ts';
-import type { Tab } from './tab.ts';
+import { appendInfo, FontNames, LinkCleaner } from './objects.ts';
+import { PdfReader, pageCount } from './reader.ts';
 
-/** Few round trips: base64 of this is a message of some megabytes. */
-const READ_BYTES = 4 * 1024 * 1024;
-/** Beyond these nobody reads a document; a page that grows without end is stopped. */
+/** Nobody reads a larger document. A page that grows without end is stopped here. */
 const MAX_PDF_BYTES = 128 * 1024 * 1024;
 const MAX_PAGES = 10_000;
 
@@ -55,15 +49,18 @@ class HashedFile {
   }
 }
 
-const tooLarge = (message: string): PageFailure => new PageFailure('too_large', message);
+/** The message is for people. */
+export class PdfTooLarge extends Error {
+  override readonly name = 'PdfTooLarge';
+}
 
 /**
- * Reads Chrome's stream to the end into a new file. It is not synced: only what is made of it is kept.
- * @throws {PageFailure} `too_large`
+ * Writes a PDF as Chrome makes it to a new file, without links that lead nowhere good and with its
+ * metadata. It is not synced: only what is made of it is kept.
+ * @throws {PdfTooLarge}
  */
 export async function savePdf(
-  tab: Pick<Tab, 'send'>,
-  handle: string,
+  parts: AsyncIterable<Buffer>,
   options: SaveOptions,
 ): Promise<PdfFile> {
   const file = await open(options.path, 'wx+', 0o600);
@@ -71,21 +68,18 @@ export async function savePdf(
     const out = new HashedFile(file);
     const links = new LinkCleaner(options.syntheticOrigin);
     const fonts = new FontNames();
-    for (let last = false; !last; ) {
-      const part = await tab.send('IO.read', { handle, size: READ_BYTES });
-      const content = Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
+    for await (const content of parts) {
       fonts.push(content);
       await out.write(links.push(content));
       if (out.bytes > MAX_PDF_BYTES) {
-        throw tooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
+        throw new PdfTooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
       }
-      last = part.eof;
     }
     await out.write(links.end());
     const reader = await PdfReader.open(file, out.bytes);
     const pages = await pageCount(reader);
     if (pages > MAX_PAGES)
-      throw tooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
+      throw new PdfTooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
     if (options.metadata !== undefined) {
       await out.write(await appendInfo(reader, options.metadata));
     }

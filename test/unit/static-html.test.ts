@@ -1,9 +1,9 @@
-/** Which HTML is taken to do nothing but lie there. A wrong yes would let a script into a shared window. */
+/** HTML that is taken to be static. A wrong yes would let a script into a shared window. */
 import t from 'tap';
 import { invoice, letter, scripted } from '../../bench/documents.ts';
-import { isPlain } from '../../src/renderer/chrome/plain.ts';
+import { isStaticHtml } from '../../src/renderer/chrome/load.ts';
 
-const plain = [
+const isStatic = [
   '<p>text</p>',
   letter(1),
   invoice(1),
@@ -13,7 +13,7 @@ const plain = [
   '<svg><rect fill="url(#g)" /></svg>',
   '<p>Our conditions: shipping = free, version = 2</p>',
 ];
-for (const html of plain) t.ok(isPlain(html), html.slice(0, 80));
+for (const html of isStatic) t.ok(isStaticHtml(html), html.slice(0, 80));
 
 const not = [
   scripted(1),
@@ -50,7 +50,7 @@ const not = [
   '<input autofocus>',
   `<p>${'long '.repeat(100_000)}</p>`,
 ];
-for (const html of not) t.notOk(isPlain(html), html.slice(0, 80));
+for (const html of not) t.notOk(isStaticHtml(html), html.slice(0, 80));
 
 const floods = [
   '<',
@@ -66,6 +66,6 @@ const floods = [
 ];
 for (const each of floods) {
   const begun = performance.now();
-  isPlain(each.repeat(Math.floor(250_000 / each.length)));
+  isStaticHtml(each.repeat(Math.floor(250_000 / each.length)));
   t.ok(performance.now() - begun < 1_000, `a flood of ${JSON.stringify(each)} is soon judged`);
 }

@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type EgressError, EgressRefusal, type FailureCode, type RefusalCode } from './errors.ts';
-import { ReceivedLog } from './received.ts';
 
 export interface EgressLimits {
-  /** Bytes of one job, both directions together. */
+  /** Bytes of one session, both directions together. */
   readonly maxBytes: number;
   readonly maxRequests: number;
-  /** Requests and tunnels of one job that are open at once. */
+  /** Requests and tunnels of one session that are open at once. */
   readonly maxConnections: number;
-  /** From the request to the connection, name resolution included. */
+  /** The time from the request to the connection, name resolution included. */
   readonly connectTimeoutMs: number;
   /** Longest silence on a connection to a server. */
   readonly idleTimeoutMs: number;
@@ -23,30 +24,32 @@ export const DEFAULT_LIMITS: EgressLimits = {
 };
 
 /** A request that got no answer, for the renderer's report. */
-export interface EgressIncident<Code extends string> {
+export interface UnansweredRequest<Code extends string> {
   readonly url: string;
   readonly code: Code;
   readonly reason: string;
 }
 
-const MAX_INCIDENTS = 200;
+const MAX_UNANSWERED = 200;
 const MAX_URL_LENGTH = 2_048;
 
-/** What one job may still do, what it was refused, and the connections to cut when it ends. */
-export class Job {
-  readonly refused: EgressIncident<RefusalCode>[] = [];
-  readonly failed: EgressIncident<FailureCode>[] = [];
-  readonly received = new ReceivedLog();
+/** One document's use of the proxy: what it may still do, what it was refused, and its connections. */
+export class EgressSession {
+  readonly refused: UnansweredRequest<RefusalCode>[] = [];
+  readonly failed: UnansweredRequest<FailureCode>[] = [];
+  readonly received = new TrafficLog();
   requests = 0;
   bytes = 0;
   ended = false;
   #open = 0;
   #overBudget = false;
   readonly #limits: EgressLimits;
+  readonly #onEnd: () => void;
   readonly #sockets = new Set<Duplex>();
 
-  constructor(limits: EgressLimits) {
+  constructor(limits: EgressLimits, onEnd: () => void) {
     this.#limits = limits;
+    this.#onEnd = onEnd;
   }
 
   /**
@@ -68,7 +71,7 @@ export class Job {
     });
   }
 
-  /** Counts transferred bytes; over the cap, every connection of the job is cut. */
+  /** Counts transferred bytes; over the cap, every connection of the session is cut. */
   count(bytes: number, url: string): void {
     this.bytes += bytes;
     if (this.bytes <= this.#limits.maxBytes || this.#overBudget) return;
@@ -84,30 +87,34 @@ export class Job {
   }
 
   /**
-   * What became of a URL, if not an answer. All that is known of one behind a tunnel is its host.
+   * Tells why a URL got no answer. All that is known of one behind a tunnel is its host.
+   * @returns undefined when neither a refusal nor a failure is known of it
    */
   explain(url: string): { readonly refused: boolean; readonly reason: string } | undefined {
     const parsed = URL.parse(url);
     if (parsed === null) return undefined;
     parsed.hash = '';
     const asked = parsed.protocol === 'https:' ? `${parsed.origin}/` : parsed.href;
-    const find = (list: readonly EgressIncident<string>[]): string | undefined =>
+    const find = (list: readonly UnansweredRequest<string>[]): string | undefined =>
       list.findLast((each) => each.url === asked.slice(0, MAX_URL_LENGTH))?.reason;
     const refusal = find(this.refused);
     const reason = refusal ?? find(this.failed);
     return reason === undefined ? undefined : { refused: refusal !== undefined, reason };
   }
 
-  /** Makes a connection end with the job. */
+  /** Makes a connection end with the session. */
   track(socket: Duplex): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     if (this.ended) socket.destroy();
   }
 
+  /** Cuts every connection; nothing passes the proxy until its next session begins. */
   end(): void {
+    if (this.ended) return;
     this.ended = true;
     this.#cut();
+    this.#onEnd();
   }
 
   #cut(): void {
@@ -120,10 +127,65 @@ export class Job {
 }
 
 function keep<Code extends string>(
-  list: EgressIncident<Code>[],
+  list: UnansweredRequest<Code>[],
   url: string,
   code: Code,
   reason: string,
 ): void {
-  if (list.length < MAX_INCIDENTS) list.push({ url: url.slice(0, MAX_URL_LENGTH), code, reason });
+  if (list.length < MAX_UNANSWERED) list.push({ url: url.slice(0, MAX_URL_LENGTH), code, reason });
+}
+
+/** An answer to a plain request: its body was seen as it came. */
+export interface Received {
+  readonly url: string;
+  readonly method: string;
+  readonly status: number;
+  /** Media type, without parameters. */
+  readonly type: string;
+  /** Content coding, where there was one. */
+  readonly encoding: string | undefined;
+  bytes: number;
+  /** Hex; once the body has come to its end. */
+  sha256: string | undefined;
+}
+
+const MAX_RECEIVED = 2_000;
+const MAX_HOSTS = 200;
+
+/** The answers that one session received through the proxy, for the render manifest. */
+export class TrafficLog {
+  readonly answers: Received[] = [];
+  /** Bytes through tunnels, both directions, by host and port. */
+  readonly tunnels = new Map<string, number>();
+
+  /** Follows an answer's body as it streams. Must be called before the body flows. */
+  follow(url: URL, method: string, answer: IncomingMessage): void {
+    if (this.answers.length >= MAX_RECEIVED) return;
+    const { headers, statusCode = 0 } = answer;
+    const received: Received = {
+      url: url.href,
+      method,
+      status: statusCode,
+      type: (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '',
+      encoding: headers['content-encoding'],
+      bytes: 0,
+      sha256: undefined,
+    };
+    this.answers.push(received);
+    const hash = createHash('sha256');
+    answer.on('data', (chunk: Buffer) => {
+      hash.update(chunk);
+      received.bytes += chunk.length;
+    });
+    answer.once('end', () => {
+      received.sha256 = hash.digest('hex');
+    });
+  }
+
+  countTunnel(name: string, bytes: number): void {
+    const known = this.tunnels.get(name);
+    if (known !== undefined || this.tunnels.size < MAX_HOSTS) {
+      this.tunnels.set(name, (known ?? 0) + bytes);
+    }
+  }
 }

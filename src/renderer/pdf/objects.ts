@@ -1,0 +1,141 @@
+/** Objects of a PDF that are read or changed: its metadata, its fonts' names and its links' targets. */
+import type { RequestDocument } from '../../domain/request-document.ts';
+import { type PdfReader, reference } from './reader.ts';
+
+type Metadata = NonNullable<RequestDocument['metadata']>;
+
+/** A text string in UTF-16 with its mark, in hexadecimal: needs no escaping and holds every character. */
+function textString(text: string): string {
+  const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le').swap16();
+  return `<${bytes.toString('hex').toUpperCase()}>`;
+}
+
+const STRING = String.raw`(?:<[0-9A-Fa-f\s]*>|\((?:\\[\s\S]|[^\\)])*\))`;
+
+/**
+ * Writes the information dictionary anew: Chrome sets a title from the page and nothing else.
+ * @returns an incremental update (ISO 32000-1, 7.5.6) to append to the file that `pdf` reads
+ */
+export async function appendInfo(pdf: PdfReader, metadata: Metadata): Promise<Buffer> {
+  const { title, author, subject, keywords } = metadata;
+  const entries = Object.entries({
+    Title: title,
+    Author: author,
+    Subject: subject,
+    Keywords: keywords?.join(', '),
+  }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (entries.length === 0) return Buffer.alloc(0);
+
+  const number = reference(pdf.trailer, 'Info');
+  let info = (await pdf.object(number)).trim();
+  for (const [key, text] of entries) {
+    // Other strings are matched too, whole, so that nothing within one is taken for the entry.
+    const strings = new RegExp(`(/${key}\\s*)?${STRING}`, 'g');
+    info = info.replace(strings, (found, own?: string) => (own === undefined ? found : ''));
+    info = info.replace(/^<</, () => `<</${key} ${textString(text)}\n`);
+  }
+  const object = `\n${number} 0 obj\n${info}\nendobj\n`;
+  const trailer = pdf.trailer
+    .slice(0, pdf.trailer.lastIndexOf('startxref'))
+    .replace(/>>\s*$/, () => `\n/Prev ${pdf.startXref}>>\n`);
+  const objectAt = `${pdf.size + 1}`.padStart(10, '0');
+  const xrefAt = pdf.size + object.length;
+  return Buffer.from(
+    `${object}xref\n${number} 1\n${objectAt} 00000 n \n${trailer}startxref\n${xrefAt}\n%%EOF\n`,
+    'latin1',
+  );
+}
+
+/**
+ * Skia, which writes Chrome's PDFs, gives every font a descriptor of its own in plain text, each key at the
+ * start of a line, which no string in a PDF of Skia's can contain.
+ */
+const KEY = Buffer.from('\n/FontName /', 'latin1');
+const MAX_NAME = 127;
+const MAX_FONTS = 100;
+
+/** Collects the names of the fonts that a PDF holds while its bytes pass. */
+export class FontNames {
+  readonly #names = new Set<string>();
+  #rest: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): void {
+    this.#scan(Buffer.concat([this.#rest, chunk.subarray(0, KEY.length + MAX_NAME + 1)]));
+    this.#scan(chunk);
+    const tail = -(KEY.length + MAX_NAME);
+    this.#rest = Buffer.concat([this.#rest, chunk.subarray(tail)]).subarray(tail);
+  }
+
+  /** The names, but for the prefix that says the font is embedded in part. */
+  get names(): readonly string[] {
+    return [...this.#names].toSorted();
+  }
+
+  #scan(bytes: Buffer): void {
+    for (let at = bytes.indexOf(KEY); at !== -1; at = bytes.indexOf(KEY, at + 1)) {
+      const text = bytes.toString('latin1', at + KEY.length, at + KEY.length + MAX_NAME + 1);
+      const [, name] = /^(?:[A-Z]{6}\+)?([^\s/<>()[\]{}%]+)\s/.exec(text) ?? [];
+      if (name !== undefined && this.#names.size < MAX_FONTS) this.#names.add(decode(name));
+    }
+  }
+}
+
+/** `#20` in a name is a blank. */
+function decode(name: string): string {
+  return name.replaceAll(/#([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+/** Exactly how Skia, which writes Chrome's PDFs, writes the action of a link; a test holds it to that. */
+const ACTION = Buffer.from('/A <</Type /Action\n/S /URI\n/URI ', 'latin1');
+/** Room for the longest scheme that is allowed, and its colon. */
+const SCHEME_BYTES = 16;
+const ALLOWED = /^\((https?|mailto|tel|sms):/i;
+/** The action becomes an entry that no reader knows, and its scheme is blotted out. */
+const UNKNOWN_KEY = Buffer.from('/X', 'latin1');
+
+/**
+ * Takes the actions out of link annotations that lead to local files, scripts or other machines' shares.
+ * Such links come from frames, SVG and header templates too, past any cleaning of HTML. Every edit keeps
+ * the length, so that the offsets of the PDF's cross-reference table stay right.
+ */
+export class LinkCleaner {
+  #rest: Buffer = Buffer.alloc(0);
+  /** Links to this host mean a page that exists in no network: the origin HTML was served on. */
+  readonly #ownOrigin: string | undefined;
+
+  constructor(ownOrigin: string | undefined) {
+    this.#ownOrigin = ownOrigin;
+  }
+
+  /** @returns the bytes that are final */
+  push(chunk: Buffer): Buffer {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const lookAhead = Math.max(SCHEME_BYTES, this.#ownOrigin?.length ?? 0) + 1;
+    this.#clean(bytes);
+    // An action cut in two by the chunk's end is seen whole with the next one.
+    const keep = Math.min(bytes.length, ACTION.length + lookAhead);
+    this.#rest = Buffer.from(bytes.subarray(bytes.length - keep));
+    return bytes.subarray(0, bytes.length - keep);
+  }
+
+  end(): Buffer {
+    this.#clean(this.#rest);
+    return this.#rest;
+  }
+
+  #clean(bytes: Buffer): void {
+    for (let at = bytes.indexOf(ACTION); at !== -1; at = bytes.indexOf(ACTION, at + 1)) {
+      const start = at + ACTION.length;
+      const target = bytes.toString('latin1', start, start + 128);
+      const own = this.#ownOrigin !== undefined && target.startsWith(`(${this.#ownOrigin}`);
+      if (ALLOWED.test(target) && !own) continue;
+      // Cut off here: the whole of it comes again with the next chunk.
+      if (!own && target.length < SCHEME_BYTES && !target.includes('>>')) continue;
+      UNKNOWN_KEY.copy(bytes, at);
+      const colon = target.indexOf(':');
+      if (colon > 1 && target.startsWith('(')) bytes.fill(' ', start + 1, start + colon);
+    }
+  }
+}
