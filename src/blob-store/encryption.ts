@@ -3,10 +3,11 @@
  * a content key, which its account's data key yields (`Vault.contentKey`). What is encrypted with it opens
  * as this kind of blob of this conversion only. See docs/decisions/0024-encryption-by-account.md.
  */
-import { createHash, createHmac, type Hash, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, type Hash } from 'node:crypto';
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import {
   BlobCipher,
+  deriveKey,
   ENCRYPTED_FRAME_BYTES,
   encryptedBytes,
   FRAME_BYTES,
@@ -48,7 +49,7 @@ export class UnencryptedText {
    * nobody without the key can test a guess against it.
    */
   hmac(contentKey: Buffer): string {
-    const key = Buffer.from(hkdfSync('sha256', contentKey, '', 'pressledger content hmac', 32));
+    const key = deriveKey(contentKey, NO_BYTES, 'pressledger content hmac');
     const text = this.#held().subarray(HEADER_BYTES, HEADER_BYTES + this.bytes);
     return createHmac('sha256', key).update(text).digest('hex');
   }

@@ -1,4 +1,5 @@
 /** What is accepted and unfinished goes to the render queue: from the log, in order, again after a loss. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -68,6 +69,8 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
         cursor = row.position;
       }
       if (rows.length < PAGE) return;
+      // Deriving the keys of a page takes some milliseconds: others' requests go between two pages.
+      await turn();
     }
   };
 

@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
-import { newAccountId } from '../../src/ids.ts';
+import { newAccountId, newConversionId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
-import { createVault } from '../../src/keyring/vault.ts';
+import { contentKeyUnlessErased, createVault } from '../../src/keyring/vault.ts';
 
 const [one, two] = [newAccountId(1), newAccountId(2)];
 
@@ -42,4 +44,30 @@ void test('opens nothing after an erasure', async (t) => {
   await keyring.erase(one);
   await t.rejects(vault.unseal(one, sealed), { name: 'KeyErased' });
   await t.rejects(vault.seal(one, 'more'), { name: 'KeyErased' });
+});
+
+void test('each conversion has a content key of its own, which goes with its account', async (t) => {
+  const directory = t.testdir();
+  const open = () => new FileKeyring(directory, Buffer.alloc(32, 1));
+  const vault = createVault(open());
+  const [first, second] = [newConversionId(1), newConversionId(2)];
+  const key = await vault.contentKey(one, first);
+  t.equal(key.length, 32);
+  t.ok(key.equals(await createVault(open()).contentKey(one, first)), 'also after a restart');
+  const others = [
+    await vault.contentKey(one, second),
+    await vault.contentKey(two, first),
+    await open().dataKey(one),
+  ];
+  for (const other of others) t.notOk(key.equals(other));
+  t.ok(key.equals((await contentKeyUnlessErased(vault, one, first)) ?? Buffer.alloc(0)));
+
+  await open().erase(one);
+  for (const each of [vault, createVault(open())]) {
+    await t.rejects(each.contentKey(one, first), { name: 'KeyErased' });
+    t.equal(await contentKeyUnlessErased(each, one, first), undefined);
+  }
+  rmSync(join(directory, `${one}.erased`));
+  t.notOk(key.equals(await createVault(open()).contentKey(one, first)), 'it never comes again');
+  t.ok(await contentKeyUnlessErased(vault, two, first), 'others keep theirs');
 });

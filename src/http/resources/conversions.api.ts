@@ -224,7 +224,7 @@ export const getFileDoc: OperationDoc = {
       when: 'The link is wrong, altered or has expired: read the record for a fresh one.',
     },
     not_found: { when: 'There is no file under this id.', message: 'There is no such file.' },
-    gone: { when: 'The file was deleted when its retention ended.' },
+    gone: { when: 'The file was deleted when its retention ended, or its account was erased.' },
     range_not_satisfiable: {
       when: 'The file does not have this range of bytes.',
       headers: ['Content-Range'],
