@@ -65,12 +65,17 @@ export async function printPage(
   }
 }
 
-/** The content of a stream that `printPage` returned. */
+/** The content of a stream that `printPage` returned. Closes the stream, for Chrome keeps a file for each. */
 export async function* pdfParts(tab: Pick<Tab, 'send'>, handle: string): AsyncGenerator<Buffer> {
-  for (let last = false; !last; ) {
-    const part = await tab.send('IO.read', { handle, size: READ_BYTES });
-    yield Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
-    last = part.eof;
+  try {
+    for (let last = false; !last; ) {
+      const part = await tab.send('IO.read', { handle, size: READ_BYTES });
+      yield Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
+      last = part.eof;
+    }
+  } finally {
+    // Nobody waits for it, and a tab that is gone took its streams along.
+    tab.send('IO.close', { handle }).catch(() => {});
   }
 }
 
