@@ -1,9 +1,9 @@
-import { type ErrorDetails, ServiceError } from './errors.ts';
-import Type, { type TSchema } from 'typebox';
 import type { Static, TObject } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
+import { type ErrorDetails, ServiceError } from './errors.ts';
 
 /** Fields named in one answer: a body of a million faults is not sent back to its sender. */
 const MAX_FIELDS = 200;
@@ -11,7 +11,7 @@ const MAX_FIELDS = 200;
 const MAX_UNKNOWN = 100;
 const MAX_NAME_CHARACTERS = 100;
 
-/** What is wrong with a request, gathered field by field so that one answer says all of it. */
+/** The validation issues of a request, gathered field by field so that one answer names all of them. */
 export class ValidationIssues {
   readonly #fields = new Map<string, string[]>();
   /** The first step of each field's name, also of fields that the answer has no room for. */
@@ -38,7 +38,7 @@ export class ValidationIssues {
     else this.#concern(field);
   }
 
-  /** Whether anything is wrong with the field of the body or within it. */
+  /** True where something is wrong with the field of the body or within it. */
   has(field: string): boolean {
     return this.#concerned.has(field);
   }
@@ -60,7 +60,7 @@ export class ValidationIssues {
   }
 }
 
-/** Of the names in a record, such as those of headers. */
+/** The longest name in a record, such as a header's, that is looked at. */
 const MAX_RECORD_NAME_CHARACTERS = 256;
 
 function limitOf(schema: TSchema, bound: 'maxLength' | 'maxItems' | 'maxProperties'): number {
@@ -75,8 +75,8 @@ function cutText(text: string, limit: number): string {
 }
 
 /**
- * What of a value its schema knows, and of what is too long or too many no more than it takes to see
- * that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
+ * Keeps of a value what its schema knows, and of what is too long or too many no more than it takes to
+ * see that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
  * those are named in `issues` here. A list or object where there is to be none comes back empty.
  */
 export function stripUnknown(
@@ -124,7 +124,7 @@ const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` :
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 const TYPE_NAMES: Readonly<Record<string, string>> = { integer: 'whole number' };
 
-/** What the client reads of a bound that was crossed. */
+/** The client's text for a bound that was crossed. */
 const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
   minimum: (limit) => `Must be at least ${limit}.`,
   maximum: (limit) => `Must be at most ${limit}.`,

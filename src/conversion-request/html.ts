@@ -1,5 +1,5 @@
-import type { ValidationIssues } from '../validation.ts';
 import { type TokenHandler, Tokenizer } from 'parse5';
+import type { ValidationIssues } from '../validation.ts';
 
 /**
  * Finds the first start tag of a text as the HTML standard's tokenizer would
@@ -12,7 +12,7 @@ const [DASH, SLASH, OPEN, EQUALS, CLOSE] = [0x2d, 0x2f, 0x3c, 0x3d, 0x3e];
 const [EXCLAMATION_MARK, QUESTION_MARK] = [0x21, 0x3f];
 const NONE = -1;
 
-/** Where in a tag a character stands. Each comes from states of the tokenizer that end in the same way. */
+/** The place of a character in a tag. Each comes from states of the tokenizer that end in the same way. */
 type Place = 'name' | 'between' | 'attribute' | 'after attribute' | 'before value' | 'value';
 
 // The lower case of an ASCII letter; nothing else becomes one.

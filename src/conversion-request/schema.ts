@@ -38,7 +38,7 @@ export const Cookie = Type.Object(
   closed,
 );
 
-/** The body of `POST /pdf/`. What a schema cannot say is in `rules/`. */
+/** The body of `POST /pdf/`. What a schema cannot say is in `validate.ts`. */
 export const ConversionRequest = Type.Object(
   {
     html: Type.Optional(
@@ -150,7 +150,7 @@ export const ConversionRequest = Type.Object(
 const MARGIN_FORM =
   'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
 
-/** What the patterns above demand, in words. */
+/** The patterns above, in words. */
 export const CONVERSION_REQUEST_FORMS = {
   margin_top: MARGIN_FORM,
   margin_right: MARGIN_FORM,

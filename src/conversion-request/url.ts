@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { ConversionRequest } from './schema.ts';
 import type { ValidationIssues } from '../validation.ts';
+import type { ConversionRequest } from './schema.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible characters, spaces and tabs: nothing that could end a header and begin another. */
@@ -69,7 +69,7 @@ function checkCookie(issues: ValidationIssues, field: string, cookie: Cookies[nu
   }
 }
 
-/** What is sent along with the request for a `url`. */
+/** Checks the headers and cookies that are sent with the request for a `url`. */
 export function checkUrlOptions(
   issues: ValidationIssues,
   { headers, cookies }: Pick<ConversionRequest, 'headers' | 'cookies'>,

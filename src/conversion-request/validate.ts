@@ -1,11 +1,11 @@
-/** From a request's body to what is accepted: every rule of `POST /pdf/`, applied at once. */
+/** Every rule of the body of `POST /pdf/`: the schema judges its shape, the checks here all else. */
 import type { Config } from '../config.ts';
 import type { PrintOptions } from '../domain/events.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors.ts';
 import { refusalOfUrl } from '../renderer/egress/policy.ts';
-import { type ValidationIssues, compile } from '../validation.ts';
+import { compile, type ValidationIssues } from '../validation.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -15,7 +15,7 @@ export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' |
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions;
-  /** What only the renderer may read. */
+  /** Content that only the renderer may read. */
   readonly document: RequestDocument;
 }
 

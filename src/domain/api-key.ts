@@ -37,7 +37,7 @@ export type ApiKeyCommand =
   /** `accountId` is absent when the operator revokes; a client revokes its own account's keys only. */
   | { readonly type: 'RevokeKey'; readonly keyId: string; readonly accountId?: string };
 
-/** Whether a use now is due to be recorded. */
+/** True where a use now is due to be recorded. */
 export function useIsDue(state: ApiKeyState, now: number): boolean {
   return (
     state.status === 'active' &&

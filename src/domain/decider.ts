@@ -25,7 +25,7 @@ export interface Decider<State, Command, Event> {
   decide(command: Command, state: State): Decision<Event>;
 }
 
-/** How a state is kept in a node's snapshot cache. */
+/** The form of a state in a node's snapshot cache. */
 export interface SnapshotCodec<State> {
   /** Counted up whenever the state's shape or `evolve` changes: older snapshots are then ignored. */
   readonly version: number;

@@ -5,15 +5,15 @@
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
 import Type, { type Static } from 'typebox';
-import { ACCOUNT_ID, CONVERSION_ID } from './ids.ts';
+import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from './ids.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
 export const Sealed = Type.String({ minLength: 1 });
 
 export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
 export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
-const KeyId = Type.String({ pattern: '^key_[0-9a-z]{26}$' });
-const SessionId = Type.String({ pattern: '^sess_[0-9a-z]{26}$' });
+const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
+const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 /**
  * Upper bounds hold for what is written: a number that the read model cannot store as an integer would stop

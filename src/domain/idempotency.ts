@@ -8,7 +8,7 @@ export interface AcceptedConversion {
   readonly requestedAt: number;
 }
 
-/** What a snapshot held is never changed, so a plain map does, which is built ten times faster. */
+/** The keys of a snapshot are never changed, so a plain map does, which is built ten times faster. */
 interface Bucket {
   readonly restored: ReadonlyMap<string, AcceptedConversion>;
   readonly added: PersistentMap<string, AcceptedConversion>;

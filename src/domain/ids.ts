@@ -1,3 +1,5 @@
-/** How ids look, to be a part of a pattern: what becomes a part of a path or a stream must be one. */
+/** Patterns of ids. What becomes a part of a path or a stream must match one. */
 export const CONVERSION_ID = 'conv_[0-9a-z]{26}';
 export const ACCOUNT_ID = 'acct_[0-9a-z]{26}';
+export const KEY_ID = 'key_[0-9a-z]{26}';
+export const SESSION_ID = 'sess_[0-9a-z]{26}';

@@ -11,7 +11,7 @@ export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
 /** The count doubles from one note to the next, so a process comes nowhere near it. */
 export const NOTES_AN_HOUR = 40;
 
-/** Whose trail: an account's, or that of addresses nobody holds. */
+/** The owner of a trail: an account, or all addresses that nobody holds. */
 export type SignInTarget =
   | { readonly kind: 'account'; readonly accountId: string }
   /** HMACs, hex: of the address that was tried and of the client's own. */

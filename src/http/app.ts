@@ -1,4 +1,8 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
 import {
@@ -9,7 +13,7 @@ import {
 } from './middleware/authenticate.ts';
 import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
-import { coalescedHead, Credentials } from './middleware/credential.ts';
+import { Credentials, coalescedHead } from './middleware/credential.ts';
 import { errors } from './middleware/errors.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
@@ -17,10 +21,6 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { ROUTES } from './routes.ts';
-import Router from '@koa/router';
-import Koa from 'koa';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 
 export interface HttpApp {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
@@ -38,6 +38,7 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
   const admission: Readonly<Record<Auth, readonly HttpMiddleware[]>> = {
     caller: [authenticate(deps, credentials)],
     address: [countAnonymous(deps)],
+    static: [countAnonymous(deps)],
     // The link is judged, and a wrong one counted, where its file is known.
     link: [],
     none: [showRateLimit(deps)],

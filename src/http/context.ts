@@ -3,18 +3,18 @@ import type { CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
-import { newCommandId } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
+import { firstCommand } from '../use-cases/command-context.ts';
 
-/** Who sends a request, by a credential that was found good. */
+/** The sender of a request, by a credential that was found good. */
 export interface Caller {
   readonly accountId: string;
   readonly plan: Plan;
   readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
 }
 
-/** What the middleware has found out about a request. */
+/** Facts that the middleware has found out about a request. */
 export interface RequestState {
   readonly requestId: string;
   /** The client's address, by the socket or, behind a trusted proxy, by its last forwarder. */
@@ -41,25 +41,15 @@ export function callerOf(ctx: HttpContext): Caller {
   return ctx.state.caller;
 }
 
-/** Who, from where, by which request: the metadata of every event that the request causes. */
+/** Makes the metadata of every event that the request causes: its sender, address and request id. */
 export async function commandContext(
   ctx: HttpContext,
   deps: { readonly clock: Clock; readonly vault: Vault },
   caller: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
 ): Promise<CommandContext> {
-  const time = deps.clock.now();
-  const commandId = newCommandId(time);
-  return {
-    commandId,
-    metadata: {
-      correlationId: commandId,
-      causationId: commandId,
-      actor: caller.actor,
-      requestId: ctx.state.requestId,
-      client: await deps.vault.seal(caller.accountId, ctx.state.clientAddress),
-      time,
-    },
-  };
+  const { requestId, clientAddress } = ctx.state;
+  const client = await deps.vault.seal(caller.accountId, clientAddress);
+  return firstCommand(deps.clock.now(), caller.actor, { requestId, client });
 }
 
 /** Aborted when the client goes away before it has its answer. */

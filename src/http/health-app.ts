@@ -1,13 +1,13 @@
 /** The HTTP side of a process that serves nothing but its health: it loads nothing of the API. */
 import Koa from 'koa';
+import { ServiceError } from '../errors.ts';
 import type { HttpApp } from './app.ts';
 import type { RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
-import { ServiceError } from '../errors.ts';
-import { healthz, readyz } from './resources/service.ts';
 import { errors } from './middleware/errors.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import { healthz, readyz } from './resources/service.ts';
 
 /** Answers GET /healthz and GET /readyz as the API does, and 404 or 405 to everything else. */
 export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readiness'>): HttpApp {

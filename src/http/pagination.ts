@@ -1,7 +1,7 @@
+import Type, { type TSchema } from 'typebox';
 import type { ValidationIssues } from '../validation.ts';
 import type { HttpContext } from './context.ts';
 import type { AnswerDoc, ErrorDoc, ParameterDoc } from './openapi/operation.ts';
-import Type, { type TSchema } from 'typebox';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -75,7 +75,7 @@ export function sendPage(
   ctx.body = items;
 }
 
-/** How every list is paged, in the document. */
+/** The documentation that all lists share. */
 
 export const PAGE_PARAMETERS: readonly ParameterDoc[] = [
   {

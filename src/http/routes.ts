@@ -9,13 +9,25 @@ import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import {
   createConversionDoc,
   getConversionDoc,
-  getFileDoc,
   listConversionsDoc,
 } from './resources/conversions.api.ts';
 import { createConversion, getConversion, listConversions } from './resources/conversions.ts';
+import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
-import { healthzDoc, openApiDoc, readyzDoc, referencePageDoc } from './resources/service.api.ts';
-import { getOpenApi, getReferencePage, healthz, readyz } from './resources/service.ts';
+import {
+  healthzDoc,
+  openApiDoc,
+  readyzDoc,
+  referencePageDoc,
+  referenceScriptDoc,
+} from './resources/service.api.ts';
+import {
+  getOpenApi,
+  getReferencePage,
+  getReferenceScript,
+  healthz,
+  readyz,
+} from './resources/service.ts';
 
 const BASE_PATH = '/api/v1';
 
@@ -48,4 +60,5 @@ export const ROUTES: readonly Route[] = [
   open('/readyz', 'none', readyz, readyzDoc),
   open('/openapi.json', 'none', getOpenApi, openApiDoc),
   open('/docs', 'none', getReferencePage, referencePageDoc),
+  open('/docs/reference.js', 'static', getReferenceScript, referenceScriptDoc),
 ];

@@ -29,19 +29,20 @@ const REFUSED_MS = 5_000;
 /** Answers under way when the server closes are given this long. */
 const DRAIN_MS = 10_000;
 
-/** How long a client may take to send, in milliseconds from its first byte. */
-export interface Patience {
+/** Limits on slow clients, in milliseconds. */
+export interface Timeouts {
+  /** From the first byte to the end of the headers. */
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
-  /** How often connections are looked at for having been slow. */
+  /** The time between two looks for slow connections. */
   readonly checkMs: number;
-  /** How long an answer may wait for the client to take more of it, and a connection do nothing. */
+  /** The longest that an answer waits for the client to take more of it, and a connection does nothing. */
   readonly stalledMs: number;
 }
 
 /** A stalled connection looks like one that waits for a conversion, which it may for 30 seconds. */
-const PATIENCE: Patience = {
+const TIMEOUTS: Timeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkMs: 1_000,
@@ -50,7 +51,7 @@ const PATIENCE: Patience = {
 
 export interface HttpServer {
   readonly port: number;
-  /** From now on requests reach the application; until then they are told to come again. */
+  /** Lets requests reach the application; until then they are told to come again. */
   serve(app: HttpApp): void;
   /** Accepts nothing more, lets answers under way end, at most 10 seconds. */
   close(): Promise<void>;
@@ -117,7 +118,7 @@ async function answerBare(
   socket.end(`HTTP/1.1 ${ERRORS[code].status} ${code}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** What came is not a request that could reach the application. */
+/** Answers what is no request that could reach the application. */
 async function answerBroken(
   app: HttpApp,
   error: NodeJS.ErrnoException,
@@ -170,29 +171,29 @@ export async function listen({
   port,
   standing,
   connections: budget,
-  patience: given = {},
+  timeouts: given = {},
 }: {
   readonly host: string;
   readonly port: number;
   /** The rate limit headers of an answer that comes before there is an application. */
   readonly standing: HttpApp['standing'];
-  /** How many may be open; without it, as many as come. */
+  /** The budget of open connections; without it, as many as come. */
   readonly connections?: Budget;
-  /** Where it differs from the usual. */
-  readonly patience?: Partial<Patience>;
+  /** Limits that differ from the usual. */
+  readonly timeouts?: Partial<Timeouts>;
 }): Promise<HttpServer> {
-  const patience = { ...PATIENCE, ...given };
+  const timeouts = { ...TIMEOUTS, ...given };
   const server = createServer({
-    headersTimeout: patience.headersMs,
-    requestTimeout: patience.requestMs,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    connectionsCheckingInterval: patience.checkMs,
+    connectionsCheckingInterval: timeouts.checkMs,
     // Node's own answer has no body.
     requireHostHeader: false,
   });
   // Without a listener, Node ends the connection.
-  server.timeout = patience.stalledMs;
+  server.timeout = timeouts.stalledMs;
   let app = starting(standing);
   const close = { Connection: 'close' };
   const crowded = always(standing, 'service_unavailable', 'Too many connections are open.', {

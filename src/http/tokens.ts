@@ -1,16 +1,16 @@
 /** Access and refresh tokens: JWTs that are told apart by type and audience, and name their session. */
-import type { Clock } from '../clock.ts';
-import { SignJWT, jwtVerify } from 'jose';
 import {
-  type KeyObject,
   createPrivateKey,
   createPublicKey,
   hash,
+  type KeyObject,
   randomUUID,
   sign,
 } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
+import type { Clock } from '../clock.ts';
 
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
 export const REFRESH_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -126,7 +126,7 @@ const v4 = new PublicProtocol(ImportPublicKeyFactory, VerifyFactory);
 export interface FileTokens {
   /** A token for one file, good for `ttlSeconds` from now. */
   mint(fileId: string, ttlSeconds: number): string;
-  /** Whether the token is ours, for this file and not expired. Never throws. */
+  /** Checks that the token is ours, for this file and not expired. Never throws. */
   verify(token: string, fileId: string): Promise<boolean>;
 }
 

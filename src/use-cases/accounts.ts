@@ -1,21 +1,21 @@
 /** Opening and finding accounts: the address is reserved first, so that it is never held twice. */
+import { createHmac } from 'node:crypto';
 import { accountQueries } from '../../projections/accounts.ts';
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { sessionQueries } from '../../projections/sessions.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
-import { accountAggregate, type AccountState } from '../domain/account.ts';
+import { type AccountState, accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isEmailAddress } from '../domain/email.ts';
 import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { newAccountId, randomAlphanumeric } from '../ids.ts';
-import type { Logger } from '../log.ts';
 import type { Vault } from '../keyring/vault.ts';
+import type { Logger } from '../log.ts';
 import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
-import { orThrow, operatorContext } from './command-context.ts';
-import { type ReadDependencies, consistentQuery } from './consistent-query.ts';
+import { operatorContext, orThrow } from './command-context.ts';
+import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 import type { Passwords } from './passwords.ts';
-import { createHmac } from 'node:crypto';
 
 export interface AccountDependencies {
   readonly actors: ActorSystem;

@@ -2,13 +2,13 @@
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { BudgetExceeded, type Budgets } from '../budgets.ts';
+import { apiKeyAggregate } from '../domain/api-key.ts';
 import { ServiceError } from '../errors.ts';
 import { apiKeyDigest, apiKeyIdOf, randomAlphanumeric } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { plainText } from '../plain-text.ts';
 import { orThrow } from './command-context.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
-import { apiKeyAggregate } from '../domain/api-key.ts';
 
 const KEY_PREFIX = 'pk_live_';
 const RANDOM_CHARACTERS = 24;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
-import { firstCommand, orThrow } from './command-context.ts';
 import { logAggregate } from '../domain/log.ts';
+import { firstCommand, orThrow } from './command-context.ts';
 
 /** There is one log to a store. */
 const ID = '';

@@ -25,7 +25,7 @@ export const NOBODYS_HASH = [
   base64(32),
 ].join('$');
 
-/** Who asks for a hash. Those of one group share its turns and its places in the queue. */
+/** A client that asks for a hash. Those of one group share its turns and its places in the queue. */
 export interface Asker {
   readonly group: string;
   /** Takes a place from those that are not trusted where none is free. */
@@ -48,7 +48,7 @@ interface Waiting {
 export class Passwords {
   readonly #hashes: Budget;
   readonly #places: Budget;
-  /** By group, in the order of the groups' turns: the first key is next. */
+  /** Queues by group, in the order of the groups' turns: the first key is next. */
   readonly #groups = new Map<string, Waiting[]>();
 
   constructor(budgets: Budgets) {

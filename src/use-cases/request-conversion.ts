@@ -1,7 +1,7 @@
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { UnencryptedText } from '../blob-store/encryption.ts';
 import type { BlobStore } from '../blob-store/port.ts';
-import { accountAggregate, acceptedWithKey } from '../domain/account.ts';
+import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import type { PrintOptions } from '../domain/events.ts';
 import { newConversionId } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';

@@ -5,10 +5,10 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import type { AccountState } from '../domain/account.ts';
 import {
-  signInTrailAggregate,
-  type SignInTarget,
   hourOf,
+  type SignInTarget,
   signInTrail,
+  signInTrailAggregate,
 } from '../domain/sign-in-trail.ts';
 import { ServiceError } from '../errors.ts';
 import { newCommandId } from '../ids.ts';
@@ -51,19 +51,19 @@ export interface SignedIn {
  */
 export const WRONG_SIGN_INS = {
   windowMs: 15 * 60 * 1000,
-  /** Of strangers, for one sign-in address. */
+  /** Strangers' tries for one sign-in address. */
   account: 10,
-  /** For one sign-in address, from one client that its owner has signed in from. */
+  /** Tries for one sign-in address, from one client that its owner has signed in from. */
   knownClient: 10,
-  /** Of a stranger's IPv4 address or IPv6 /64. */
+  /** Tries from a stranger's IPv4 address or IPv6 /64. */
   address: 30,
-  /** Of strangers in an IPv4 /24 or an IPv6 /48. */
+  /** Tries of strangers in an IPv4 /24 or an IPv6 /48. */
   network: 100,
-  /** Of all strangers. */
+  /** Tries of all strangers. */
   all: 3000,
 } as const;
 
-/** How long an owner's sign-in from a client counts. */
+/** An owner's sign-in from a client counts this long. */
 export const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
 
 type Count = readonly [key: string, rate: Rate];

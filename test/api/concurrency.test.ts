@@ -36,7 +36,7 @@ function documents(dataDir: string): number {
 void test('a thousand want the last ten credits', async (t) => {
   // A share for 70 MB of bodies at once, and as much room for others.
   const env = { MAX_ACCOUNT_BODIES_BYTES: '128000000', MAX_BODIES_BYTES: '256000000' };
-  const api = await startApi(t, { env, patience: PATIENCE });
+  const api = await startApi(t, { env, timeouts: PATIENCE });
   for (const html of ['<p>x</p>', LARGE]) {
     const { id, key } = await api.newAccount({ credits: CREDITS });
     const before = documents(api.root);
@@ -51,7 +51,7 @@ void test('a thousand want the last ten credits', async (t) => {
 });
 
 void test('a hundred come with one key', async (t) => {
-  const api = await startApi(t, { patience: PATIENCE });
+  const api = await startApi(t, { timeouts: PATIENCE });
   const { id, key } = await api.newAccount({ credits: CREDITS });
   const headers = { 'Idempotency-Key': 'one' };
   const answers = await race([api.origin], WITH_ONE_KEY, key, { headers });

@@ -34,7 +34,7 @@ function drip(t: Test, port: number, text: string): Promise<string> {
 }
 
 void test('who takes too long to send is cut off, and holds nobody up', async (t) => {
-  const api = await startApi(t, { patience: PATIENCE });
+  const api = await startApi(t, { timeouts: PATIENCE });
   const { id, key } = await api.newAccount();
   const port = Number(new URL(api.origin).port);
   const head = `POST ${BASE}/pdf/ HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
@@ -61,7 +61,7 @@ void test('who takes too long to send is cut off, and holds nobody up', async (t
 });
 
 void test('who stops reading a file is cut off', async (t) => {
-  const api = await startApi(t, { patience: PATIENCE });
+  const api = await startApi(t, { timeouts: PATIENCE });
   const { id: accountId, key } = await api.newAccount();
   const asked = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const id = asked.body['id'] as string;

@@ -21,7 +21,7 @@ import { createApp } from '../../src/http/app.ts';
 import type { HttpDependencies } from '../../src/http/dependencies.ts';
 import { rateLimitHeadersOf } from '../../src/http/middleware/rate-limit.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
-import { listen, type Patience } from '../../src/http/server.ts';
+import { listen, type Timeouts } from '../../src/http/server.ts';
 import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
@@ -66,7 +66,7 @@ export interface ApiOptions {
   /** What is put in the place of a part, to make it fail. */
   readonly replace?: (deps: HttpDependencies) => Partial<HttpDependencies>;
   /** With slow clients; the product's own unless given. */
-  readonly patience?: Partial<Patience>;
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
@@ -74,7 +74,7 @@ export type Api = Awaited<ReturnType<typeof startApi>>;
 /** Starts it on a temporary directory and ends both with the test. */
 export async function startApi(
   t: Pick<Test, 'teardown'>,
-  { env = {}, replace, patience }: ApiOptions = {},
+  { env = {}, replace, timeouts }: ApiOptions = {},
 ) {
   const root = mkdtempSync(join(tmpdir(), 'pressledger-api-'));
   const clock = {
@@ -110,7 +110,7 @@ export async function startApi(
     port: 0,
     standing,
     connections: budgets.get('maxConnections'),
-    ...(patience && { patience }),
+    ...(timeouts && { timeouts }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
   const deps: HttpDependencies = {

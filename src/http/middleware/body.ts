@@ -10,7 +10,7 @@ import { disconnection, type HttpContext } from '../context.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
-/** What is shorter is parsed and checked at once: that takes less than a turn of the event loop. */
+/** A shorter body is parsed and checked at once: that takes less than a turn of the event loop. */
 const SHORT_BYTES = 64 * 1024;
 /** The credentials and names that small bodies hold are short, and some come from anybody. */
 const MAX_SMALL_BODY_BYTES = 65_536;

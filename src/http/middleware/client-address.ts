@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6, SocketAddress, type Socket } from 'node:net';
+import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net';
 import type { HttpMiddleware } from '../context.ts';
 
 /** A dual-stack socket shows an IPv4 client as ::ffff:a.b.c.d. */

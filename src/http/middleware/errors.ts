@@ -8,7 +8,7 @@ import type { HttpContext, HttpMiddleware } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
 
-/** What the client is told of an error; an internal text never reaches it. */
+/** Puts an error into the client's terms; an internal text never reaches it. */
 function toServiceError(error: unknown, requestId: string): ServiceError {
   if (error instanceof ServiceError && error.code !== 'internal_error') return error;
   if (error instanceof BudgetExceeded) {

@@ -1,6 +1,6 @@
 import type { HttpMiddleware } from '../context.ts';
 
-/** What every answer says to a browser that shows it: run nothing, keep nothing, frame nothing. */
+/** Orders to a browser that shows an answer: run nothing, keep nothing, frame nothing. */
 export const SECURITY_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",

@@ -1,4 +1,5 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
+import type { TSchema } from 'typebox';
 import type { Config } from '../../config.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs } from './errors.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type Route,
   TAGS,
 } from './operation.ts';
-import { SCHEMAS, exampleOf, schemaObject } from './schemas.ts';
+import { exampleOf, SCHEMAS, schemaObject } from './schemas.ts';
 import type {
   MediaTypeObject,
   OpenApiDocument,
@@ -18,7 +19,6 @@ import type {
   ResponseObject,
   SchemaObject,
 } from './types.ts';
-import type { TSchema } from 'typebox';
 
 /** Told apart from the package's: the interface's own version, which its path carries. */
 const INTERFACE_VERSION = '1.0.0';
@@ -114,6 +114,12 @@ function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): Op
   };
 }
 
+/** The errors of no operation, for the page: the document's own place for them is an extension. */
+function describeCommonErrors(): string {
+  const lines = Object.entries(COMMON_ERRORS).map(([code, { when }]) => `- \`${code}\`: ${when}`);
+  return ['**Any request** may also be answered with', '', ...lines].join('\n');
+}
+
 export function buildDocument(
   routes: readonly AnyRoute[],
   { publicUrl, config }: { readonly publicUrl: string; readonly config: Config },
@@ -129,7 +135,7 @@ export function buildDocument(
       title: 'Pressledger',
       version: INTERFACE_VERSION,
       summary: 'HTML or a URL in, a PDF out.',
-      description: describe(config),
+      description: `${describe(config)}\n\n${describeCommonErrors()}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
@@ -146,7 +152,7 @@ const size = (bytes: number): string =>
 const days = (seconds: number): string =>
   seconds % 86_400 === 0 ? `${seconds / 86_400} days` : `${seconds} seconds`;
 
-/** What holds for all of the interface, with this service's own limits. CommonMark. */
+/** Describes the rules of the whole interface, with this service's own limits. CommonMark. */
 export function describe(config: Config): string {
   return `
 Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conversions/{id}/\`, and download the PDF from its \`file_url\`.

@@ -1,4 +1,4 @@
-/** Which errors follow from a route, and how an error stands in the document. */
+/** The errors that follow from a route, and their form in the document. */
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import {
   type Auth,
@@ -23,12 +23,13 @@ const INSIDE: Errors = {
   },
 };
 
-const COUNTED: Errors = {
+const LIMITED: Errors = {
   rate_limit_exceeded: {
     when: 'More requests than a minute allows, or more at a time than one client’s share.',
   },
-  ...INSIDE,
 };
+
+const COUNTED: Errors = { ...LIMITED, ...INSIDE };
 
 const BY_AUTH: Readonly<Record<Auth, Errors>> = {
   caller: {
@@ -38,6 +39,7 @@ const BY_AUTH: Readonly<Record<Auth, Errors>> = {
     ...COUNTED,
   },
   address: COUNTED,
+  static: LIMITED,
   link: COUNTED,
   none: {},
 };
@@ -61,7 +63,7 @@ const HEADERS_OF: Partial<Readonly<Record<ErrorCode, readonly HeaderName[]>>> = 
   service_unavailable: ['Retry-After'],
 };
 
-/** What may answer any request before an operation is found for it. */
+/** Errors that may answer any request, before an operation is found for it. */
 export const COMMON_ERRORS: Errors = {
   validation_error: {
     when: 'What came is not HTTP, or its headers are larger than 16 KiB.',

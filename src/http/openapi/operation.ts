@@ -1,10 +1,10 @@
-/** What is written down for a route; the rest of its entry in the document follows from the route. */
+/** The documentation of a route; the rest of its entry in the document follows from the route. */
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
 import type { ErrorCode, ErrorDetails } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { HeaderObject } from './types.ts';
-import Type from 'typebox';
-import type { TSchema } from 'typebox';
 
 export const TAGS = {
   Conversions: 'Ask for a PDF, follow it, download it.',
@@ -57,15 +57,14 @@ export interface OperationDoc {
   readonly errors?: Partial<Readonly<Record<ErrorCode, ErrorDoc>>>;
 }
 
-/** One route: what serves it and what is documented of it are said in one place. */
-
 /**
- * Who may ask, and whose requests are counted. `caller`: a key or access token, counted for its
- * account; `address`: anybody, counted for the client's address; `link`: who holds the signed link;
- * `none`: anybody, not counted.
+ * Those who may ask, and whose requests are counted. `caller`: a key or access token, counted for its
+ * account; `address`: anybody, counted for the client's address; `static`: the same, for what depends on
+ * no part that may fail; `link`: who holds the signed link; `none`: anybody, not counted.
  */
-export type Auth = 'caller' | 'address' | 'link' | 'none';
+export type Auth = 'caller' | 'address' | 'static' | 'link' | 'none';
 
+/** A route: its handler and its documentation side by side. */
 export interface Route {
   readonly method: 'get' | 'post' | 'delete';
   /** The whole path, parameters in braces. */

@@ -1,4 +1,6 @@
-/** From the TypeBox schemas that judge requests and answers to the document's components. */
+/** The document's components, made of the TypeBox schemas that judge requests and answers. */
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
 import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { Account, LedgerEntry } from '../resources/account.api.ts';
@@ -13,8 +15,6 @@ import {
 } from '../resources/conversions.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
 import type { SchemaObject } from './types.ts';
-import Type from 'typebox';
-import type { TSchema } from 'typebox';
 
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
@@ -72,7 +72,7 @@ function parts(value: unknown): unknown {
 /** The schema as it stands in the document: named ones by reference. */
 export const schemaObject = (schema: TSchema): SchemaObject => plain(schema) as SchemaObject;
 
-/** What the rules say of the body beyond its schema: one of the two sources, not both. */
+/** A rule of the body that its schema does not hold: one of the two sources, not both. */
 const ONE_SOURCE = { oneOf: [{ required: ['html'] }, { required: ['url'] }] };
 
 export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntries(

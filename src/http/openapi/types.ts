@@ -40,7 +40,7 @@ export interface ParameterObject {
 
 export interface HeaderObject {
   readonly description: string;
-  /** Whether each of the answers that name it carries it. */
+  /** True where each of the answers that name it carries it. */
   readonly required: boolean;
   readonly schema: SchemaObject;
 }
@@ -89,6 +89,6 @@ export interface OpenApiDocument {
     readonly schemas: Readonly<Record<string, SchemaObject>>;
     readonly headers: Readonly<Record<string, HeaderObject>>;
   };
-  /** What any request may be answered with before an operation is found for it. */
+  /** Answers to any request, before an operation is found for it. */
   readonly 'x-common-responses': Readonly<Record<string, ResponseObject>>;
 }

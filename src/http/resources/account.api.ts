@@ -1,7 +1,7 @@
+import Type from 'typebox';
 import { PLANS } from '../../domain/events.ts';
 import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
-import { PAGE_PARAMETERS, WRONG_QUERY, pageOfItems } from '../pagination.ts';
-import Type from 'typebox';
+import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 
 const closed = { additionalProperties: false } as const;
 

@@ -2,11 +2,11 @@ import { type AccountRow, accountQueries } from '../../../projections/accounts.t
 import { ledgerQueries } from '../../../projections/ledger.ts';
 import { isoTime } from '../../clock.ts';
 import { ServiceError } from '../../errors.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { sendPage, pageOf } from '../pagination.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { pageOf, sendPage } from '../pagination.ts';
 
 export function getAccount(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {

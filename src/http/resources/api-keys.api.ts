@@ -1,6 +1,7 @@
-import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
-import { PAGE_PARAMETERS, WRONG_QUERY, pageOfItems } from '../pagination.ts';
 import Type from 'typebox';
+import { KEY_ID } from '../../domain/ids.ts';
+import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
 export const ApiKeyRequest = Type.Object(
@@ -16,7 +17,7 @@ export const ApiKeyRequest = Type.Object(
 const closed = { additionalProperties: false } as const;
 
 const id = Type.String({
-  pattern: '^key_[0-9a-z]{26}$',
+  pattern: `^${KEY_ID}$`,
   examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'],
 });
 const name = Type.String({ minLength: 1, examples: ['build server'] });

@@ -1,16 +1,16 @@
 import { apiKeyQueries } from '../../../projections/api-keys.ts';
-import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
 import { isoTime } from '../../clock.ts';
+import { KEY_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors.ts';
+import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { compile, ValidationIssues } from '../../validation.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { sendPage, pageOf } from '../pagination.ts';
+import { pageOf, sendPage } from '../pagination.ts';
 import { ApiKeyRequest } from './api-keys.api.ts';
-import { ValidationIssues } from '../../validation.ts';
-import { compile } from '../../validation.ts';
 
-const KEY_ID = /^key_[0-9a-z]{26}$/;
+const keyId = new RegExp(`^${KEY_ID}$`);
 const check = compile(ApiKeyRequest);
 
 export function listApiKeys(deps: RouteDependencies): HttpMiddleware {
@@ -52,7 +52,7 @@ export function deleteApiKey(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const caller = callerOf(ctx);
     const id = pathParameter(ctx, 'id');
-    if (!KEY_ID.test(id)) throw new ServiceError('not_found', 'There is no such API key.');
+    if (!keyId.test(id)) throw new ServiceError('not_found', 'There is no such API key.');
     const context = await commandContext(ctx, deps, caller);
     await revokeApiKey(deps, id, caller.accountId, context);
     ctx.status = 204;

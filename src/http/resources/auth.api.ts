@@ -1,5 +1,5 @@
-import type { OperationDoc } from '../openapi/operation.ts';
 import Type from 'typebox';
+import type { OperationDoc } from '../openapi/operation.ts';
 
 const closed = { additionalProperties: false } as const;
 

@@ -1,19 +1,18 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
 import { sessionQueries } from '../../../projections/sessions.ts';
 import type { CommandContext } from '../../actors/system.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { sessionAggregate } from '../../domain/session.ts';
-import { createSignInAudit } from '../../use-cases/sign-in.ts';
 import { ServiceError } from '../../errors.ts';
 import { newSessionId } from '../../ids.ts';
+import { orThrow } from '../../use-cases/command-context.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { createSignInAudit, signIn } from '../../use-cases/sign-in.ts';
+import { compile } from '../../validation.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { accountOfSession } from '../middleware/credential.ts';
-import { RefreshRequest, SignInRequest } from './auth.api.ts';
-import { compile } from '../../validation.ts';
-import { signIn } from '../../use-cases/sign-in.ts';
 import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
+import { RefreshRequest, SignInRequest } from './auth.api.ts';
 
 const checkSignIn = compile(SignInRequest);
 const checkRefresh = compile(RefreshRequest);

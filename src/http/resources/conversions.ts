@@ -1,4 +1,5 @@
-/** POST /pdf/: from a body to an accepted conversion. */
+/** Conversions: asking for one, following it, listing them. */
+import { createHmac } from 'node:crypto';
 import {
   CONVERSION_STATUSES,
   type ConversionRow,
@@ -17,22 +18,21 @@ import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { requestConversion } from '../../use-cases/request-conversion.ts';
 import { ValidationIssues } from '../../validation.ts';
 import {
-  type HttpContext,
-  type HttpMiddleware,
   callerOf,
   commandContext,
   disconnection,
+  type HttpContext,
+  type HttpMiddleware,
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { sendPage, pageOf } from '../pagination.ts';
-import { createHmac } from 'node:crypto';
+import { pageOf, sendPage } from '../pagination.ts';
 
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
 const ROOM_RETRY_SECONDS = 300;
 
 /**
- * Judged before the body is read, by the read model, which is a moment behind. So an account may pass the
+ * Judges before the body is read, by the read model, which is a moment behind. So an account may pass the
  * limit by the bodies that it sends at once, and by the PDFs of what was accepted before.
  * @throws {BudgetExceeded}
  */
@@ -50,8 +50,8 @@ function assertRoom(ctx: HttpContext, { budgets, config, readModel }: RouteDepen
   );
 }
 
-/** All that the body and its headers ask for; its strings are let go in favour of what is to be stored. */
-function asked(ctx: HttpContext, deps: RouteDependencies, body: object) {
+/** Reads all that the body and its headers ask for; strings are let go in favour of what is to be stored. */
+function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, deps.config);
   const key = idempotencyKeyOf(ctx, issues);
@@ -73,7 +73,7 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
     const { conversionId, requestedAt, replayed } = await deps.bodies.read(
       ctx,
       deps.config.maxBodyBytes,
-      (body) => asked(ctx, deps, body),
+      (body) => parseRequest(ctx, deps, body),
       async (request) =>
         requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
     );
@@ -102,17 +102,17 @@ async function ownConversion(
 }
 
 /** Resolves when the conversion has ended, `seconds` have passed or nobody waits any longer. */
-function ending(
+function untilEnded(
   ctx: HttpContext,
   { readModel, closing }: RouteDependencies,
-  endings: CompletionWaiters,
+  waiters: CompletionWaiters,
   id: string,
   seconds: number,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), disconnection(ctx), closing]);
   over.addEventListener('abort', () => resolve());
-  const endListening = endings.onEnd(id, resolve);
+  const endListening = waiters.onEnd(id, resolve);
   // It may have ended since it was read.
   const row = readModel.query(conversionQueries).byId(id);
   if (over.aborted || row === undefined || hasEnded(row)) resolve();
@@ -120,14 +120,14 @@ function ending(
 }
 
 export function getConversion(deps: RouteDependencies): HttpMiddleware {
-  const endings = new CompletionWaiters(deps.runner);
+  const waiters = new CompletionWaiters(deps.runner);
   return async (ctx) => {
     let row = await ownConversion(ctx, deps, ctx.state.asOf);
     const wait = preferredWait(ctx.get('Prefer'));
     if (wait !== undefined) {
       ctx.set('Preference-Applied', `wait=${wait}`);
       if (wait > 0 && !hasEnded(row)) {
-        await ending(ctx, deps, endings, row.id, wait);
+        await untilEnded(ctx, deps, waiters, row.id, wait);
         row = await ownConversion(ctx, deps);
       }
     }
@@ -175,13 +175,12 @@ export async function conversionRecord(
   };
 }
 
-/** Who waits for which conversion to end: one look at each commit for all of them. */
-
 const ENDS: ReadonlySet<string> = new Set<EventType>(['ConversionCompleted', 'ConversionFailed']);
 
-export class CompletionWaiters {
+/** Wakes those who wait for a conversion to end, with one look at each commit for all of them. */
+class CompletionWaiters {
   readonly #runner: Pick<ProjectionRunner, 'onCommit'>;
-  /** By the conversion's id. */
+  /** Listeners by the conversion's id. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #endListening = (): void => {};
 

@@ -1,4 +1,5 @@
 /** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
+import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { openContent } from '../../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
@@ -11,7 +12,6 @@ import { addressKey } from '../../use-cases/rate-limits.ts';
 import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
-import type { Readable } from 'node:stream';
 
 const RETRY_SECONDS = 2;
 const ERASED = 'The file can no longer be read: its account was erased.';

@@ -1,5 +1,5 @@
-import type { OperationDoc } from '../openapi/operation.ts';
 import Type from 'typebox';
+import type { OperationDoc } from '../openapi/operation.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -46,6 +46,13 @@ export const openApiDoc: OperationDoc = {
 export const referencePageDoc: OperationDoc = {
   id: 'docs',
   tag: 'Service',
-  summary: 'This interface as a page to read',
+  summary: 'This interface as a page to read and to try',
   answers: { 200: { description: 'The page.', media: 'text/html' } },
+};
+
+export const referenceScriptDoc: OperationDoc = {
+  id: 'docsScript',
+  tag: 'Service',
+  summary: 'The script of the page',
+  answers: { 200: { description: 'The script.', media: 'text/javascript' } },
 };
