@@ -62,7 +62,7 @@ export interface ApiKeyQueries {
     accountId: string,
     page: { readonly offset: number; readonly limit: number },
   ): { readonly rows: readonly ApiKeyRow[]; readonly total: number };
-  /** How many are not revoked; with a key's id, of those that are no newer than it. */
+  /** Counts the keys that are not revoked. With a key's id, leaves out newer keys. */
   inForce(accountId: string, upToId?: string): number;
 }
 

@@ -43,18 +43,18 @@ export const refundsDue: Projection = {
 };
 
 export interface RefundDue {
-  /** Of the ConversionFailed event: refunds of an account are given in this order. */
+  /** The position of the ConversionFailed event. Refunds of an account are given in this order. */
   readonly position: bigint;
   readonly conversionId: string;
   readonly accountId: string;
-  /** What causes the refund. */
+  /** The id of the event that causes the refund. */
   readonly failedEventId: string;
 }
 
 export interface RefundsDueQueries {
   /** The oldest failures first. */
   next(limit: number): readonly RefundDue[];
-  /** Whether this conversion failed and its credit is not back yet. */
+  /** True if this conversion failed and its credit is not back yet. */
   has(conversionId: string): boolean;
 }
 

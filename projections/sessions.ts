@@ -75,7 +75,7 @@ export const sessions: Projection = {
 export interface SessionQueries {
   /** The ids of the account's sessions that have not ended by `now`, newest first. */
   open(accountId: string, now: number): readonly string[];
-  /** When the account's owner last signed in from the client, where that is remembered. */
+  /** Returns when the account's owner last signed in from the client, where that is remembered. */
   lastSignIn(client: string): number | undefined;
 }
 

@@ -62,7 +62,7 @@ export const unfinishedConversions: Projection = {
 };
 
 export interface UnfinishedRow {
-  /** Of its ConversionRequested event. */
+  /** The position of its ConversionRequested event. */
   readonly position: bigint;
   readonly conversionId: string;
   readonly accountId: string;
@@ -72,7 +72,7 @@ export interface UnfinishedRow {
   readonly requestedAt: number;
   /** The highest attempt that a renderer has begun and not given back; 0 before the first. */
   readonly attempts: number;
-  /** When the latest attempt began. */
+  /** The time when the latest attempt began. */
   readonly startedAt?: number;
 }
 

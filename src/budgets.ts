@@ -115,7 +115,7 @@ export type BudgetLimits = Readonly<Record<CountedBudget, number>>;
 export interface BudgetCount {
   readonly name: CountedBudget;
   readonly limit: number;
-  /** In use now, over all holders. */
+  /** The amount in use now, over all holders. */
   readonly used: number;
   /** Requests that were refused since the start. */
   readonly refused: number;

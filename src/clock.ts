@@ -1,4 +1,4 @@
-/** Where time comes from. Tests pass one they can move, so that 24 hours pass in a test. */
+/** The source of time. Tests pass one they can move, so that 24 hours pass in a test. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -20,9 +20,9 @@ export interface Lease {
   release(): void | Promise<void>;
 }
 
-/** How this process reaches the render queue, and whose turn it is to feed it. */
+/** Access to the render queue, and the right to feed it. */
 export interface RenderQueues {
-  /** Whether renderers of other processes take jobs from it too. */
+  /** True if renderers of other processes take jobs from it too. */
   readonly shared: boolean;
   /**
    * The queue as one part of this process uses it; closing it leaves other parts' alone.
@@ -35,7 +35,7 @@ export interface RenderQueues {
   acquireLead(): Lease | undefined | Promise<Lease | undefined>;
 }
 
-/** What every role and every command works with: the log, its actors and its read models. */
+/** The parts that every role and every command works with: the log, its actors and its read models. */
 export interface Core extends AccountDependencies {
   readonly config: Config;
   readonly budgets: Budgets;
@@ -66,7 +66,7 @@ export interface Running {
 }
 
 export interface RunningService extends Running {
-  /** Where clients reach it: an origin such as `https://pdf.example.com`. */
+  /** The origin where clients reach it, such as `https://pdf.example.com`. */
   readonly publicUrl: string;
   /**
    * Resolves when it can accept and render, with the account that the first start has opened; rejects
@@ -82,6 +82,6 @@ export interface RunningService extends Running {
 
 /** A renderer node that is ready. */
 export interface RunningRenderer extends Running {
-  /** Where its /healthz and /readyz answer: an origin. */
+  /** The origin where its /healthz and /readyz answer. */
   readonly healthUrl: string;
 }

@@ -2,9 +2,9 @@
 import type { Lease, Running } from './core.ts';
 import type { Logger } from './log.ts';
 
-/** How often a process that stands by looks whether the one on duty has gone. */
+/** The time between two checks, while standing by, that the process on duty is still there. */
 const LOOK_MS = 500;
-/** After the work did not start: the reason is hardly gone at once. */
+/** The time until the next check after the work did not start: the reason is hardly gone at once. */
 const LOOK_AFTER_FAILURE_MS = 10_000;
 
 /** The work, under way. */
@@ -13,7 +13,7 @@ export interface DutyWork extends Running {
 }
 
 export interface DutyOptions {
-  /** What does the work, as it stands in messages: `the renderer`. */
+  /** The name of the worker in messages, such as `the renderer`. */
   readonly name: string;
   /** Takes the right to do it, if no other process has it. */
   readonly acquire: () => Lease | undefined | Promise<Lease | undefined>;
@@ -36,7 +36,7 @@ interface Turn {
 export class Duty implements Running {
   readonly #options: DutyOptions;
   #turn: Turn | undefined;
-  /** What is being started or ended; the next step waits for it. */
+  /** The start or end that is under way. A stop waits for it. */
   #changing: Promise<void> = Promise.resolve();
   #look: NodeJS.Timeout | undefined;
   /** Why nobody does it as far as this process knows; absent while all is well. */

@@ -27,7 +27,7 @@ export function timeOrderedId(nowMs: number): string {
   return base32(bytes, 26);
 }
 
-/** When a time-ordered id was made, in milliseconds since the epoch. */
+/** Returns the time when a time-ordered id was made, in milliseconds since the epoch. */
 export function timeOfId(id: string): number {
   const start = id.indexOf('_') + 1;
   let first50Bits = 0;

@@ -8,7 +8,7 @@ import { startApiNode, startRenderer, startRendering, startService } from './com
 import { readClientConfig, readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 
-/** What it keeps is for its user alone; a file that it makes for the user is as that user has it. */
+/** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);
 
 const REFUSED = 1;

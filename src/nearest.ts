@@ -1,4 +1,4 @@
-/** Whether one letter added, left out or changed, or two swapped, makes the one of the other. */
+/** True if one letter added, left out or changed, or two swapped, turns one word into the other. */
 function isOneSlipAway(one: string, other: string): boolean {
   const shorter = Math.min(one.length, other.length);
   let before = 0;
@@ -11,7 +11,7 @@ function isOneSlipAway(one: string, other: string): boolean {
   return here.length === 2 && there === `${here[1]}${here[0]}`;
 }
 
-/** What a word was meant to be: one slip away, or the only one that begins with it. */
+/** Finds the name that a word was meant to be: one slip away, or the only one that begins with it. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const slip = names.find((name) => isOneSlipAway(word, name));
   if (slip !== undefined) return slip;

@@ -9,7 +9,7 @@ const OTHERS_MAY_WRITE = 0o022;
  * @throws {Error} one line: the path, what is wrong with it, and the remedy
  */
 export function assertOwned(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>): void {
-  // Where there are no users by number, the operating system's own rules hold.
+  // Some systems have no users by number. The operating system's own rules hold there.
   const own = process.geteuid?.();
   if (own === undefined) return;
   if (uid !== own && uid !== 0) {

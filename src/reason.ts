@@ -1,4 +1,4 @@
-/** What an error says, for a line that says more. */
+/** Returns what an error says, as a part of a longer line. */
 export function reasonOf(error: unknown): string {
   // A connection that was tried in several ways fails with one error for all of them.
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);

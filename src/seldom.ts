@@ -1,4 +1,4 @@
-/** How long one line stands for all of its kind. */
+/** The time for which one line stands for all of its kind. */
 const QUIET_MS = 10_000;
 
 /** Lets the first of a time be told, and counts the rest: strangers must not fill a disk with lines. */

@@ -1,4 +1,4 @@
-/** How the text of a setting becomes its value. */
+/** Turns the text of a setting into its value. */
 import { isEmailAddress } from './domain/email.ts';
 
 /** A value that cannot be used. The message goes on after the setting's name. */

@@ -1,9 +1,9 @@
-/** Of a limit. */
+/** The limit is counted in this many steps. */
 const STEPS = 8;
 
 /**
- * What the work resolves to, unless it takes longer; it is not ended then. A limit is counted in steps:
- * what keeps this process busy for long counts as one of them, for the answer may be there already.
+ * Resolves to what the work resolves to, unless it takes longer. The work is not ended then. A limit is
+ * counted in steps. A time in which this process is busy counts as one of them: the answer may be there.
  * @throws what the work throws, or `late`
  */
 export async function within<T>(

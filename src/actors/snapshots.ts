@@ -158,7 +158,7 @@ export class SqliteSnapshots implements SnapshotCache {
     }
   }
 
-  /** Without the file at all, every stream is read from its beginning: slower, never wrong. */
+  /** Replaces a damaged cache. Without one, every stream is read from its beginning: slower, never wrong. */
   #startAnew(reason: unknown): void {
     this.#log?.warn({ err: reason, file: this.#path }, 'the snapshot cache is made anew');
     try {

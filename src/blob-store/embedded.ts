@@ -91,7 +91,7 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   /**
-   * What lies in the database, where only its own process can read it; undefined: it is a file, or nothing.
+   * Reads a blob from the database, which only its own process can do. Undefined: it is a file, or nothing.
    * @throws {BlobStoreUnavailable}
    */
   readRow(ref: BlobRef): Buffer | undefined {

@@ -63,7 +63,7 @@ export class UnencryptedText {
     const room = this.#held();
     this.#room = undefined;
     const cipher = new BlobCipher(contentKey, nameOf(conversionId, kind), this.bytes);
-    // From the last one on: each moves over what has moved already.
+    // The last frame moves first: each frame moves over what has moved already.
     for (let at = lastFrameAt(this.bytes); at > 0; at -= FRAME_BYTES) {
       const to = HEADER_BYTES + (at / FRAME_BYTES) * ENCRYPTED_FRAME_BYTES;
       const from = HEADER_BYTES + at;

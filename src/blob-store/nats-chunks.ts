@@ -10,15 +10,15 @@ import { ObjectsUnavailable } from './objects.ts';
 import { pieces } from './pieces.ts';
 import type { BlobRange } from './port.ts';
 
-/** As every client of NATS has it, and well below a server's default limit of 1 MiB a message. */
+/** The chunk size of every NATS client, well below a server's default limit of 1 MiB a message. */
 export const CHUNK_BYTES = 128 * 1024;
-/** Of one object, sent and not yet confirmed, or asked for and not yet read. */
+/** The most chunks of one object that are sent and not yet confirmed, or asked for and not yet read. */
 const IN_FLIGHT = 4;
 
 export interface StoredChunks {
   readonly bytes: number;
   readonly sha256: Buffer;
-  /** Of each chunk, in the order of the content. */
+  /** The stream sequence of each chunk, in the order of the content. */
   readonly sequences: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export interface ChunkPlaces {
   /** The stream's name. */
   readonly stream: string;
   readonly subject: string;
-  /** Of the whole object. */
+  /** The length of the whole object. */
   readonly bytes: number;
   readonly sequences: readonly number[];
 }

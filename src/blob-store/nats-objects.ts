@@ -28,7 +28,7 @@ interface Upload {
   /** The subject's end of its chunks. */
   readonly upload: string;
   readonly content: ObjectContent;
-  /** Of the description that it replaces; 0: there is none. */
+  /** The revision of the description that it replaces; 0: there is none. */
   readonly revision: number;
 }
 

@@ -9,12 +9,12 @@ export interface ObjectContent {
   readonly bytes: number;
   /** SHA-256, hex. */
   readonly sha256: string;
-  /** From the start each time: a try that failed is repeated with the same bytes. */
+  /** Opens the content from its start each time: a try that failed is repeated with the same bytes. */
   readonly open: () => Readable;
 }
 
 export interface StoredObject {
-  /** Of the whole object, also when only a part of it was asked for. */
+  /** The length of the whole object, also when only a part of it was asked for. */
   readonly bytes: number;
   /** Fails with `ObjectsUnavailable` when it breaks off or stalls. To be read or destroyed. */
   readonly content: Readable;

@@ -156,7 +156,7 @@ async function* readable(ref: BlobRef, source: Readable): AsyncGenerator<Buffer>
   }
 }
 
-/** What fails becomes the port's error; the port's own stay as they are. */
+/** Turns a failure into `BlobStoreUnavailable`. The port's own errors stay as they are. */
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

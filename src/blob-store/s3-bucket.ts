@@ -7,7 +7,7 @@ import { ObjectsUnavailable, withIdleLimit } from './objects.ts';
 import type { S3Credentials, S3Location } from './s3-location.ts';
 
 export interface S3Limits {
-  /** How often a request is sent before it counts as failed. */
+  /** The number of times that a request is sent before it counts as failed. */
   readonly tries: number;
   /** The longest silence, before the answer and between two parts of it. Below the 6 s of `BoundedHandler`. */
   readonly idleMs: number;
@@ -43,7 +43,7 @@ class BoundedHandler extends NodeHttpHandler {
     const requestTimeout = this.#idleMs * 2 + bytes / SLOWEST_BYTES_PER_MS;
     const answered = await super.handle(request, { ...options, requestTimeout });
     const body = answered.response.body as IncomingMessage;
-    // From here on the reader's pace counts, not the socket's silence.
+    // The reader's pace counts from here on, not the socket's silence.
     body.setTimeout(0).on('error', () => {});
     const what = `${request.method} ${request.hostname}${request.path}`;
     answered.response.body = withIdleLimit(body, this.#idleMs, what);
@@ -84,7 +84,7 @@ export class S3Bucket {
 export function answerOf(error: unknown): { readonly status: number; readonly code: string } {
   if (!(error instanceof S3ServiceException)) return { status: 0, code: '' };
   const { name, $metadata } = error;
-  // Without a body there is no code, and the SDK puts the status or a word of its own in its place.
+  // An answer without a body has no code. The SDK then puts the status or a word of its own in its place.
   const code = /^(\d+|Unknown|UnknownError|NotFound)$/.test(name) ? '' : name;
   return { status: $metadata.httpStatusCode ?? 0, code };
 }

@@ -133,7 +133,7 @@ export class S3Objects implements Objects {
     }
   }
 
-  /** Whether deleted objects stay as old versions; undefined where the credentials may not ask. */
+  /** Resolves to true if deleted objects stay as old versions; undefined without the right to ask. */
   async keepsVersions(): Promise<boolean | undefined> {
     const { bucket: Bucket } = this.#s3.location;
     try {

@@ -1,6 +1,6 @@
 /**
- * Whether a remote place for blobs can be used right now, told cheaply enough for every probe: it is asked
- * for something small, and whether it takes writes is what the last write met, tried again now and then.
+ * Tells whether a remote place for blobs can be used right now, cheaply enough for every probe. It asks for
+ * something small. The last write tells whether writes work; a failed one is tried again now and then.
  */
 import { randomUUID } from 'node:crypto';
 import { bufferContent, type ObjectContent, type Objects } from './objects.ts';
@@ -16,7 +16,7 @@ interface FailedWrite {
 }
 
 export interface StoreHealthOptions {
-  /** Whether a write is tried again by itself: only for who may delete what it is tried with. */
+  /** True (the default) repeats a failed write as a test. It needs the right to delete the test object. */
   readonly triesWrites?: boolean;
   readonly tryAgainMs?: number;
 }
@@ -61,7 +61,7 @@ export class StoreHealth {
       return plainReason(error);
     }
     const failed = this.#failedWrite;
-    // Of a node that does not try again, one failure would be told for as long as it has nothing to store.
+    // A node that does not try again would report one failure for as long as it has nothing to store.
     if (failed === undefined || !this.#triesWrites) return undefined;
     const isDue = performance.now() - this.#lastTryAt >= this.#tryAgainMs;
     if (isDue && !this.#isTrying) void this.#tryWrite(failed);

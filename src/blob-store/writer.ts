@@ -19,7 +19,7 @@ export function writerName(): string {
   return own;
 }
 
-/** Whether the file was named after a writer that cannot be at it any longer. */
+/** True if the file is named after a writer that can no longer be writing it. */
 export function isAbandoned(path: string, now = Date.now()): boolean {
   const [, where, pid, start] = WRITER.exec(basename(path)) ?? [];
   if (where !== undefined && `${where}-${pid}-${start}` === writerName()) return false;
@@ -48,7 +48,7 @@ function isRunning(pid: number, start: number): boolean {
   return (startOf(pid) ?? start) === start;
 }
 
-/** In clock ticks since the boot; undefined where there is no /proc to ask. */
+/** Returns the start of a process in clock ticks since the boot; undefined where there is no /proc to ask. */
 function startOf(pid: number): number | undefined {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The command's name, in parentheses, may hold anything; the 20th field after it is the start.

@@ -30,11 +30,11 @@ export interface ClientOptions {
   readonly apiKey?: string;
   /** One that is not renewed when it expires. */
   readonly accessToken?: string;
-  /** Of an earlier sign-in, which is gone on with; or use `signIn`. They win over the others. */
+  /** The tokens of an earlier sign-in, to continue with it; or use `signIn`. They win over the others. */
   readonly tokens?: TokenPair;
   /** Milliseconds for each request; 60,000 unless given. */
   readonly timeoutMs?: number;
-  /** How often a request that may be repeated is sent again; 3 unless given. */
+  /** The number of times that a repeatable request is sent again; 3 unless given. */
   readonly retries?: number;
   readonly fetch?: typeof fetch;
 }

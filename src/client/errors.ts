@@ -49,7 +49,7 @@ export class PressledgerError<Code extends ErrorCode = ErrorCode> extends Error 
   }
 }
 
-/** Whether the service refused, and with this code where one is given. */
+/** True if the service refused, and with this code where one is given. */
 export function isPressledgerError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: Code,

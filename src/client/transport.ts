@@ -17,9 +17,9 @@ export interface Call {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Whether it may be sent again when nothing is known of the first. */
+  /** True if it may be sent again when nothing is known of the first. */
   readonly repeatable: boolean;
-  /** Whether it is sent without a credential. */
+  /** True if it is sent without a credential. */
   readonly anonymous?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What clients send and read. A test holds each type against the schema of the service. */
+/** The types that clients send and read. A test holds each type against the schema of the service. */
 
 /** Either `html` or `url` is required. */
 export interface ConversionOptions {
@@ -36,9 +36,9 @@ export interface ConversionOptions {
   /** Bookmarks made of the headings. Default: false. */
   outline?: boolean;
   metadata?: { title?: string; author?: string; subject?: string; keywords?: string[] };
-  /** For a `url` only; at most 20. */
+  /** Allowed with a `url` only; at most 20. */
   headers?: Record<string, string>;
-  /** For a `url` only; at most 50. */
+  /** Allowed with a `url` only; at most 50. */
   cookies?: Cookie[];
   /** Default: true. */
   javascript?: boolean;
@@ -75,7 +75,7 @@ export interface CompletedConversion {
   status: 'completed';
   created_at: string;
   completed_at: string;
-  /** Where the PDF is downloaded, for an hour unless the service is set otherwise. */
+  /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
   error_message?: never;
 }
@@ -96,7 +96,7 @@ export type Conversion = UnfinishedConversion | EndedConversion;
 export interface ApiKey {
   id: string;
   name: string;
-  /** How the key begins. */
+  /** The first characters of the key. */
   prefix: string;
   created_at: string;
   last_used_at: string | null;
@@ -113,7 +113,7 @@ export interface NewApiKey {
 export interface TokenPair {
   /** For 5 minutes. */
   access: string;
-  /** For a day. */
+  /** Valid for a day. */
   refresh: string;
 }
 
@@ -132,7 +132,7 @@ export interface LedgerEntry {
   amount: number;
   /** The credits after it. */
   balance: number;
-  /** What was paid or refunded. */
+  /** The conversion that was paid or refunded. */
   conversion_id?: string;
   created_at: string;
 }

@@ -45,7 +45,7 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
   });
   const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
   const words = args.filter((arg) => !isOption(arg));
-  // Who asks for help has it, whatever else the line says.
+  // A request for help is answered, whatever else the line says.
   if (words[0] === 'help') return helpAbout(program, words.slice(1), commands);
   if (flags.some((arg) => HELP.includes(arg))) return helpAbout(program, words, commands);
   const begin = args.findIndex((arg) => !isOption(arg) || VERSION.includes(arg));
@@ -104,7 +104,7 @@ export function settingsOf(role: Role): readonly (readonly [name: string, text: 
   });
 }
 
-/** As typed after `pressledger`. */
+/** The command's name as typed after `pressledger`. */
 const nameOf = (command: Commander): string =>
   command.parent === null ? '' : `${nameOf(command.parent)} ${command.name()}`.trim();
 
@@ -177,7 +177,7 @@ function buildOption(name: string, { value, short, help }: OptionSpec, command: 
   command.addOption(option);
   if (value !== undefined) {
     option.argParser((given) => {
-      // Where a value was forgotten, the next option must not pass for it.
+      // The next option must not pass for a value that was forgotten.
       const known = command.options.flatMap((each) => [each.short, each.long]);
       if (!known.includes(given)) return given;
       throw new InvalidArgumentError('It is an option.');

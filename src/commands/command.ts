@@ -34,7 +34,7 @@ export interface Output {
 }
 
 export interface Command {
-  /** As typed, for example `account create`. */
+  /** The name as it is typed, for example `account create`. */
   readonly name: string;
   /** The usage line after the name. */
   readonly usage: string;
@@ -46,7 +46,7 @@ export interface Command {
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** The positional arguments by name, in their order, with what each is. */
   readonly positionals: Readonly<Record<string, string>>;
-  /** How many positional arguments at the end may be left out; none unless given. */
+  /** The number of positional arguments at the end that may be left out; none unless given. */
   readonly optionalPositionals?: number;
   /** Lines that work as they are, but for names. */
   readonly examples?: readonly string[];

@@ -111,7 +111,7 @@ async function convertRemotely(
   context: CommandContext,
 ): Promise<Converted> {
   const client = new PressledgerClient(remote);
-  // With a key of its own the request may be sent again while the service is busy.
+  // A key of its own lets the request be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
   context.output.progress(`${id} is accepted; waiting for the PDF`);
   const record = await client.wait(id);

@@ -1,4 +1,4 @@
-/** Which adapters serve the ports, by the settings: `adapters/` alone names concrete ones. */
+/** Picks the adapters that serve the ports, by the settings. `adapters/` alone names concrete ones. */
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -37,7 +37,7 @@ export interface RendererAdapters {
 }
 
 /**
- * What an API node, or a command on its store, works with.
+ * Opens the adapters that an API node, or a command on its store, works with.
  * @param options `create`: makes an empty store where there is none, instead of refusing
  * @throws {Error} one line that names the file, server or setting and the remedy
  */
@@ -71,7 +71,7 @@ export function openAdapters(
 }
 
 /**
- * What a renderer node works with: neither the event store nor the keyring.
+ * Opens the adapters that a renderer node works with: neither the event store nor the keyring.
  * @throws {Error} one line that names the server or setting and the remedy
  */
 export function openRendererAdapters(config: Config, logger: Logger): Promise<RendererAdapters> {

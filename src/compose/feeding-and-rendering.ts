@@ -5,7 +5,7 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 import { endNode, feedingDuty, startNode } from './rendering.ts';
 
-/** What of the second path a process takes part in. */
+/** A part of a process: it feeds the render queue, renders, or does both. */
 export interface Part extends Running {
   start(): Promise<void>;
   missing(): string | undefined;

@@ -1,4 +1,4 @@
-/** What was opened on the way to a composition: looked at together, closed in the reverse order. */
+/** Everything opened on the way to a composition. It is checked together and closed in the reverse order. */
 export interface Opening {
   /** Why it does not work right now, for the operator. */
   readonly missing?: () => Promise<string | undefined>;

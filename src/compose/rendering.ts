@@ -15,7 +15,7 @@ import { startRetention } from '../process-managers/retention.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 
-/** How long a stop waits, after the last rendering must have ended, for what it found to be recorded. */
+/** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
 const LAST_REPORTS_MS = 5000;
 
 interface Managers extends Running {

@@ -63,7 +63,7 @@ interface OutcomeOf {
   readonly at: number;
 }
 
-/** What ended, and when it began: a start that was not reported by itself. */
+/** An attempt that ended, and the time when it began. The start may not have been reported by itself. */
 interface EndOf extends OutcomeOf {
   readonly startedAt?: number;
 }

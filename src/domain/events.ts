@@ -29,7 +29,7 @@ export const PLANS = ['free', 'starter', 'pro'] as const;
 export const Plan = Type.Enum([...PLANS]);
 export type Plan = (typeof PLANS)[number];
 
-/** Where a blob lies, and the SHA-256 and the length of what is stored there: ciphertext. */
+/** The place of a blob, and the SHA-256 and the length of what is stored there: ciphertext. */
 export const BlobRef = Type.Object({
   key: Type.String({ pattern: `^${CONVERSION_ID}/(request|document|manifest)-[0-9a-f]{64}$` }),
   sha256: Sha256,
@@ -164,7 +164,7 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     code: Type.Enum([...FAILURE_CODES]),
-    /** What the client reads; it may quote the request: a selector, a host. */
+    /** The text that the client reads. It may quote the request: a selector, a host. */
     message: Sealed,
     /** The node that reported it, or `service` where the service itself gave up. */
     renderer: Type.String(),
@@ -202,7 +202,7 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     sessionId: SessionId,
     expiresAt: Time,
-    /** How often all sessions had been ended when its password was judged; absent: never. */
+    /** The number of times that all sessions had been ended when its password was judged; absent: none. */
     epoch: Type.Optional(Type.Integer({ minimum: 0, maximum })),
     /** HMAC of the sign-in address and the client's own, hex. */
     client: Type.Optional(Sha256),
@@ -213,7 +213,7 @@ export const EVENT_SCHEMAS = {
   SignInRefused: Type.Object({ accountId: AccountId, refusedAt: Time }),
   /** A sign-in with an address that is no account's: nothing to seal with, so HMACs, hex. */
   UnknownSignInRefused: Type.Object({ address: Sha256, client: Sha256, refusedAt: Time }),
-  /** At least `count` more were refused since the hour began than are recorded one by one. */
+  /** Refused sign-ins that are not recorded one by one: at least `count` since the hour began. */
   SignInsLeftOut: Type.Object({
     accountId: Type.Optional(AccountId),
     count: Count,
@@ -244,14 +244,14 @@ export const UPCASTERS: Partial<
   Record<EventType, Readonly<Record<number, (data: object) => object>>>
 > = {};
 
-/** Who did it. */
+/** The party that caused an event. */
 export type Actor =
   | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
   | { readonly kind: 'renderer'; readonly id: string }
   /** `anonymous`: somebody who has not proved to be anyone. */
   | { readonly kind: 'operator' | 'service' | 'anonymous' };
 
-/** What is known about every event beside its data. */
+/** Facts about every event beside its data. */
 export interface EventMetadata {
   /** The conversion's id where there is one, else the id of the command. */
   readonly correlationId: string;

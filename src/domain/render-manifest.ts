@@ -1,5 +1,5 @@
 /**
- * How a completed conversion came about: the content of its `manifest` blob, as JSON. The event holds the
+ * The record of how a conversion was rendered: the JSON content of its `manifest` blob. The event holds the
  * blob's hash; the blob goes with the conversion's others, for it names what a client's page fetched.
  */
 import type { PrintOptions, RenderTimings } from './events.ts';
@@ -22,25 +22,25 @@ export interface RenderManifest extends PageManifest {
 
 /** Milliseconds. */
 export interface ManifestTimings extends Pick<RenderTimings, 'load' | 'ready' | 'print' | 'store'> {
-  /** From acceptance to the renderer's hands, by the two clocks; with earlier tries, theirs too. */
+  /** The time from acceptance until the renderer has the job, by the two clocks. Includes earlier tries. */
   readonly queue: number;
-  /** From there to a tab that is ready for the document. */
+  /** The time from then until a tab is ready for the document. */
   readonly start: number;
 }
 
-/** What the worker that drove Chrome knows. */
+/** The part of the manifest that the worker that drove Chrome knows. */
 export interface PageManifest {
   readonly chrome: ManifestChrome;
   /** Names of the fonts that the PDF holds glyphs of, as the PDF has them. */
   readonly fonts: readonly string[];
-  /** What was fetched or asked for, in order; the client's HTML is not among them. */
+  /** The resources that were fetched or asked for, in order. The client's HTML is not among them. */
   readonly resources: readonly ManifestResource[];
   readonly resources_left_out: number;
   /** Encrypted connections by host, whoever opened them. */
   readonly tunnels: readonly { readonly host: string; readonly bytes: number }[];
   readonly console_errors: readonly ManifestError[];
   readonly console_errors_left_out: number;
-  /** What the document was waited for, in order. */
+  /** The waits for the document, in order. */
   readonly waits: readonly ManifestWait[];
 }
 
@@ -53,7 +53,7 @@ export interface ManifestChrome {
 }
 
 export interface ManifestResource {
-  /** Where the answer came from in the end. */
+  /** The address that the answer came from in the end. */
   readonly url: string;
   /** The addresses that led there, with the status of each. */
   readonly redirects?: readonly { readonly url: string; readonly status: number }[];
@@ -63,13 +63,13 @@ export interface ManifestResource {
   readonly status?: number;
   /** Media type. */
   readonly type?: string;
-  /** Of the content in the form that was hashed. */
+  /** The length of the content in the form that was hashed. */
   readonly bytes: number;
   /** Hex; absent where the body did not come to its end, or was too large to hash. */
   readonly sha256?: string;
   /**
-   * What was hashed: `received`, as it came, its content coding (`encoding`) included; `decoded`, without
-   * that; `text`, decoded and in UTF-8.
+   * The form that was hashed: `received`, as it came, its content coding (`encoding`) included;
+   * `decoded`, without that; `text`, decoded and in UTF-8.
    */
   readonly hashed?: 'received' | 'decoded' | 'text';
   readonly encoding?: string;

@@ -1,5 +1,5 @@
 /**
- * What a client sent and nobody but its renderer may read: the content of the `request` blob, as JSON.
+ * A request that nobody but its client and its renderer may read: the JSON content of the `request` blob.
  * Exactly one of `html` and `url` is there.
  */
 export interface RequestDocument {

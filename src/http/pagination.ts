@@ -32,7 +32,7 @@ function wholeNumber(
   return usual;
 }
 
-/** Which page of a list is asked for; also refuses query parameters that the list does not know. */
+/** Reads which page of a list is asked for. Adds an issue for each query parameter the list does not know. */
 export function pageOf(
   ctx: HttpContext,
   issues: ValidationIssues,

@@ -31,7 +31,7 @@ const DRAIN_MS = 10_000;
 
 /** Limits on slow clients, in milliseconds. */
 export interface Timeouts {
-  /** From the first byte to the end of the headers. */
+  /** The longest time from the first byte to the end of the headers. */
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
@@ -192,7 +192,7 @@ export async function listen({
     // Node's own answer has no body.
     requireHostHeader: false,
   });
-  // Without a listener, Node ends the connection.
+  // Node ends a connection that times out, as long as there is no listener for it.
   server.timeout = timeouts.stalledMs;
   let app = starting(standing);
   const close = { Connection: 'close' };

@@ -10,7 +10,7 @@ import { type KeyRecords, missingKeyring } from './records.ts';
 export const NATS_RECHECK_MS = 1000;
 
 export interface NatsKeyRecordsOptions {
-  /** Whether the bucket may be made where there is none: only while the event log is empty. */
+  /** Allows a new bucket where there is none: only while the event log is empty. */
   readonly create: boolean;
   readonly bucket?: string;
   /** Servers that hold each record; more than one needs a cluster. */

@@ -2,7 +2,7 @@
 export interface KeyRecords {
   /** Stores the text durably unless there is one: of two at once, one does. @returns false where there is */
   create(name: string, text: string): Promise<boolean>;
-  /** What was created last, wherever it was created. */
+  /** Resolves to the text that was created last, wherever it was created. */
   read(name: string): Promise<string | undefined>;
   /** Deletes it for good; nothing happens where there is none. */
   remove(name: string): Promise<void>;

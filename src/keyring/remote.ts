@@ -16,9 +16,9 @@ const MASTER_CHECK = 'master.check';
 const KEYRING = 'The keyring at BLOB_STORE_URL';
 
 export interface RemoteKeyringOptions {
-  /** Whether a keyring may be made where there is none: only while the event log is empty. */
+  /** Allows a new keyring where there is none: only while the event log is empty. */
   readonly create: boolean;
-  /** How long a key in memory serves before its tombstone is looked for again, in milliseconds. */
+  /** The time that a key in memory is used before its tombstone is looked for again, in milliseconds. */
   readonly recheckMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
@@ -26,7 +26,7 @@ export interface RemoteKeyringOptions {
 
 interface HeldKey {
   readonly key: Buffer;
-  /** When it was last known not to be erased. */
+  /** The time when it was last known not to be erased. */
   readonly checkedAt: number;
 }
 
@@ -156,7 +156,7 @@ async function checkMasterKey(
   return undefined;
 }
 
-/** What fails becomes the port's error; the port's own stay as they are. */
+/** Turns a failure into `KeyringUnavailable`. `KeyErased` stays as it is. */
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

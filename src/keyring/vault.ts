@@ -1,4 +1,4 @@
-/** What an account's data key is for: the personal fields of its events, and its conversions' blobs. */
+/** Uses an account's data key for the personal fields of its events and for its conversions' blobs. */
 import { deriveKey } from './master-key.ts';
 import { KeyErased, type Keyring } from './port.ts';
 import { seal, unseal } from './sealing.ts';

@@ -10,7 +10,7 @@ export interface BucketOptions {
   readonly maxAgeMs: number;
   /** `memory`: forgotten when the server restarts. */
   readonly storage: 'memory' | 'file';
-  /** How long the server may take for an answer. */
+  /** The longest time that the server may take for an answer. */
   readonly answerMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface BucketEntry {
 const CLIENT_MS = 10_000;
 const SET_UP_MS = 5000;
 
-/** What of the server a user of that bucket needs to publish to. */
+/** The subjects that a user of that bucket must be allowed to publish to. */
 export const bucketPermissions = (name: string): string[] => [
   `$JS.API.STREAM.INFO.KV_${name}`,
   `$JS.API.STREAM.CREATE.KV_${name}`,

@@ -8,24 +8,24 @@ import { type NatsAddress, parseNatsUrl } from './address.ts';
 
 export interface NatsLink {
   readonly connection: NatsConnection;
-  /** Where answers to this connection come in. */
+  /** The prefix of the subjects on which answers to this connection come in. */
   readonly inboxPrefix: string;
-  /** Whether the server can be reached right now, as far as this process knows. */
+  /** True while the server can be reached, as far as this process knows. */
   isUp(): boolean;
   /** Calls back after each reconnection; returns the function that ends it. */
   onReconnect(listener: () => void): () => void;
   /** Calls back when a connection is lost; returns the function that ends it. */
   onDisconnect(listener: () => void): () => void;
-  /** What the work resolves to, or a rejection as soon as the connection is lost: no answer comes then. */
+  /** Settles as the work does, but rejects as soon as the connection is lost: no answer comes then. */
   whileUp<T>(work: Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export interface NatsLinkOptions {
-  /** How the server names this client in its own reports. */
+  /** The name of this client in the server's own reports. */
   readonly name: string;
   readonly logger: Logger;
-  /** Where answers come in; default `_INBOX`. A user who may not read other users' answers has its own. */
+  /** The prefix for answers; default `_INBOX`. A user who may not read other users' answers has its own. */
   readonly inboxPrefix?: string;
 }
 
@@ -163,7 +163,7 @@ function follow(
     },
     close: async () => {
       if (connection.isClosed()) return;
-      // What was answered before the end must still leave; a server that is away cannot take it.
+      // Messages that were published before the end must still leave. A server that is away cannot take them.
       if (up) await within(CLOSE_MS, connection.flush()).catch(() => {});
       await connection.close();
     },

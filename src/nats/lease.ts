@@ -1,4 +1,4 @@
-/** Which of several nodes does what only one may do: the one that holds the lease. */
+/** Picks one of several nodes for what only one may do: the one that holds the lease. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createInbox } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
@@ -16,9 +16,9 @@ export interface Lease {
 export interface NatsLeaseOptions {
   readonly link: NatsLink;
   readonly logger: Logger;
-  /** What it is for: letters, digits and dashes. */
+  /** The purpose of the lease: letters, digits and dashes. */
   readonly name: string;
-  /** How long the server keeps one that is not renewed. */
+  /** The time that the server keeps a lease that is not renewed. */
   readonly keepMs?: number;
 }
 
@@ -26,7 +26,7 @@ const KEEP_MS = 10_000;
 const bucketName = (name: string): string => `PRESSLEDGER_LEASE_${name}`;
 const KEY = 'holder';
 
-/** What a node that may hold it needs to publish to. */
+/** The subjects that a node that may hold it must be allowed to publish to. */
 export const leasePermissions = (name: string): string[] => bucketPermissions(bucketName(name));
 
 export class NatsLease {

@@ -1,4 +1,4 @@
-/** What is accepted and unfinished goes to the render queue: from the log, in order, again after a loss. */
+/** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
@@ -13,7 +13,7 @@ import { startWakefulLoop } from './wakeful-loop.ts';
 /** Jobs kept waiting in the queue; the rest wait in the log. */
 const MAX_WAITING = 20_000;
 const PAGE = 500;
-/** How often everything unfinished is offered again, in case the queue lost it. */
+/** The pause between two offers of everything unfinished, in case the queue lost it. */
 const SWEEP_MS = 30_000;
 
 export interface DispatchDependencies {
@@ -42,7 +42,7 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
       const unfinished = readModel.query(unfinishedQueries);
       await queue.retain((conversionId) => unfinished.byId(conversionId) !== undefined);
     } catch (error) {
-      // What has ended is taken out by a later sweep; what has not must be offered.
+      // A later sweep takes out jobs that have ended. Unfinished ones must be offered now.
       logger.warn({ err: error }, 'the render queue keeps jobs that have ended');
     }
   };

@@ -37,7 +37,7 @@ export function startOrphanSweep(deps: SweepDependencies & { readonly retentionS
     try {
       await sweep(deps, stopping);
     } catch (error) {
-      // What is left is found by the next one, which comes soon enough.
+      // The next search finds what is left, and it comes soon enough.
       logger.warn({ err: error }, 'the search for blobs that no event names broke off');
     }
   };
@@ -86,6 +86,6 @@ function isOrphan(
 async function isOrphanByLog(blob: BlobAddress, deps: SweepDependencies): Promise<boolean> {
   const head = await deps.store.head();
   await deps.runner.waitFor(head);
-  // In this order: the query may go over to another generation, which has not reached as far.
+  // The order matters: the query may go over to another generation, which has not reached as far.
   return isOrphan(blob, deps) && deps.readModel.reached() >= head;
 }

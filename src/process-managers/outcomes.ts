@@ -1,4 +1,4 @@
-/** What a renderer reports becomes an event of its conversion, once, however often it is reported. */
+/** Records a renderer's report as an event of its conversion, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
@@ -22,12 +22,12 @@ import { Seldom } from '../seldom.ts';
 
 type Seals = Pick<Vault, 'seal' | 'contentKey'>;
 
-/** What stands where the key of a failure's account is gone: nobody is left to read the reason. */
+/** Stands in place of a failure's reason when the account's key is gone: nobody is left to read it. */
 const UNREADABLE = 'erased';
 
 /**
- * How far a renderer's clock may be from ours before its time is not believed: that time says when a
- * document is deleted, and a renderer may be taken over. What waited longer was recorded now, too.
+ * The most that a renderer's clock may differ from ours. A time further off is replaced by ours: it says
+ * when a document is deleted, and a renderer may be taken over. Reports that waited longer get our time, too.
  */
 const MAX_CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 
@@ -55,7 +55,7 @@ interface Recorded {
   readonly blobs: readonly StagedBlob[];
 }
 
-/** What is recorded of a PDF that cannot be kept. The blobs of a failed conversion are deleted. */
+/** Makes the failure report for a PDF that cannot be kept. A failed conversion's blobs are deleted. */
 const failedInstead = (
   report: CompletedReport,
   code: FailedReport['code'],
@@ -120,7 +120,7 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
   }
 }
 
-/** Whether the same report may be recorded at another time. */
+/** True if the same report may be recorded at another time. */
 function mayPass(error: unknown): boolean {
   return (
     error instanceof EventStoreUnavailable ||
@@ -208,7 +208,7 @@ async function record(
   const { conversionId, renderer, attempt, kind, at } = report;
   const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
   const recording = await recordOf(withinRoom(report, deps), blobs, vault);
-  // What comes after the end leaves nothing that its retention would have to find again.
+  // A report that comes after the end stores no blobs: retention would have to find them again.
   const { status } = (await actors.read(conversionAggregate, conversionId)).state;
   const late = status === 'completed' || status === 'failed';
   const outcome = await actors.send(conversionAggregate, conversionId, recording.command, {

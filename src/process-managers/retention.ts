@@ -31,7 +31,7 @@ export function startRetention(deps: {
   const { actors, blobs, clock, logger, readModel, runner } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
 
-  /** What could not be deleted in this round: it must not keep the others from their end. */
+  /** Conversions whose blobs could not be deleted in this round. The others must still be deleted. */
   const left = new Set<string>();
 
   const expire = async (due: DeletionDue): Promise<bigint | undefined> => {

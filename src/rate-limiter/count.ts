@@ -1,4 +1,4 @@
-/** What to do with a count: `take` one of `limit`, give one back, or look. */
+/** The operation on a count: `take` one of `limit`, give one back, or look. */
 export interface CountRequest {
   readonly kind: 'take' | 'giveBack' | 'peek';
   readonly limit: number;
@@ -6,7 +6,7 @@ export interface CountRequest {
 
 export interface Counted {
   readonly allowed: boolean;
-  /** After it. */
+  /** The count after the operation. */
   readonly used: number;
 }
 

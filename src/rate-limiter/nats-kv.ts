@@ -20,7 +20,7 @@ const PATIENCE_MS = 250;
 /** After a failure nobody waits in vain for so long. */
 const REST_MS = 1000;
 
-/** What the user of an API node needs to publish to for it. */
+/** The subjects that the user of an API node must be allowed to publish to for rate limits. */
 export const RATE_LIMITER_PERMISSIONS = bucketPermissions(NAME);
 
 export interface NatsKvRateLimiterOptions {
@@ -33,7 +33,7 @@ export class NatsKvRateLimiter implements RateLimiter {
   readonly #link: NatsLink;
   readonly #logger: Logger;
   readonly #bucket: Bucket;
-  /** What this node let pass: its limit while the others cannot be asked. */
+  /** Counts what this node let pass. Its limits hold while the shared count cannot be had. */
   readonly #own: MemoryRateLimiter;
   readonly #windows: Windows<SharedCount>;
   #restUntil = 0;
@@ -120,7 +120,7 @@ export class NatsKvRateLimiter implements RateLimiter {
   }
 
   #countTogether(): void {
-    // What was asked before a failure may be answered after it.
+    // The answer to a request from before a failure may come after it.
     if (!this.#alone || this.#rests()) return;
     this.#alone = false;
     this.#logger.info('rate limits hold across all nodes again');

@@ -1,4 +1,4 @@
-/** How many may pass in a fixed window of time. */
+/** The number of requests that may pass in a fixed window of time. */
 export interface Rate {
   readonly limit: number;
   readonly windowMs: number;
@@ -10,12 +10,12 @@ export interface RateLimiter {
   take(key: string, rate: Rate): Promise<Standing>;
   /** Takes back what was counted in the window that is open now. */
   giveBack(key: string, rate: Rate): Promise<void>;
-  /** How things stand, counting nothing. */
+  /** Returns the standing and counts nothing. */
   peek(key: string, rate: Rate): Promise<Standing>;
 }
 
 export interface Standing {
-  /** Whether it was within the limit; of `peek`, whether the next one would be. */
+  /** True if it was within the limit; of `peek`, true if the next one would be. */
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;

@@ -21,7 +21,7 @@ export class SharedCount {
   readonly #key: string;
   #waiting: Waiting[] = [];
   #running = false;
-  /** As last seen; absent: unknown. */
+  /** The entry as last seen; absent: unknown. */
   #seen: { readonly used: number; readonly revision: number } | undefined;
 
   constructor(bucket: Bucket, key: string) {

@@ -30,7 +30,7 @@ export function isDamage(error: unknown): error is Error {
  */
 export type Outcome = 'applied' | 'gap' | 'superseded';
 
-/** How far a projection has got. */
+/** A projection and the position that it has reached. */
 interface ProjectionState {
   readonly projection: Projection;
   readonly definition: string;

@@ -20,7 +20,7 @@ import type { Projection } from './projection.ts';
 import { FORMAT, formatOf, install, type LastEvent, lastEventOf } from './schema.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** How long queries may go on reading a generation that another process has replaced. */
+/** The longest time that queries read a generation that another process has replaced. */
 const QUERY_CHECK_MS = 100;
 /** Two processes that replace each other's generations for ever would be a fault of ours. */
 const MAX_OPEN_ATTEMPTS = 5;

@@ -73,7 +73,7 @@ function openForBuilding(path: string): Database {
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -131072');
-  // In this mode the lock is kept from now on: it tells others that this file is not abandoned.
+  // Exclusive mode keeps the lock from now on. The lock tells others that this file is not abandoned.
   db.exec('BEGIN EXCLUSIVE; COMMIT');
   return db;
 }

@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS last_event (
   id TEXT NOT NULL
 ) STRICT;`;
 
-/** Where an event lies, and which one it is. */
+/** The place of an event, and its id. */
 export type LastEvent = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>;
 
 export interface Checkpoint {

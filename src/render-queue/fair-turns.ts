@@ -179,7 +179,7 @@ export class FairTurns {
   }
 
   #enqueue({ accountId, conversionId }: RenderJob): RenderJob[] {
-    // What waits holds no slot.
+    // A job that waits holds no slot.
     this.release(conversionId);
     const now = this.#now();
     let account = this.#accounts.get(accountId);

@@ -14,11 +14,11 @@ interface Pump {
   readonly slots: number;
   readonly handle: (delivery: Delivery) => Promise<void>;
   inHand: number;
-  /** Of those in hand: jobs that hold a slot. */
+  /** The number of jobs in hand that hold a slot. */
   holding: number;
 }
 
-/** As many jobs again as there are slots may be in hand without one. */
+/** Counts the jobs that may be taken now. At most twice as many as there are slots may be in hand. */
 const freeSlots = ({ slots, holding, inHand }: Pump): number =>
   Math.min(slots - holding, 2 * slots - inHand);
 

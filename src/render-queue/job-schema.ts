@@ -1,6 +1,6 @@
 /**
- * What may be a job. Renderers share an account at the server, and one that was taken over could hand
- * another something that looks like a job: its ids become parts of paths there.
+ * Checks that a message is a job. Renderers share an account at the server, and one that was taken over
+ * could send another something that looks like a job. The ids of a job become parts of paths there.
  */
 import { hash } from 'node:crypto';
 import Type from 'typebox';
@@ -32,7 +32,7 @@ export function parseJob(data: Uint8Array): RenderJob | undefined {
     const job = parseJson(data);
     if (!JOB.Check(job)) return undefined;
     const { conversionId, request, storedRequest } = job;
-    // What is rendered is what was accepted, by its hash.
+    // The hash proves that the request to render is the one that was accepted.
     const carried = storedRequest === undefined ? undefined : Buffer.from(storedRequest, 'base64');
     if (carried !== undefined && hash('sha256', carried) !== request.sha256) return undefined;
     return request.key === blobKey(conversionId, 'request', request.sha256) ? job : undefined;

@@ -40,7 +40,7 @@ export interface RequeuedReport extends ReportOf {
 }
 
 interface OutcomeReport extends ReportOf {
-  /** When rendering began, as `at`: of one that ended before its start was worth a report. */
+  /** The time when rendering began, like `at`. A short rendering has no report of its start alone. */
   readonly startedAt?: number;
 }
 
@@ -59,9 +59,9 @@ export interface CompletedReport extends OutcomeReport {
 export interface FailedReport extends OutcomeReport {
   readonly kind: 'failed';
   readonly code: ConversionFailureCode;
-  /** What a person can act on: shown to the client. */
+  /** The text for the client: something that a person can act on. */
   readonly message: string;
 }
 
-/** What a renderer node says about a job. */
+/** A renderer node's report about a job. */
 export type RenderReport = StartedReport | RequeuedReport | CompletedReport | FailedReport;

@@ -16,7 +16,7 @@ export interface NatsConsumerOptions {
 }
 
 /**
- * How long a pull request stays at the server. A stop waits for it: what it still brings goes back at once.
+ * The time that a pull request stays at the server. A stop waits for it: a job it still brings goes back.
  * The client gives it up after as long a silence, so that a process that is busy must not miss its end.
  */
 const PULL_MS = 3000;

@@ -1,17 +1,17 @@
 /**
- * What renderer nodes have in hand, by their own account: told to the nodes that offer jobs at each change
- * and every second, so that these publish the next jobs at once, and none anew that is being rendered.
+ * Exchanges which jobs renderer nodes have in hand. They tell the nodes that offer jobs at each change and
+ * every second. These then publish the next jobs at once, and none anew that is being rendered.
  */
 import { createInbox, type Subscription } from '@nats-io/transport-node';
 import type { NatsLink } from '../nats/connection.ts';
 import { handsSubject } from './nats-streams.ts';
 
 const ANNOUNCE_MS = 1000;
-/** That a job has ended may wait so long: most often the next one is taken by then, and both are told. */
+/** The delay before the end of a job is told. Most often the next job is taken by then, and both are told. */
 const GATHER_MS = 10;
 /** A node that has said nothing for so long has gone. */
 const FORGET_MS = 3500;
-/** What a node may claim: those that run strangers' pages are not believed everything. */
+/** Limits on what a node may claim: those that run strangers' pages are not believed everything. */
 const MAX_SLOTS = 1024;
 const MAX_NODES = 1000;
 const MAX_SAID_BYTES = 128 * 1024;
@@ -19,17 +19,17 @@ const MAX_SAID_BYTES = 128 * 1024;
 interface Hands {
   readonly slots: number;
   readonly jobs: ReadonlySet<string>;
-  /** Of these: jobs that have released their slots. */
+  /** Those of `jobs` that have released their slots. */
   readonly storing: ReadonlySet<string>;
   /** Taken, not tried and out of the stream again: the attempt that is still to be made, by conversion. */
   readonly putBack: ReadonlyMap<string, number>;
   readonly heardAt: number;
 }
 
-/** What changed elsewhere; told with what was put back, for those who offered it. */
+/** Called at each change of what is in hand. Gets what was put back, for those who offered it. */
 type OnChange = (putBack: ReadonlyMap<string, number>) => void;
 
-/** As many jobs again as there are slots may be in hand without one. */
+/** Counts the jobs that may be taken now. At most twice as many as there are slots may be in hand. */
 const freeSlots = (slots: number, inHand: number, storing: number): number =>
   Math.min(slots - inHand + storing, 2 * slots - inHand);
 
@@ -136,7 +136,7 @@ export class NatsHands {
     return false;
   }
 
-  /** How many more jobs all renderers together would take now. */
+  /** Counts the jobs that all renderers together could take now. */
   free(): number {
     let sum = freeSlots(this.#ownSlots, this.#own.size, this.#storing.size);
     for (const { slots, jobs, storing } of this.#living()) {
@@ -145,7 +145,7 @@ export class NatsHands {
     return sum;
   }
 
-  /** How many jobs all renderers together take at a time. */
+  /** Counts the jobs that all renderers together take at a time. */
   slots(): number {
     let sum = this.#ownSlots;
     for (const { slots } of this.#living()) sum += slots;
@@ -184,7 +184,7 @@ export class NatsHands {
     clearTimeout(this.#announceSoon);
     this.#announceNow = undefined;
     this.#announceSoon = undefined;
-    // What is said while the server is away would arrive when it no longer holds.
+    // An announcement made while the server is away would arrive when it is out of date.
     if (!this.#link.isUp()) return;
     const said = JSON.stringify({
       slots: this.#ownSlots,

@@ -19,13 +19,13 @@ import { Unattended } from './unattended.ts';
 /** Jobs in the stream that no renderer has taken yet: as many as they have slots, within these. */
 const MIN_AHEAD = 8;
 const MAX_AHEAD = 256;
-/** How often the stream is looked at when nothing happens. */
+/** The pause between two looks at the stream when nothing happens. */
 const LOOK_MS = 2000;
-/** How long a look may wait when no job does. */
+/** The longest time that a look may wait when no job does. */
 const LAZY_MS = 50;
 const RETRY_MS = 250;
 const ANSWER_MS = 3000;
-/** After a reconnection: by then every renderer has said again what it has in hand. */
+/** The wait after a reconnection: by then every renderer has said again what it has in hand. */
 const HEAR_MS = 1500;
 
 export interface NatsOffersOptions {
@@ -44,20 +44,20 @@ export class NatsOffers {
   readonly #inBacklog = new Set<string>();
   /** Offered, and as far as was known in the stream or in hand: the next look decides. */
   readonly #doubted = new Map<string, RenderJob>();
-  /** What is in the stream, waiting or in hand: as of the last look, and what was published since. */
+  /** Jobs in the stream, waiting or in hand: as of the last look, and those published since. */
   #inStream = new Set<string>();
-  /** What this node published and a look has not missed yet: it may be put back. */
+  /** Jobs that this node published and a look has not missed yet. They may be put back. */
   readonly #published = new Map<string, RenderJob>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
-  /** Of those in the stream: seen in a renderer's hands. One that is there no more has left the stream. */
+  /** Jobs in the stream seen at a renderer. One that no renderer has any more has left the stream. */
   readonly #seenInHand = new Set<string>();
   readonly #unattended: Unattended;
   readonly #stuck = new StuckJobs();
-  /** What left the stream since the last look began. */
+  /** Jobs that left the stream since the last look began. */
   readonly #left = new Set<string>();
   #looked = false;
-  /** Of `performance.now()`. */
+  /** The time of the last look, by `performance.now()`. */
   #lookedAt = 0;
   #heardFrom = 0;
   #closed = false;
@@ -176,7 +176,7 @@ export class NatsOffers {
     else this.#unattended.reset();
   }
 
-  /** What comes and goes is known without it; a look finds what was lost, or came back. */
+  /** True if a look is due. Ordinary changes need none: a look finds jobs that were lost or came back. */
   #lookIsDue(): boolean {
     return this.#doubted.size > 0 || performance.now() - this.#lookedAt >= LOOK_MS;
   }
@@ -221,7 +221,7 @@ export class NatsOffers {
     }
   }
 
-  /** What is removed is offered again by the log's next sweep. */
+  /** Removes jobs that nobody takes. The log's next sweep offers them again. */
   async #removeStuckJobs(): Promise<void> {
     const { manager, hands, logger } = this.#options;
     const free = hands.free();

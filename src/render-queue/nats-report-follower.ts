@@ -61,7 +61,7 @@ export function followReports(
   });
   return {
     stop: async () => {
-      // What is on its way is still taken; what a lost server has taken along is sent again.
+      // Reports on their way are still taken. Those that a lost server has taken along are sent again.
       if (!subscription.isClosed() && link.isUp()) {
         await link.whileUp(subscription.drain()).catch(() => {});
       }

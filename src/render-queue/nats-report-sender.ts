@@ -11,12 +11,12 @@ import { AGAIN, RECORDED, REFUSED, REPORTS } from './nats-streams.ts';
  * records. Across accounts the server does not tell that. To send it again changes nothing.
  */
 const PATIENCE_MS = 3000;
-/** Where the server tells that nobody is there, or is away itself. */
+/** The pause when the server tells that nobody is there, or is away itself. */
 const RETRY_MS = 250;
 const AGAIN_MS = 1000;
-/** Who cannot read a report may be replaced by who can. */
+/** The pause after a refusal: a node that cannot read a report may be replaced by one that can. */
 const REFUSED_MS = 30_000;
-/** In place of an answer, when none came in time: that was pause enough. */
+/** Stands for an answer that did not come in time: that was pause enough. */
 const LATE = 'late';
 const PAUSES_MS: Readonly<Record<string, number>> = {
   [LATE]: 0,

@@ -1,4 +1,4 @@
-/** What the render queue has at the server, and who may touch what of it. */
+/** The render queue's stream and subjects at the server, and the permissions for them. */
 import {
   AckPolicy,
   DiscardPolicy,
@@ -15,11 +15,11 @@ export const RENDERERS = 'renderers';
 /** The queue group of all who record reports. */
 export const RECORDERS = 'recorders';
 /**
- * Where renderers report, and ask to be answered. No stream keeps reports: each is in the hands of who
- * makes it until it is recorded, and an unfinished job comes again.
+ * The subject on which renderers report, and ask to be answered. No stream keeps reports: a renderer keeps
+ * each of its reports until it is recorded, and an unfinished job comes again.
  */
 export const REPORTS = 'pressledger.report';
-/** What is answered: its event is on disk, or it may be said again, or it is no report. */
+/** The answers to a report: its event is on disk, or it may be said again, or it is no report. */
 export const RECORDED = 'recorded';
 export const AGAIN = 'again';
 export const REFUSED = 'refused';
@@ -27,7 +27,7 @@ export const REFUSED = 'refused';
 /** A conversion has one subject, so that it waits or is in hand at most once. */
 export const jobSubject = (conversionId: string): string => `pressledger.jobs.${conversionId}`;
 const conversionOfJob = (subject: string): string => subject.slice(jobSubject('').length);
-/** What one renderer node has in hand, by its own account. */
+/** The subject on which a renderer node tells what it has in hand. */
 export const handsSubject = (node: string): string => `pressledger.hands.${node}`;
 
 /** JetStream's refusal of a second message on a subject. */
@@ -57,8 +57,8 @@ export async function ensureJobs(manager: JetStreamManager, ackWaitMs: number): 
         durable_name: RENDERERS,
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(ackWaitMs),
-        // Without an end: a job that came too often is failed by the renderer that gets it next, and an
-        // exhausted message would stay in the stream with nobody to say so.
+        // Deliveries have no limit. The next renderer fails a job that came too often. An exhausted message
+        // would stay in the stream with nobody to say so.
         max_deliver: -1,
         max_ack_pending: -1,
         max_waiting: 8192,
@@ -88,7 +88,7 @@ export async function removeJob(manager: JetStreamManager, conversionId: string)
   try {
     const query = { last_by_subj: jobSubject(conversionId) };
     const message = await manager.streams.getMessage(JOBS, query);
-    // By its sequence: a purge by subject makes a 2.9 server hand over again what is in hand.
+    // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in hand.
     return message !== null && (await manager.streams.deleteMessage(JOBS, message.seq, false));
   } catch (error) {
     if (error instanceof JetStreamApiError) return false;

@@ -17,9 +17,9 @@ import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
 /** After a renderer's last sign of life, another gets its jobs. */
 const ACK_WAIT_MS = 15_000;
-/** How long the server may take to confirm the end of a job. */
+/** The longest time that the server may take to confirm the end of a job. */
 const ANSWER_MS = 2000;
-/** Before a job that was given back is handed over again: doubled each time, up to the cap. */
+/** The delay before a job that was given back is handed over again: doubled each time, up to the cap. */
 const BACK_OFF_MS = 250;
 const MAX_BACK_OFF_MS = 10_000;
 /** In JSON, which escapes the quotes of a manifest's own; with what else a report says. */
@@ -29,11 +29,11 @@ export interface NatsRenderQueueOptions {
   readonly link: NatsLink;
   readonly logger: Logger;
   /**
-   * Whether this node offers jobs and records reports (`api`), takes jobs and reports (`renderer`), or
-   * does both. Neither needs the rights of the other; only the first makes the streams.
+   * The part of this node: to offer jobs and record reports (`api`), to take jobs and report (`renderer`),
+   * or both. Neither needs the rights of the other; only the first makes the streams.
    */
   readonly side: 'api' | 'renderer' | 'both';
-  /** Of the consumer, where this node makes it. */
+  /** The ack wait of the consumer, where this node makes it. */
   readonly ackWaitMs?: number;
   /** The stored request, where renderers cannot read it for themselves: it goes along with the job. */
   readonly carry?: (request: BlobRef) => Buffer | undefined;

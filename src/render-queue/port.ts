@@ -27,7 +27,7 @@ export interface Consumer {
  */
 export interface RenderQueue {
   /**
-   * Whether it counts tries by itself: a job whose renderer died comes back as the next attempt. Otherwise
+   * True if it counts tries by itself: a job whose renderer died comes back as the next attempt. Otherwise
    * the log counts them, by the starts that renderers report, and each must be reported at once.
    */
   readonly countsTries: boolean;

@@ -1,5 +1,5 @@
 /**
- * What a renderer may report. Those that run strangers' pages may be taken over, so what they say is
+ * The form of a renderer's report. Renderers that run strangers' pages may be taken over. So a report is
  * recorded only if it is exactly of this form, and speaks of nothing but its own conversion.
  */
 import Type, { type TProperties } from 'typebox';
@@ -32,7 +32,7 @@ const exactly = <T extends TProperties>(properties: T) =>
 const COMMON = {
   conversionId: ConversionId,
   accountId: AccountId,
-  /** Without a slash: the name is a part of the id of what is recorded. */
+  /** The name has no slash: it is a part of the id of what is recorded. */
   renderer: Type.String({ pattern: '^[0-9A-Za-z_.-]{1,100}$' }),
   attempt: Type.Integer({ minimum: 1, maximum: LAST_ATTEMPT }),
   at: Time,
@@ -82,7 +82,7 @@ export function parseReport(data: Uint8Array): RenderReport | undefined {
   }
 }
 
-/** What a schema cannot say. @throws {SyntaxError} the manifest is no JSON */
+/** Checks what a schema cannot say. @throws {SyntaxError} the manifest is no JSON */
 function isCoherent({ conversionId, document, manifest }: CompletedReport): boolean {
   // Another conversion's PDF would be served as this one's.
   if (document.key !== blobKey(conversionId, 'document', document.sha256)) return false;

@@ -16,7 +16,7 @@ export class StuckJobs {
    * @returns those that have been so for too long
    */
   check(untaken: ReadonlySet<string>, free: number, now: number): string[] {
-    // Where no slot is free they wait as they should.
+    // Jobs wait as they should while no slot is free.
     if (free <= 0) this.#since.clear();
     else for (const id of untaken) if (!this.#since.has(id)) this.#since.set(id, now);
     for (const id of this.#since.keys()) if (!untaken.has(id)) this.#since.delete(id);

@@ -1,6 +1,6 @@
 type Ring = 'lazily' | 'at once';
 
-/** What a loop sleeps by: woken for what is urgent at once, and for what may wait a little later. */
+/** Wakes a sleeping loop: at once for what is urgent, and a little later for what may wait. */
 export class TwoBells {
   #rung: Ring | undefined;
   #ended = false;
@@ -11,7 +11,7 @@ export class TwoBells {
     this.#wake?.();
   }
 
-  /** What rang before is being seen to. */
+  /** Forgets what rang before: the loop is about to see to it. */
   reset(): void {
     this.#rung = undefined;
   }
@@ -22,12 +22,12 @@ export class TwoBells {
     this.#wake?.();
   }
 
-  /** Until that time has passed. */
+  /** Resolves when that time has passed. */
   async rest(ms: number): Promise<void> {
     await this.#until(ms, () => false);
   }
 
-  /** Until that time has passed, or what is urgent rings; what is not, when it has waited for `lazyMs`. */
+  /** Resolves after that time, when something urgent rings, or `lazyMs` after something else rings. */
   async sleep(ms: number, lazyMs: number): Promise<void> {
     await this.#until(ms, () => this.#rung !== undefined);
     if (this.#rung === 'lazily') await this.#until(lazyMs, () => this.#rung === 'at once');

@@ -13,7 +13,7 @@ export interface ReadingContext {
   readonly patience: Patience;
 }
 
-/** What is to be rendered: it came with the job, or lies in the blob store. */
+/** Reads the document to render. It came with the job, or lies in the blob store. */
 export async function readRequest(
   { conversionId, request, storedRequest, contentKey, attempt }: RenderJob,
   { blobs, logger, patience }: ReadingContext,

@@ -26,11 +26,11 @@ export interface JobContext {
   readonly queue: RenderQueue;
   readonly blobs: BlobStore;
   readonly pool: Pick<RenderPool, 'render'>;
-  /** For rendering: it begins when the request has been read. */
+  /** The time limit for rendering: it begins when the request has been read. */
   readonly timeoutMs: number;
   /** Aborted when the node stops: what has not begun goes back. */
   readonly stopping: AbortSignal;
-  /** Where the PDF lies until it is encrypted, and then until the blob store adopts it. */
+  /** The directory where the PDF lies until it is encrypted, and then until the blob store adopts it. */
   readonly directory: string;
   readonly name: string;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
 
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
-/** What ends sooner has its start reported with its outcome: nobody misses `processing` for so short. */
+/** Shorter renderings report their start with their outcome: nobody misses so short a `processing`. */
 const START_REPORT_MS = 250;
 
 class JobRun {
@@ -55,7 +55,7 @@ class JobRun {
   readonly #job: RenderJob;
   readonly #outputPath: string;
   readonly #encryptedPath: string;
-  /** When its request had been read, of `performance.now()`. */
+  /** The time when its request had been read, by `performance.now()`. */
   #begunAt = 0;
   /** The same by the clock; before that, when it was handed over. */
   #takenAt: number;
@@ -68,7 +68,7 @@ class JobRun {
     this.#job = delivery.job;
     this.#takenAt = context.clock.now();
     const { conversionId, attempt } = delivery.job;
-    // Of this delivery alone: a job may come a second time while the first is still in hand.
+    // The name is for this delivery alone: a job may come a second time while the first is still in hand.
     const name = `${conversionId}-${attempt}-${randomUUID()}.pdf`;
     this.#outputPath = join(context.directory, name);
     this.#encryptedPath = `${this.#outputPath}.encrypted`;

@@ -115,7 +115,7 @@ function resourceOf(logged: LoggedResource, answers: Answers, explain: Explain):
     url,
     ...(redirects.length === 0 ? {} : { redirects }),
     kind,
-    // What the proxy answered in a server's place is no status of the resource.
+    // The status that the proxy answered in a server's place is no status of the resource.
     ...(status === undefined || incident !== undefined ? {} : { status }),
     ...(type === '' || incident !== undefined ? {} : { type }),
     bytes: incident === undefined ? logged.bytes : 0,

@@ -12,14 +12,14 @@ import { type RenderPool, startRenderPool } from './pool.ts';
 
 export interface RendererSettings {
   readonly concurrency: number;
-  /** For rendering: from its request in hand to the printed file. */
+  /** The time limit for rendering: from its request in hand to the printed file. */
   readonly timeoutMs: number;
   readonly chromePath?: string | undefined;
   readonly allowPrivateNetwork: boolean;
   readonly egressPorts: readonly number[];
-  /** What one page may use beside what a warm browser holds. */
+  /** The memory that one page may use beside what a warm browser holds. */
   readonly maxPageMemoryBytes: number;
-  /** In the blob store's data directory, so that a PDF moves there by renaming. */
+  /** A directory in the blob store's data directory, so that a PDF moves there by renaming. */
   readonly tempDir: string;
 }
 
@@ -48,7 +48,7 @@ export interface RendererNode {
   stop(): Promise<void>;
 }
 
-/** Where the set-up writes the path of the Chrome that it brought. */
+/** The file where the set-up writes the path of the Chrome that it brought. */
 const FALLBACK_FILE = join(import.meta.dirname, '../../setup/chrome/executable');
 
 /** @throws {Error} one clear line when Chrome cannot be found or started */

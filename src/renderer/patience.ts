@@ -4,14 +4,14 @@ import { BlobStoreUnavailable } from '../blob-store/port.ts';
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
-/** What is damaged looks as if the store were away: every wait must end. */
+/** The longest wait. A damaged store looks as if it were away, so every wait must end. */
 const LIMIT_MS = 10 * 60_000;
 
 export interface Patience {
   readonly stopping: AbortSignal;
-  /** How long a try that is under way may still take when the node stops. */
+  /** The time that a try under way may still take when the node stops. */
   readonly graceMs: number;
-  /** At each try that failed because the store is away. */
+  /** Called when a try has failed because the store is away, before the next one. */
   readonly onAway: (error: BlobStoreUnavailable) => void;
   readonly limitMs?: number;
 }
@@ -60,7 +60,7 @@ async function answerOf<T>(
   } finally {
     stopping.removeEventListener('abort', onStop);
     for (const timer of timers) clearTimeout(timer);
-    // What is no longer waited for must not end the process when it fails later.
+    // A promise that nobody waits for any more must not end the process when it fails later.
     working.catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import type { ConversionFailureCode } from '../domain/events.ts';
 
 /** Why there is no PDF. */
 export interface Problem {
-  /** Whether it may be no fault of the document, so that another try is in order. */
+  /** True if it may be no fault of the document, so that another try is in order. */
   readonly retry: boolean;
   readonly code: ConversionFailureCode;
   /** The client's text, when no further try follows. */

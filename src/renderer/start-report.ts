@@ -19,7 +19,7 @@ export class StartReport {
     clearTimeout(this.#timer);
   }
 
-  /** For what ends without an outcome. Resolves when it is recorded. */
+  /** Reports the start alone, at most once: no outcome may follow. Resolves when it is recorded. */
   now(): Promise<void> {
     this.drop();
     return (this.#made ??= this.#make());

@@ -126,7 +126,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: reasonOf(error) };
   } finally {
-    // What was fetched may have left cookies, connections and cached files: that is never cleaned up.
+    // Fetches may have left cookies, connections and cached files: those are never cleaned up.
     const reusable = completed && request.html !== undefined && session?.requests === 0;
     session?.end();
     if (taken) {

@@ -10,7 +10,7 @@ const APPLICATION_ID = 0x50724c67;
 /** Counted up when the tables change in a way that an older release cannot read. */
 const STORE_VERSION = 1;
 
-/** How long an opening waits for another process's transaction: it keeps nobody else waiting yet. */
+/** The longest that an opening waits for another process's transaction: it keeps nobody else waiting yet. */
 const OPENING_BUSY_MS = 5_000;
 
 /** 16 MiB of WAL between checkpoints: fewer rewrites of hot index pages than SQLite's 4 MiB. */
@@ -28,11 +28,11 @@ const REASONS: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: 'cannot be opened; give this user access to it and its directory',
 };
 /**
- * How long a statement may keep the event loop waiting for another process: about as long as that one's
- * transaction takes. Writes that need more wait between tries.
+ * The longest that a statement keeps the event loop waiting for another process: about as long as that
+ * one's transaction takes. Writes that need more wait between tries.
  */
 const BUSY_MS = 50;
-/** How long writes wait for other processes in all. */
+/** The longest that writes wait for other processes in all. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const FAILURES: Readonly<Record<string, string>> = {

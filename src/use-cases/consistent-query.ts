@@ -27,7 +27,7 @@ export async function consistentQuery<Q>(
   const head = asOf ?? (await store.head());
   let patience: AbortSignal | undefined;
   for (;;) {
-    // In this order: `query` may go over to another generation, which has not reached as far.
+    // The order matters: `query` may go over to another generation, which has not reached as far.
     const queries = readModel.query(factory);
     if (readModel.reached() >= head) return queries;
     patience ??= AbortSignal.timeout(CATCH_UP_MS);

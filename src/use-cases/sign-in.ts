@@ -38,7 +38,7 @@ export interface SignInRequest {
 
 export interface SignedIn {
   readonly accountId: string;
-  /** As it was when the password was judged: a password changed meanwhile ends what it lets in. */
+  /** The epoch when the password was judged: a password changed meanwhile ends what it lets in. */
   readonly sessionEpoch: number;
   /** Tells this sign-in address and this client's address; names neither. */
   readonly client: string;

@@ -13,7 +13,7 @@ import { openS3 } from './s3.ts';
 
 export interface OpenedBlobs {
   readonly blobs: BlobStore;
-  /** What only this process can read: it goes along with its job. */
+  /** Reads a blob that only this process can read. It is sent along with its job. */
   readonly readRow?: (ref: BlobRef) => Buffer | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function openBlobs(
   await objects.checkUsable();
   const blobs = new ObjectBlobStore(objects, { triesWrites: side === 'api' });
   const missing = async (): Promise<string | undefined> => {
-    // That is said already; to ask there would only take its time.
+    // The outage of NATS is reported elsewhere. To ask the blob store would only take time.
     if (url === 'nats:' && nats?.isUp() === false) return undefined;
     const failure = await blobs.failure();
     return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;

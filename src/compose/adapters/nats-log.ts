@@ -1,5 +1,5 @@
 /**
- * Which event log a NATS is for: the one whose first event is named there. One node at a time feeds the
+ * Claims a NATS for one event log: the one whose first event is named there. One node at a time feeds the
  * queue, from its own log, so nobody would render what a node of another log accepts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const OF_ANOTHER_LOG =
   'a NATS server or account of its own. If its log took the place of the other one, restored or begun anew, ' +
   `stop all nodes and delete the entry that names the old one: nats kv del ${BUCKET} ${KEY}.`;
 
-/** What an API node needs to publish to for it. */
+/** The subjects that an API node must be allowed to publish to for the claim. */
 export const LOG_PERMISSIONS = bucketPermissions(BUCKET);
 
 export interface NatsLogOptions {
@@ -59,7 +59,7 @@ export class NatsLog {
     this.#link = link;
     this.#store = store;
     this.#logger = logger;
-    // In files: it must outlive a restart of the server. Without an end: nobody writes it a second time.
+    // File storage outlives a restart of the server. The entry never expires: nobody writes it a second time.
     const kept = { maxAgeMs: 0, storage: 'file', answerMs: ANSWER_MS } as const;
     this.#bucket = new Bucket(link, { name: BUCKET, ...kept });
   }
@@ -113,7 +113,7 @@ export class NatsLog {
     }
   }
 
-  /** For as long as this process lives: whose NATS it is must not change under its work. */
+  /** Gives up NATS for as long as this process lives. The owner of NATS must not change under its work. */
   #giveUp(): void {
     this.#logger.error(OF_ANOTHER_LOG);
     this.#endReclaiming?.();
@@ -130,7 +130,7 @@ export class NatsLog {
     return { isTaken: true, revision };
   }
 
-  /** Of an empty log it is awaited. Nothing, where this is closed before. */
+  /** Waits for the first event while the log is empty. Undefined if this is closed before. */
   async #firstEvent(): Promise<RecordedEvent | undefined> {
     if (this.#first !== undefined) return this.#first;
     const found = Promise.withResolvers<void>();

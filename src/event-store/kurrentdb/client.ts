@@ -220,7 +220,7 @@ export class KurrentDbClient {
       ended = true;
       resolve({ events, reached, isEnd });
     };
-    // What the driver tells of the log's course may overtake the events before it.
+    // The driver's report of a position may overtake the events before it.
     const drain = (): void => {
       while (subscription.read() !== null);
     };

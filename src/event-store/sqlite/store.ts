@@ -17,7 +17,7 @@ import {
 import { createEventTables, EventWriter, PendingAppend } from './append.ts';
 import { EventReader } from './read.ts';
 
-/** How often other processes' appends are looked for; a look costs a few microseconds. */
+/** The pause between two looks for other processes' appends. A look costs a few microseconds. */
 const POLL_MS = 20;
 
 /** Events handed over at once. */

@@ -59,7 +59,7 @@ export function notFound(
       ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
     ];
     await identify(ctx, deps, credentials);
-    // Where there is nothing to ask for, a credential can still be tried, and its lookup costs as much.
+    // A request for a missing resource can still try a credential, and its lookup costs as much.
     if (presentsCredential(ctx)) await countRequest(deps, ctx);
     else await setRateLimitHeaders(deps, ctx);
     const allowed = methodsAt(ctx.path);

@@ -54,10 +54,10 @@ export const errors: HttpMiddleware = async (ctx, next) => {
     await next();
   } catch (thrown) {
     const error = toServiceError(thrown, ctx.state.requestId);
-    // Without a cause it says all there is, to whoever asked: a probe's questions would fill the log.
+    // An error without a cause says all there is to whoever asked. Probes would fill the log with it.
     if (error.status >= 500 && error.cause !== undefined) {
       const { log } = ctx.state;
-      // What is away is no fault of ours: a stack for each request of an outage would drown all else.
+      // An outage is no fault of ours. A stack for each request of an outage would hide everything else.
       if (error.code === 'service_unavailable') {
         log.warn({ reason: reasonOf(error.cause), path: ctx.path }, 'A request was put off.');
       } else {

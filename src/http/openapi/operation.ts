@@ -35,7 +35,7 @@ export interface AnswerDoc {
 
 export interface ErrorDoc {
   readonly when: string;
-  /** As the service says it here; the code's own text unless given. */
+  /** The message as the service says it here; the code's own text unless given. */
   readonly message?: string;
   readonly details?: ErrorDetails;
   readonly headers?: readonly HeaderName[];

@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1) as the document makes use of. */
+/** The part of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1) that the document makes use of. */
 
 export interface SchemaObject {
   readonly $ref?: string;

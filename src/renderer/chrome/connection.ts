@@ -67,7 +67,7 @@ export class Connection {
     this.#messages = messages;
     messages.on('data', (chunk: Buffer) => this.#receive(chunk));
     for (const pipe of [commands, messages]) {
-      // What breaks a pipe also closes it.
+      // An error of a pipe also closes it.
       pipe.on('error', () => {}).on('close', () => this.close());
     }
   }
@@ -132,7 +132,7 @@ export class Connection {
       try {
         handler(params, from);
       } catch (error) {
-        // Without a tab there is no page to blame, and what this browser does is not followed any more.
+        // An event without a tab has no page to blame, and what this browser does is not followed any more.
         if (!this.#events.emit(HANDLER_ERROR, error, from)) this.close();
       }
     };

@@ -40,7 +40,7 @@ export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T
     return await Promise.race([promise, elapsed]);
   } finally {
     clearTimeout(timer);
-    // What is no longer waited for must not end the process when it fails later.
+    // A promise that nobody waits for any more must not end the process when it fails later.
     promise.catch(() => {});
   }
 }

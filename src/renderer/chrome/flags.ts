@@ -64,7 +64,7 @@ export function chromeFlags({ proxyPort, sandbox }: FlagOptions): string[] {
     '--disable-renderer-backgrounding',
     '--disable-hang-monitor',
 
-    // What a document on paper has no use for.
+    // These are of no use to a document on paper.
     '--block-new-web-contents',
     '--disable-gpu',
     '--disable-notifications',

@@ -113,7 +113,7 @@ async function setCookies(tab: Tab, url: string, cookies: readonly RequestCookie
     (each): Cookie => ({
       name: each.name,
       value: each.value,
-      // Without a domain it is the document's host's alone.
+      // A cookie without a domain is for the document's host alone.
       ...(each.domain === undefined ? { url } : { domain: each.domain }),
       path: each.path ?? '/',
       ...(each.secure === undefined ? {} : { secure: each.secure }),
@@ -144,12 +144,12 @@ const NOT_STATIC = new RegExp(
     '</?(?:script|i?frame|fencedframe|portal|object|embed|applet|template|noscript)',
     '(?<![a-z0-9-])on[a-z]+\\s*=',
     'javascript\\s*:',
-    // What is fetched, decoded, typed into or shown later.
+    // Content that is fetched, decoded, typed into or shown later.
     '<(?:img|image|picture|source|video|audio|track|link|base|use|feimage|input|form|marquee)',
     '<(?:animate|set|mpath|dialog|canvas|select|button|textarea|plaintext|xmp|!\\[cdata|\\?)',
     '\\b(?:src|srcset|background|poster|ping|manifest)\\s*=|autofocus|popover|contenteditable',
     'url\\s*\\((?!\\s{0,9}["\']?#)|image-set|paint\\s*\\(|@(?:import|font-face|view|property)|\\\\',
-    // What moves, and what the document remembers rather than an element of it.
+    // Content that moves, and state that the document remembers rather than an element of it.
     'animation|transition|@keyframes|http-equiv',
     '<style(?!\\s{0,9}(?:(?:type|media)\\s?=\\s?["\']?[a-z/]{1,9}["\']?)?\\s{0,9}>)',
     '<meta(?![^>]{0,99}\\b(?:charset|name\\s?=\\s?["\']?(?:author|description|generator|keywords|robots|viewport)["\'\\s]))',

@@ -32,7 +32,7 @@ const SETTLED = `(async () => {
   return [withFonts - started, withImages - withFonts, performance.now() - withImages];
 })()`;
 
-// What a wait that was given up still lacked.
+// Names what a wait that was given up still lacked.
 const LACKING = `(() => {
   const fonts = Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document);
   if (fonts.status === 'loading') return 'fonts';
@@ -43,7 +43,7 @@ const LACKING_CAP_MS = 300;
 
 type Parts = readonly [fonts: number, images: number, frames: number];
 
-// What appears when it is scrolled to, told by an IntersectionObserver, belongs on paper too.
+// Scrolls through the page: content that an IntersectionObserver then shows belongs on paper too.
 const SCROLLED = `(async () => {
   const root = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);
   const go = (top) => {

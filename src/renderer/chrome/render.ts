@@ -77,7 +77,7 @@ export async function renderDocument(
   waits.note('load', loadedAt - started, !loaded);
 
   if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
-  // What has not come by now is given up: Chrome would wait for it again, two seconds, before printing.
+  // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
   if (loaded && !isStatic && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
   const settled = isStatic || (await settle(tab, navigation, deadline, waits));
@@ -125,7 +125,7 @@ async function printAtOnce(
   }
   const writing = writeDocument(tab, html);
   const printing = printPage(tab, options, request);
-  // Where writing fails, printing fails as well, and nobody asks it why.
+  // Printing fails as well when writing fails, and nobody asks it why.
   printing.catch(() => {});
   await writing;
   const writtenAt = performance.now();

@@ -256,7 +256,7 @@ export class Tab {
     const close = ({ targetInfo }: EventParams<'Target.targetCreated'>): void => {
       const { type, targetId, browserContextId } = targetInfo;
       if (browserContextId !== this.#ids.contextId || targetId === this.#ids.targetId) return;
-      // Of frames and workers, too, nobody knows for sure when they have ended.
+      // Nobody knows for sure when frames and workers have ended, either.
       this.#tainted = true;
       if (type !== 'page') return;
       this.#connection.send('Target.closeTarget', { targetId }, CLOSE_TIMEOUT_MS).catch(() => {});

@@ -67,7 +67,7 @@ async function answerTo(upstream: ClientRequest, socket: Socket): Promise<Incomi
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   upstream.on('response', resolve);
   upstream.on('error', reject);
-  // Without an error where the server switched to another protocol.
+  // The connection closes without an error where the server switched to another protocol.
   upstream.on('close', () => reject(new EgressFailure('invalid-answer')));
   let bytes = 0;
   const bound = (chunk: Buffer): void => {
@@ -174,7 +174,7 @@ export function tunnel(
     if (head.length > 0) client.unshift(head);
     client.on('data', count);
     server.on('data', count);
-    // What broke shows at once as a close; an orderly end goes through the pipes.
+    // A broken connection shows at once as a close. An orderly end goes through the pipes.
     server.on('error', () => client.destroy());
     // Chrome never closes one direction only: a server that ignores it must not keep its place.
     client.once('end', () => server.destroySoon());
