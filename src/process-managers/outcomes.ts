@@ -205,14 +205,16 @@ async function record(
   deps: OutcomesDependencies,
 ): Promise<string | undefined> {
   const { actors, blobs, vault } = deps;
-  const { conversionId, renderer, attempt, kind, at } = report;
-  const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
-  const recording = await recordOf(withinRoom(report, deps), blobs, vault);
-  // What comes after the end leaves nothing that its retention would have to find again.
+  const { conversionId, renderer, attempt, at } = report;
   const { status } = (await actors.read(conversionAggregate, conversionId)).state;
   const late = status === 'completed' || status === 'failed';
+  // A report that comes again would find its own PDF in the room.
+  const judged = late ? report : withinRoom(report, deps);
+  const commandId = `${conversionId}/${renderer}/${attempt}/${judged.kind}`;
+  const recording = await recordOf(judged, blobs, vault);
   const outcome = await actors.send(conversionAggregate, conversionId, recording.command, {
     commandId,
+    // What comes after the end leaves nothing that its retention would have to find again.
     blobs: late ? [] : recording.blobs,
     metadata: {
       correlationId: conversionId,
