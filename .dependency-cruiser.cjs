@@ -1,4 +1,4 @@
-/** Who may import whom: the rules of docs/architecture.md, enforced by `npm run check`. */
+/** The rules of who may import whom, enforced by `npm run check`. */
 const only = (name, from, to, comment) => ({
   name,
   comment,

@@ -42,15 +42,13 @@ export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(now
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;
 export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;
 
-/**
- * A key's id, computed from the key itself, so that its stream is found without an index that may lag.
- * 130 bits of SHA-256 over the full key.
- */
-export const apiKeyId = (key: string): string => apiKeyIdOf(apiKeyDigest(key));
-
 /** SHA-256 of the full key: all that is kept of it. (By way of hex: twice as fast as to a buffer.) */
 export const apiKeyDigest = (key: string): Buffer => Buffer.from(hash('sha256', key, 'hex'), 'hex');
 
+/**
+ * A key's id, computed from the key itself, so that its stream is found without an index that may lag:
+ * 130 bits of the digest.
+ */
 export const apiKeyIdOf = (digest: Uint8Array): string => `key_${base32(digest, 26)}`;
 
 // The namespace of our event ids (RFC 9562, section 5.5 asks for a fixed one).

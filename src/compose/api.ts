@@ -15,10 +15,9 @@ export async function startApi(
   core: Core,
   readiness: HttpDependencies['readiness'],
 ): Promise<RunningApi> {
-  const [{ createApp }, { createFileTokens }, rateLimits, { listen }, { createTokens }] =
+  const [{ createApp }, rateLimits, { listen }, { createFileTokens, createTokens }] =
     await Promise.all([
       import('../http/app.ts'),
-      import('../http/tokens.ts'),
       import('../http/middleware/rate-limit.ts'),
       import('../http/server.ts'),
       import('../http/tokens.ts'),

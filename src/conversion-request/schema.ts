@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
 
-export const MAX_URL_CHARACTERS = 2048;
-export const MAX_TEMPLATE_CHARACTERS = 65_536;
+const MAX_URL_CHARACTERS = 2048;
+const MAX_TEMPLATE_CHARACTERS = 65_536;
 const closed = { additionalProperties: false } as const;
 
 const Margin = (side: string) =>

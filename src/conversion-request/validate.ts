@@ -115,7 +115,7 @@ export function checkConversionRequest(
 const LEAST_ROOM_MM = 25.4 / 72;
 
 /** Margins must leave room on the page; a page whose size its style sheet chooses is not known yet. */
-export function checkMargins(issues: ValidationIssues, options: PrintOptions): void {
+function checkMargins(issues: ValidationIssues, options: PrintOptions): void {
   if (options.prefer_css_page_size) return;
   const [width, height] = sheetMillimetres(options);
   const sides = [
@@ -137,7 +137,7 @@ export function checkMargins(issues: ValidationIssues, options: PrintOptions): v
 
 const MAX_PAGE = 100_000;
 
-export function checkPageRanges(issues: ValidationIssues, ranges: string): void {
+function checkPageRanges(issues: ValidationIssues, ranges: string): void {
   for (const range of ranges.split(',')) {
     const match = /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(range);
     const first = Number(match?.[1] ?? 0);

@@ -3,7 +3,7 @@ import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 /** There is one. Its name must not be the beginning of streams that others keep on the same server. */
-export const LOG_STREAM = 'pressledger-log';
+const LOG_STREAM = 'pressledger-log';
 
 export type LogEvent = EventOf<'LogOpened'>;
 

@@ -83,7 +83,7 @@ export interface ManifestError {
   readonly at?: string;
 }
 
-export const WAITS = [
+const WAITS = [
   'load',
   'selector',
   'delay',

@@ -4,7 +4,7 @@ import type { HttpContext } from './context.ts';
 import type { AnswerDoc, ErrorDoc, ParameterDoc } from './openapi/operation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
-export const MAX_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 100;
 /** Keeps `offset` within what the database counts exactly. */
 export const MAX_PAGE = 1_000_000_000;
 

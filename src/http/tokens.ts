@@ -1,4 +1,7 @@
-/** Access and refresh tokens: JWTs that are told apart by type and audience, and name their session. */
+/**
+ * Access and refresh tokens: JWTs that are told apart by type and audience, and name their session. The links
+ * under which PDFs are downloaded: PASETO v4.public, so that no list of links is kept.
+ */
 import {
   createPrivateKey,
   createPublicKey,
@@ -85,12 +88,10 @@ export function createTokens(seed: Buffer, issuer: string, clock: Clock): Tokens
   };
 }
 
-/** Access tokens whose signature was found good: what they say holds until they expire. */
-
 /** Some 300 bytes each. */
 const MOST = 10_000;
 
-/** Remembers what a check found, under the SHA-256 of what was checked, until that expires. */
+/** Remembers the claims of tokens whose signature was found good, under their SHA-256, until they expire. */
 export class VerifiedTokens<Claims extends { readonly expiresAt: number }> {
   readonly #claims = new Map<string, Claims>();
 
@@ -116,8 +117,6 @@ export class VerifiedTokens<Claims extends { readonly expiresAt: number }> {
     if (oldest !== undefined) this.#claims.delete(oldest);
   }
 }
-
-/** The links under which PDFs are downloaded: PASETO v4.public, so that no list of links is kept. */
 
 const PURPOSE = 'download';
 const HEADER = 'v4.public.';

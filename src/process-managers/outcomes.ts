@@ -205,14 +205,16 @@ async function record(
   deps: OutcomesDependencies,
 ): Promise<string | undefined> {
   const { actors, blobs, vault } = deps;
-  const { conversionId, renderer, attempt, kind, at } = report;
-  const commandId = `${conversionId}/${renderer}/${attempt}/${kind}`;
-  const recording = await recordOf(withinRoom(report, deps), blobs, vault);
-  // A report that comes after the end stores no blobs: retention would have to find them again.
+  const { conversionId, renderer, attempt, at } = report;
   const { status } = (await actors.read(conversionAggregate, conversionId)).state;
   const late = status === 'completed' || status === 'failed';
+  // A report that comes again would find its own PDF in the room.
+  const judged = late ? report : withinRoom(report, deps);
+  const commandId = `${conversionId}/${renderer}/${attempt}/${judged.kind}`;
+  const recording = await recordOf(judged, blobs, vault);
   const outcome = await actors.send(conversionAggregate, conversionId, recording.command, {
     commandId,
+    // A report that comes after the end stores no blobs: retention would have to find them again.
     blobs: late ? [] : recording.blobs,
     metadata: {
       correlationId: conversionId,

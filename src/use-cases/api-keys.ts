@@ -4,7 +4,7 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { BudgetExceeded, type Budgets } from '../budgets.ts';
 import { apiKeyAggregate } from '../domain/api-key.ts';
 import { ServiceError } from '../errors.ts';
-import { apiKeyDigest, apiKeyIdOf, randomAlphanumeric } from '../ids.ts';
+import { apiKeyDigest, apiKeyIdOf, newCommandId, randomAlphanumeric } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { plainText } from '../plain-text.ts';
 import { orThrow } from './command-context.ts';
@@ -89,7 +89,9 @@ export async function createApiKey(
   );
   // Others may have been made since it was asked: of all that are in the log, the oldest stay.
   if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId, id) > limit) {
-    await revokeApiKey(deps, id, accountId, context);
+    // A command of its own, or its event would have the id of the event that made the key.
+    const revocation = { ...context, commandId: newCommandId(createdAt) };
+    await revokeApiKey(deps, id, accountId, revocation);
     throw tooMany(deps);
   }
   return { id, name, key, createdAt };

@@ -64,7 +64,7 @@ export const WRONG_SIGN_INS = {
 } as const;
 
 /** An owner's sign-in from a client counts this long. */
-export const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
+const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
 
 type Count = readonly [key: string, rate: Rate];
 

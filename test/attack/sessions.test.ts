@@ -1,6 +1,7 @@
 /** A stolen session, and an account that makes keys and sessions without end. */
 import { type Test, test } from 'tap';
 import { changePassword, endSessions } from '../../src/use-cases/accounts.ts';
+import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { type Asker, Passwords } from '../../src/use-cases/passwords.ts';
 import { type Api, type Answer, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { cliJson } from '../support/cli.ts';
@@ -146,6 +147,22 @@ void test('an account has so many keys, also when many are wanted at once', asyn
   const more = await api.call('POST', KEYS, { key: other.key, body: { name: 'mine' } });
   t.equal(more.status, 201, 'another account has its own');
   t.equal((await api.call('DELETE', `${KEYS}${keyId}/`, { key })).status, 204);
+});
+
+void test('keys that are too many once they are in the log are revoked', async (t) => {
+  const api = await startApi(t, { env: { MAX_ACCOUNT_KEYS: '5' } });
+  const { id } = await api.newAccount();
+  // All of them count before one of them is in the log.
+  const making = Array.from({ length: 12 }, () => createApiKey(api, id, 'one more', api.context()));
+  const made = (await Promise.allSettled(making)).filter(({ status }) => status === 'fulfilled');
+  t.equal(made.length, 4);
+  const log = await api.log();
+  t.equal(log.filter(({ type }) => type === 'KeyRevoked').length, 8);
+  t.equal(
+    new Set(log.map((event) => event.id)).size,
+    log.length,
+    'every event has an id of its own',
+  );
 });
 
 void test('sign-out and a new password by the command line hold at once and after a restart', async (t) => {

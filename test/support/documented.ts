@@ -47,8 +47,6 @@ function templateOf(document: OpenApiDocument, path: string): string | undefined
   });
 }
 
-export type DocumentCheck = ReturnType<typeof documentCheck>;
-
 /** A check that says which documented answer it was. @throws {Error} it is not documented so */
 export function documentCheck(document: OpenApiDocument) {
   const validators = new Map<SchemaObject, ReturnType<typeof Compile>>();

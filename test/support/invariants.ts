@@ -1,6 +1,5 @@
 /**
- * What must hold of a log after any fault, computed from nothing but its events.
- * The numbers are those of the invariants in docs/architecture.md.
+ * The numbered invariants of a log: they hold after any fault, and are computed from nothing but its events.
  */
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';

@@ -111,7 +111,7 @@ function countOf(dataDir: string, type: string): number {
 export const conversionsOf = (events: readonly LogEvent[]): string[] =>
   events.map(({ data }) => (JSON.parse(data) as { conversionId: string }).conversionId);
 
-const DEFAULT_LIMITS = Object.fromEntries(
+export const DEFAULT_LIMITS = Object.fromEntries(
   Object.entries(BUDGETS).map(([key, setting]) => [key, setting.default]),
 ) as BudgetLimits;
 

@@ -1,4 +1,4 @@
-/** Invariants 3, 4, 5 and 8 of docs/architecture.md, whatever two nodes do to one account at once. */
+/** Invariants 3, 4, 5 and 8 of `violations`, whatever two nodes do to one account at once. */
 import fc from 'fast-check';
 import { type Test, test } from 'tap';
 import {

@@ -42,22 +42,23 @@ function checkMediaType(request: IncomingMessage): void {
   }
 }
 
-/** A declared length above `maxBytes` is read away, and nothing of it kept. */
+/** A body that declares more than `maxBytes` is read away, and nothing of it is kept: no budget counts it. */
 async function readBytes(
   request: IncomingMessage,
   declared: number | undefined,
   maxBytes: number,
 ): Promise<Buffer> {
+  const most = declared !== undefined && declared > maxBytes ? 0 : maxBytes;
   // One buffer: a chunked body may come in millions of chunks, each an object of its own.
-  let kept = Buffer.allocUnsafe(Math.min(declared ?? SHORT_BYTES, maxBytes));
+  let kept = Buffer.allocUnsafe(Math.min(declared ?? SHORT_BYTES, most));
   let bytes = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const part = chunk as Buffer;
       const end = bytes + part.length;
-      if (end <= maxBytes) {
+      if (end <= most) {
         if (end > kept.length) {
-          const larger = Buffer.allocUnsafe(Math.min(Math.max(end, 2 * kept.length), maxBytes));
+          const larger = Buffer.allocUnsafe(Math.min(Math.max(end, 2 * kept.length), most));
           kept.copy(larger, 0, 0, bytes);
           kept = larger;
         }

@@ -176,7 +176,7 @@ Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conve
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The operation as a command to paste, with the key in `$PRESSLEDGER_API_KEY`. */
-export function curlSample(
+function curlSample(
   { method, path, auth, doc }: Pick<Route, 'method' | 'path' | 'auth' | 'doc'>,
   publicUrl: string,
 ): string {

@@ -16,7 +16,7 @@ import {
 import { Alive, Ready } from '../resources/service.api.ts';
 import type { SchemaObject } from './types.ts';
 
-export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** The body of every answer other than success. */
 export const ErrorAnswer = Type.Object(

@@ -3,7 +3,7 @@ import { sessionQueries } from '../../../projections/sessions.ts';
 import type { CommandContext } from '../../actors/system.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors.ts';
-import { newSessionId } from '../../ids.ts';
+import { newCommandId, newSessionId } from '../../ids.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { createSignInAudit, signIn } from '../../use-cases/sign-in.ts';
@@ -40,12 +40,15 @@ async function endOldest(
   context: CommandContext,
 ): Promise<void> {
   const { limit } = deps.budgets.get('maxAccountSessions');
-  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, context.metadata.time);
+  const { time } = context.metadata;
+  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, time);
+  // The session that is being opened may be one of them: its two events must not have one id.
+  const revocation = { ...context, commandId: newCommandId(time) };
   await Promise.all(
     open.slice(limit).map(async (sessionId) => {
       // Refused where it has ended meanwhile, which is as good.
       const command = { type: 'RevokeSession', sessionId } as const;
-      await deps.actors.send(sessionAggregate, sessionId, command, context);
+      await deps.actors.send(sessionAggregate, sessionId, command, revocation);
     }),
   );
 }

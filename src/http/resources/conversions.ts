@@ -157,10 +157,7 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
  * The Conversion resource as the interface shapes it, with a fresh link where there is a file.
  * @throws {KeyErased}
  */
-export async function conversionRecord(
-  deps: RouteDependencies,
-  row: ConversionRow,
-): Promise<object> {
+async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Promise<object> {
   const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
   if (status === 'failed' && errorMessage !== undefined) {
@@ -214,12 +211,12 @@ const HEADER = 'Idempotency-Key';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
 /** The client's key as the log keeps it: a keyed hash, of use for this account alone. */
-export function idempotencyKeyHash(secret: Buffer, accountId: string, key: string): string {
+function idempotencyKeyHash(secret: Buffer, accountId: string, key: string): string {
   return createHmac('sha256', secret).update(`${accountId}\0${key}`, 'utf8').digest('hex');
 }
 
 /** The request's `Idempotency-Key`, where it has one. */
-export function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | undefined {
+function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | undefined {
   const key = ctx.req.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && PRINTABLE.test(key)) return key;
@@ -233,7 +230,7 @@ export const MAX_WAIT_SECONDS = 30;
  * The seconds that `Prefer: wait=N` (RFC 7240) asks for, at most 30; undefined without a usable one.
  * The first mention of a preference counts; what is not understood is passed over.
  */
-export function preferredWait(header: string): number | undefined {
+function preferredWait(header: string): number | undefined {
   for (const preference of header.split(',')) {
     const [name = '', value = ''] = (preference.split(';')[0] ?? '').split('=');
     if (name.trim().toLowerCase() !== 'wait') continue;

@@ -146,7 +146,7 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
  * The one byte range that a `Range` header asks for (RFC 9110, section 14).
  * `undefined`: send the whole, which is right for anything but a single range of bytes.
  */
-export function byteRange(header: string, size: number): BlobRange | 'unsatisfiable' | undefined {
+function byteRange(header: string, size: number): BlobRange | 'unsatisfiable' | undefined {
   const match = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header);
   const [, from = '', to = ''] = match ?? [];
   if (match === null || (from === '' && to === '')) return undefined;

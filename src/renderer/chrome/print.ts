@@ -13,10 +13,7 @@ const EMPTY_TEMPLATE = '<span></span>';
 
 const marginInches = (length: string): number => inches(lengthMillimetres(length));
 
-export function printParams(
-  options: PrintOptions,
-  request: RequestDocument,
-): Params<'Page.printToPDF'> {
+function printParams(options: PrintOptions, request: RequestDocument): Params<'Page.printToPDF'> {
   const [width, height] = sheetMillimetres(options);
   const { header_html, footer_html } = request;
   const framed = header_html !== undefined || footer_html !== undefined;

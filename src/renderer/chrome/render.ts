@@ -90,7 +90,7 @@ export async function renderDocument(
   const stream = await printPage(tab, options, request);
   const [file, errors] = await Promise.all([
     save(tab, order, stream, syntheticOrigin),
-    // Nothing runs in a isStatic document, so there is nothing to ask it.
+    // Nothing runs in a static document, so there is nothing to ask it.
     isStatic ? NO_ERRORS : readPageErrors(tab),
     hashes.settled(),
   ]);

@@ -153,7 +153,7 @@ const MAX_RECEIVED = 2_000;
 const MAX_HOSTS = 200;
 
 /** The answers that one session received through the proxy, for the render manifest. */
-export class TrafficLog {
+class TrafficLog {
   readonly answers: Received[] = [];
   /** Bytes through tunnels, both directions, by host and port. */
   readonly tunnels = new Map<string, number>();

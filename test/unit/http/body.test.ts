@@ -48,6 +48,26 @@ void test('a body is read whole, whatever its pieces', async (t) => {
   }
 });
 
+void test('of a body that declares too much nothing is kept', async (t) => {
+  const maxBytes = 8 * 2 ** 20;
+  const budgets = new Budgets(defaults);
+  const bodies = new RequestBodies(budgets);
+  const large = Buffer.alloc(maxBytes + 1, 'x');
+  const before = process.memoryUsage().arrayBuffers;
+  const reads = Array.from({ length: 8 }, () =>
+    bodies.read(
+      requestWith(large, 65_536, true),
+      maxBytes,
+      () => {},
+      async () => {},
+    ),
+  );
+  const kept = process.memoryUsage().arrayBuffers - before;
+  t.ok(kept < maxBytes, `${kept} bytes`);
+  t.equal(budgets.get('maxBodiesBytes').count().used, 0);
+  for (const each of reads) await t.rejects(each, { code: 'payload_too_large' });
+});
+
 void test('who hangs up while others are checked is not checked, and gives back what it had', async (t) => {
   const budgets = new Budgets({ ...defaults, maxValidations: 1 });
   const bodies = new RequestBodies(budgets);

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
+import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
+import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
+import { Budgets } from '../../../src/budgets.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { FileKeyring } from '../../../src/keyring/file.ts';
 import { KeyringUnavailable } from '../../../src/keyring/port.ts';
@@ -14,6 +16,7 @@ import { eventually } from '../../support/deadline.ts';
 import { balanceOf, violations } from '../../support/invariants.ts';
 import {
   completed,
+  DEFAULT_LIMITS,
   failed,
   type ManagedNode,
   openManagedPlace,
@@ -122,6 +125,27 @@ void test('a report is recorded once, however often and wherever it comes', asyn
     place.log(...LIFE).map(({ type }) => type),
     ['ConversionStarted', 'ConversionCompleted'],
   );
+  t.strictSame(violations(place.log(), { settled: true }), []);
+});
+
+void test('a report that comes again is not refused for the room that its own PDF takes', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, document } = await accepted(node);
+  await node.caughtUp();
+  const stored = node.readModel.query(storedBlobQueries).bytesOf(accountId());
+  const limits = { ...DEFAULT_LIMITS, maxAccountStoredBytes: stored + document.bytes };
+  const budgets = new Budgets(limits);
+  node.run(startOutcomes({ ...node, budgets }));
+  for (let n = 0; n < 3; n += 1) {
+    await node.queue.report({ ...completed(job, document), startedAt: NOW });
+    await node.caughtUp();
+  }
+  t.strictSame(
+    place.log(...LIFE).map(({ type }) => type),
+    ['ConversionStarted', 'ConversionCompleted'],
+  );
+  t.equal(budgets.get('maxAccountStoredBytes').count().refused, 0);
   t.strictSame(violations(place.log(), { settled: true }), []);
 });
 
