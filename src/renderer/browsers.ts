@@ -102,7 +102,13 @@ export class Browsers {
     const browser: Browser = { chrome, tabs: new WarmTabs(chrome.connection, discard), memory };
     this.#born.set(browser, performance.now());
     chrome.connection.onDisconnect(discard);
-    await browser.tabs.prepared();
+    try {
+      await browser.tabs.prepared();
+    } catch (error) {
+      // Nobody else knows of it.
+      await this.#end(browser);
+      throw error;
+    }
     return browser;
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { test } from 'tap';
 import { BUDGETS } from '../../src/budgets.ts';
 import { Browsers } from '../../src/renderer/browsers.ts';
+import { CommandRefused } from '../../src/renderer/chrome/connection.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
@@ -47,3 +48,27 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     t.ok(next.chrome.connection.isOpen);
   });
 }
+
+void test('a browser that opens no tab is ended', async (t) => {
+  const path = await installedChrome();
+  const directory = t.testdir();
+  const pids: number[] = [];
+  const ended: number[] = [];
+  const browsers = new Browsers({
+    launch: async () => {
+      const chrome = await launchChrome({ path, directory, proxyPort: 9 });
+      pids.push(chrome.pid);
+      t.teardown(() => chrome.end());
+      chrome.connection.send = async () => {
+        throw new CommandRefused('There are no tabs.');
+      };
+      return chrome;
+    },
+    onMissing: () => {},
+    onEnded: ({ pid }) => void ended.push(pid),
+    maxPageBytes: BUDGETS.maxPageMemoryBytes.default,
+  });
+  await t.rejects(browsers.running(), { message: 'There are no tabs.' });
+  t.strictSame([...new Set(ended)], pids);
+  t.notOk(isAlive(pids[0] ?? 0));
+});
