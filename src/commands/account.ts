@@ -120,7 +120,7 @@ export const accountSignOut: Command = {
       const { id } = await accountByEmail(core, email);
       const ended = await endSessions(core, id, operatorContext(core.clock));
       output.json({ id, email, sessions_ended: ended });
-      output.line(`All sessions of ${email} have ended: ${ended} were open.`);
+      output.line(`All sessions of ${email} have ended. Open before: ${ended}.`);
     });
   },
 };

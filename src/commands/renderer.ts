@@ -9,7 +9,7 @@ export const renderer: Command = {
   positionals: {},
   options: {},
   run: async (_, { startRenderer, output }) => {
-    const stop = shutdownSignal();
+    const stop = shutdownSignal(output);
     const node = await startRenderer();
     try {
       output.json({ health_url: node.healthUrl });

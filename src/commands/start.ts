@@ -1,11 +1,28 @@
-import { once } from 'node:events';
+import { constants } from 'node:os';
 import type { RunningService } from '../core.ts';
 import type { FirstAccount } from '../use-cases/accounts.ts';
 import type { Command, Output } from './command.ts';
 
-/** Resolves when the process is asked to stop: SIGTERM from a supervisor, SIGINT from a terminal. */
-export async function shutdownSignal(): Promise<void> {
-  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+/** Signals this close together count as one: Ctrl-C reaches the process from the terminal and from npm. */
+const ONE_SIGNAL_MS = 1000;
+
+/**
+ * Resolves when the process is asked to stop: SIGTERM from a supervisor, SIGINT from a terminal. A later
+ * signal ends the process at once; what it was rendering then counts as tried.
+ */
+export function shutdownSignal({ progress }: Pick<Output, 'progress'>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let askedAt: number | undefined;
+  const listener = (signal: 'SIGINT' | 'SIGTERM'): void => {
+    const now = performance.now();
+    askedAt ??= now;
+    resolve();
+    if (now - askedAt < ONE_SIGNAL_MS) return;
+    progress('A second signal: the process ends at once.');
+    process.exit(128 + constants.signals[signal]);
+  };
+  process.on('SIGINT', listener).on('SIGTERM', listener);
+  return promise;
 }
 
 /** Tells the first user of an empty store how to go on; both commands work when pasted. */
@@ -17,6 +34,7 @@ function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): 
     `  Sign-in:  ${email} / ${password}`,
     `  API key:  ${apiKey}`,
     '  Both are shown only now.',
+    `  Reference: ${publicUrl}/docs`,
     '  Convert a document:',
     `    curl -sS ${api}/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '{"html":"<h1>Hello from Pressledger</h1>"}' | tee conversion.json`,
     '  Fetch the PDF:',
@@ -33,7 +51,7 @@ function startedJson(url: string, firstAccount: FirstAccount | undefined): objec
 
 /** Says when the service is ready, and stops it at a signal. */
 async function serve(begin: () => Promise<RunningService>, output: Output): Promise<void> {
-  const stop = shutdownSignal();
+  const stop = shutdownSignal(output);
   const service = await begin();
   try {
     // Whoever stops the service before it is ready need not wait for Chrome.

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { EventStore } from '../event-store/port.ts';
+import { reasonOf } from '../reason.ts';
 import { BatchWriter } from './batch-writer.ts';
 import {
   currentGeneration,
@@ -145,7 +146,7 @@ function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: bo
     const mark = currentMark(directory);
     try {
       const generation = currentGeneration(directory);
-      if (generation === 0) throw new UnusableGeneration(`${directory} holds no read model.`);
+      if (generation === 0) throw new MissingGeneration(`${directory} holds no read model.`);
       const path = generationPath(directory, generation);
       const db = openGeneration(path);
       try {
@@ -159,14 +160,20 @@ function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: bo
       }
     } catch (error) {
       if (!isUnusable(error) || attempt >= MAX_OPEN_ATTEMPTS) throw error;
-      options.logger?.info({ err: error }, 'the read model is made anew');
+      // A new data directory has none: that is no news.
+      const level = error instanceof MissingGeneration ? 'debug' : 'info';
+      options.logger?.[level]({ reason: reasonOf(error) }, 'the read model is made anew');
       replace(options, mark);
     }
   }
 }
 
 class UnusableGeneration extends Error {
-  override readonly name = 'UnusableGeneration';
+  override readonly name: string = 'UnusableGeneration';
+}
+
+class MissingGeneration extends UnusableGeneration {
+  override readonly name = 'MissingGeneration';
 }
 
 function openGeneration(path: string): Database {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from './deadline.ts';
 import type { Place } from './place.ts';
 import { descendants, isAlive, type ProcessRecord, processesOf } from './processes.ts';
@@ -64,6 +65,15 @@ export abstract class Launched {
   async stop(): Promise<Ended> {
     this.#remember();
     this.#child?.kill('SIGTERM');
+    return await this.#end(STOP_MS);
+  }
+
+  /** Ctrl-C under npm: the terminal signals the process, and npm does so again a moment later. */
+  async interrupt(): Promise<Ended> {
+    this.#remember();
+    this.#child?.kill('SIGINT');
+    await delay(20);
+    this.#child?.kill('SIGINT');
     return await this.#end(STOP_MS);
   }
 

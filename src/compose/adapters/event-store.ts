@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../sqlite/database.ts';
 import type { EventStore } from '../../event-store/port.ts';
@@ -8,6 +8,15 @@ import type { Openings } from '../openings.ts';
 import { inDataDir, openDataDir } from './data-dir.ts';
 
 const notAnswering = (): string => 'the event store does not answer';
+
+/** False also for a file that this user may not see: what opens the directory says so. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** The store, and the database that it may share with others of the same data directory. */
 export async function openStore(
@@ -28,7 +37,7 @@ export async function openStore(
     return { store };
   }
   const file = inDataDir(config, 'pressledger.db');
-  if (!create && !existsSync(file)) {
+  if (!create && isMissing(file)) {
     throw new Error(
       `There is no store in ${config.dataDir}: set DATA_DIR to the directory of the service, or make ` +
         "one with 'pressledger account create' or 'pressledger start'.",
