@@ -34,7 +34,7 @@ export const BUDGETS = {
     'MAX_BODIES_BYTES',
     128 * MiB,
     2 ** 40,
-    'bytes of all request bodies that are being received or handled; each client leaves as much free as it uses',
+    'bytes of all request bodies that are being received or handled; one client may use half of what others leave free',
   ),
   maxAccountBodiesBytes: bound(
     'api',

@@ -51,9 +51,11 @@ export const ConversionRequest = Type.Object(
       }),
     ),
     page_size: Type.Optional(
-      Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The sheet.' }),
+      Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The paper size.' }),
     ),
-    landscape: Type.Optional(Type.Boolean({ default: false, description: 'The long side lies.' })),
+    landscape: Type.Optional(
+      Type.Boolean({ default: false, description: 'Landscape orientation.' }),
+    ),
     margin_top: Margin('top'),
     margin_right: Margin('right'),
     margin_bottom: Margin('bottom'),

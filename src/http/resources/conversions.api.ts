@@ -129,7 +129,7 @@ export const createConversionDoc: OperationDoc = {
 export const getConversionDoc: OperationDoc = {
   id: 'getConversion',
   tag: 'Conversions',
-  summary: 'How a conversion stands',
+  summary: 'Get a conversion',
   description:
     'Poll it until `status` is `completed` or `failed`, a second apart to begin with; or let the service hold the answer with `Prefer: wait`.',
   parameters: [
