@@ -155,8 +155,10 @@ void test('an account alone uses all slots', { timeout: 120_000 }, async (t) => 
   const { service } = await embedded(t, 2);
   const client = service.client();
   const slow: Request = { ...LETTER, wait_for: { delay_ms: LIMIT_MS - 1000 } };
-  const ids = await createAll(client, repeat(4, slow));
-  await rendering(client, ids, 2);
-  for (const id of ids.slice(0, 2)) t.equal((await client.wait(id)).status, 'completed');
-  await rendering(client, ids, 2);
+  // Again after its long pages: nobody else was there to share with.
+  for (let round = 1; round <= 2; round += 1) {
+    const ids = await createAll(client, repeat(2, slow));
+    await rendering(client, ids, 2);
+    for (const id of ids) t.equal((await client.wait(id)).status, 'completed');
+  }
 });
