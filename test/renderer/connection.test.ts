@@ -1,4 +1,7 @@
 /** The pipes to a real Chrome: what passes through them, and what is told when they close. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import type { Connection } from '../../src/renderer/chrome/connection.ts';
 import { Deadline } from '../../src/renderer/chrome/deadline.ts';
@@ -12,8 +15,13 @@ const PATIENT = { timeout: 120_000 };
 
 async function chromeFor(t: Test): Promise<LaunchedChrome> {
   const path = await installedChrome();
-  const chrome = await launchChrome({ path, directory: t.testdir(), proxyPort: 9 });
-  t.teardown(() => chrome.end());
+  const directory = await mkdtemp(join(tmpdir(), 'pressledger-connection-'));
+  const chrome = await launchChrome({ path, directory, proxyPort: 9 });
+  t.teardown(async () => {
+    await chrome.end();
+    // A killed Chrome's helpers may still be writing.
+    await rm(directory, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 });
+  });
   return chrome;
 }
 
