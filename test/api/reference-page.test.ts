@@ -2,6 +2,7 @@ import puppeteer from 'puppeteer';
 import { test, type Test } from 'tap';
 import { findChrome } from '../../src/renderer/chrome/find.ts';
 import { BASE, startApi } from '../support/api.ts';
+import { testDirectory } from '../support/directory.ts';
 
 /** Opens a page in a Chrome of its own, and keeps what it asks for and complains of. */
 async function openPage(t: Test) {
@@ -13,7 +14,7 @@ async function openPage(t: Test) {
     executablePath,
     headless: 'shell',
     args: ['--no-sandbox'],
-    userDataDir: t.testdir(),
+    userDataDir: testDirectory(t),
   });
   t.teardown(() => browser.close());
   const page = await browser.newPage();

@@ -18,6 +18,7 @@ import { type Test, test } from 'tap';
 import { openDataDir } from '../../src/compose/adapters/data-dir.ts';
 import { assertOwned } from '../../src/ownership.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { testDirectory } from '../support/directory.ts';
 import { createPlace, type Place } from '../support/place.ts';
 
 const ATTACKER = 61_001;
@@ -82,7 +83,7 @@ void test('what lies in the directory is refused likewise', asRoot, async (t) =>
 });
 
 void test('a link does not hide whose key it is', asRoot, (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const theirs = join(t.testdirName, '..', `theirs-${process.pid}.key`);
   t.teardown(() => rmSync(theirs, { force: true }));
   writeFileSync(theirs, 'ab'.repeat(32), { mode: 0o600 });
@@ -153,7 +154,7 @@ void test('a directory that cannot be made is told in one line', async (t) => {
 });
 
 void test('a directory below others that are not there is made for this user alone', (t) => {
-  const dataDir = join(t.testdir(), 'a', 'b', 'data');
+  const dataDir = join(testDirectory(t), 'a', 'b', 'data');
   openDataDir({ dataDir });
   openDataDir({ dataDir });
   t.strictSame(readdirSync(dataDir), []);

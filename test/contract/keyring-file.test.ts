@@ -4,6 +4,7 @@ import { test } from 'tap';
 import { writerName } from '../../src/blob-store/writer.ts';
 import { newAccountId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
+import { testDirectory } from '../support/directory.ts';
 import { runKeyringContract } from './keyring-contract.ts';
 
 const masterKey = Buffer.alloc(32, 7);
@@ -11,13 +12,13 @@ const masterKey = Buffer.alloc(32, 7);
 runKeyringContract({
   name: 'files',
   open: async (t) => {
-    const dir = join(t.testdir(), 'keyring');
+    const dir = join(testDirectory(t), 'keyring');
     return async () => new FileKeyring(dir, masterKey);
   },
 });
 
 void test('a key lies wrapped, for the owner only, and is gone when erased', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   const keyring = new FileKeyring(dir, masterKey);
   const key = await keyring.dataKey(accountId);
@@ -32,7 +33,7 @@ void test('a key lies wrapped, for the owner only, and is gone when erased', asy
 });
 
 void test('a key does not open with another master key, nor for another account', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
   await new FileKeyring(dir, masterKey).dataKey(one);
   const message = /does not open with this master key/;
@@ -42,7 +43,7 @@ void test('a key does not open with another master key, nor for another account'
 });
 
 void test('a key that comes up beside its tombstone is not given out', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   await new FileKeyring(dir, masterKey).dataKey(accountId);
   writeFileSync(join(dir, `${accountId}.erased`), '');
@@ -50,7 +51,7 @@ void test('a key that comes up beside its tombstone is not given out', async (t)
 });
 
 void test('what killed writers left is swept', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   const own = `${accountId}.key.${writerName()}-abc.tmp`;
   const dead = `${accountId}.key.${writerName().replace(/-\d+-/, '-4194999-')}-abc.tmp`;
@@ -65,7 +66,7 @@ void test('what killed writers left is swept', async (t) => {
 });
 
 void test('nothing but an account id becomes a path', async (t) => {
-  const keyring = new FileKeyring(t.testdir(), masterKey);
+  const keyring = new FileKeyring(testDirectory(t), masterKey);
   for (const bad of ['', '..', '../x', 'acct_', 'acct_x/../../y']) {
     await t.rejects(keyring.dataKey(bad), TypeError);
     await t.rejects(keyring.erase(bad), TypeError);

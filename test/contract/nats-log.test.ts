@@ -10,6 +10,7 @@ import { Bucket } from '../../src/nats/bucket.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { leasePermissions, NatsLease } from '../../src/nats/lease.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import {
   emptyLogUrl,
   needsEventStoreServer,
@@ -100,7 +101,7 @@ for (const { name, options, open } of LOGS) {
     run: (t: Test, log: (log: string) => Promise<EventStore>) => Promise<void>,
   ): void => {
     void test(`${name}: ${title}`, options, async (t) => {
-      t.testdir();
+      testDirectory(t);
       await run(t, open(t));
     });
   };
@@ -203,7 +204,7 @@ void test('a node needs no more than its permissions', async (t) => {
     config: `authorization { users: [{ user: api, password: a, permissions: {
       publish: ${JSON.stringify(allowed)}, subscribe: "_INBOX.>" } }] }`,
   });
-  t.testdir();
+  testDirectory(t);
   const [sqlite] = LOGS;
   const log = sqlite?.open(t);
   if (!log) throw new Error('There is no log.');

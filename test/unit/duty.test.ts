@@ -3,6 +3,7 @@ import { type Test, test } from 'tap';
 import { tryAcquireLease } from '../../src/sqlite/lease.ts';
 import { Duty, type DutyOptions, type DutyWork } from '../../src/duty.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { silent } from '../support/renderer.ts';
 
 /** A process on a directory whose renderer a test holds back, lets start or lets fail. */
@@ -30,7 +31,7 @@ function createProcess(path: string, changes: Partial<DutyOptions> = {}) {
 }
 
 const noChrome = () => Promise.reject(new Error('no Chrome'));
-const leaseOf = (t: Test): string => join(t.testdir(), 'render.lock');
+const leaseOf = (t: Test): string => join(testDirectory(t), 'render.lock');
 
 void test('one of two renders, and the other takes over when it stops', async (t) => {
   const path = leaseOf(t);

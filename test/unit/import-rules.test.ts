@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'tap';
+import { testDirectory } from '../support/directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONFIG = join(ROOT, '.dependency-cruiser.cjs');
@@ -125,7 +126,7 @@ void test('each import rule refuses what it is there to refuse', async (t) => {
     'each rule has its examples',
   );
 
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   const lines = new Map<string, string[]>();
   const linesOf = (path: string): string[] => {
     const known = lines.get(path) ?? ['export type X = 1; export const x = 1;'];

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { tryAcquireLease } from '../../src/sqlite/lease.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 
 const LEASE = new URL('../../src/sqlite/lease.ts', import.meta.url).href;
 
 void test('one holds it at a time', async (t) => {
-  const path = join(t.testdir(), 'render.lock');
+  const path = join(testDirectory(t), 'render.lock');
   const first = tryAcquireLease(path);
   t.ok(first);
   t.equal(tryAcquireLease(path), undefined);
@@ -22,7 +23,7 @@ void test('one holds it at a time', async (t) => {
 });
 
 void test('it ends with its process, however that ends', async (t) => {
-  const path = join(t.testdir(), 'render.lock');
+  const path = join(testDirectory(t), 'render.lock');
   const script = `
     import { tryAcquireLease } from ${JSON.stringify(LEASE)};
     globalThis.lease = tryAcquireLease(${JSON.stringify(path)});
@@ -48,7 +49,7 @@ void test('it ends with its process, however that ends', async (t) => {
 });
 
 void test('a file that cannot be locked is one clear error', async (t) => {
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   const isOneLine = (path: string, reason: RegExp): void => {
     try {
       tryAcquireLease(path);
