@@ -10,6 +10,7 @@ import type { Command } from './command.ts';
 import { completionCommands } from './completion.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
@@ -33,6 +34,7 @@ const commands: readonly Command[] = [
   keyList,
   keyRevoke,
   convert,
+  history,
   manifest,
   projectionsRebuild,
   version,

@@ -35,6 +35,7 @@ export async function startApi(
   server.serve(
     createApp({
       ...core,
+      streams: core.store,
       publicUrl,
       rateLimiter,
       tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),

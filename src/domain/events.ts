@@ -185,6 +185,18 @@ export const EVENT_SCHEMAS = {
     conversionId: ConversionId,
     expiredAt: Time,
   }),
+  /** The PDF was sent. One is recorded for each network and minute, and 100 of a conversion. */
+  DocumentDownloaded: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    /** SHA-256 of the token in the link, hex; absent where a key or a session asked. */
+    link: Type.Optional(Sha256),
+    /** HMAC of the client's network, hex: an IPv4 address or an IPv6 /64. */
+    network: Sha256,
+    downloadedAt: Time,
+    /** Further downloads are not recorded. */
+    isLast: Type.Optional(Type.Literal(true)),
+  }),
 
   KeyCreated: Type.Object({
     accountId: AccountId,
@@ -225,6 +237,7 @@ export const EVENT_SCHEMAS = {
 } as const;
 
 export type EventType = keyof typeof EVENT_SCHEMAS;
+export const EVENT_TYPES = Object.keys(EVENT_SCHEMAS) as readonly EventType[];
 
 /** An event of the given types, as deciders see it. */
 export type EventOf<T extends EventType> = {

@@ -14,6 +14,8 @@ import {
 import { createConversion, getConversion, listConversions } from './resources/conversions.ts';
 import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
+import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
+import { listAccountEvents, listConversionEvents } from './resources/history.ts';
 import {
   healthzDoc,
   openApiDoc,
@@ -46,10 +48,12 @@ function open(path: string, auth: Auth, handler: Handler, doc: Doc) {
 export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion, createConversionDoc),
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
+  api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
   api('get', '/account/', 'caller', getAccount, getAccountDoc),
   api('get', '/account/ledger/', 'caller', listLedger, listLedgerDoc),
+  api('get', '/account/events/', 'caller', listAccountEvents, listAccountEventsDoc),
   api('get', '/api-keys/', 'caller', listApiKeys, listApiKeysDoc),
   api('post', '/api-keys/', 'caller', postApiKey, postApiKeyDoc),
   api('delete', '/api-keys/{id}/', 'caller', deleteApiKey, deleteApiKeyDoc),

@@ -97,7 +97,9 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await api.call('GET', file);
   const failing = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   await api.fail(accountId, String(failing.body['id']), 'The page took too long.');
-  for (const path of ['/conversions/', '/account/', '/account/ledger/', '/api-keys/']) {
+  const events = `/conversions/${id}/events/`;
+  const lists = ['/conversions/', '/account/ledger/', '/account/events/', '/api-keys/'];
+  for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });
   }
   const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });

@@ -203,6 +203,13 @@ void test('convert without a service renders here', async (t) => {
   t.match(shown.stdout, /chrome +\S*Chrome\/.*\n.*times +queue \d+, start \d+/);
   await refuses(t, place, ['manifest', 'conv_none'], 1, /no manifest of conv_none/);
 
+  const told = await runCli(place, ['history', id]);
+  t.match(told.stdout, /A PDF was requested, from HTML\. .*\n(.*\n)*.*The PDF was stored: 1 page/);
+  const opening = await cliJson(place, ['history', ANN, '--type', 'AccountOpened']);
+  t.match(opening, [{ actor: { kind: 'operator' }, data: { email: ANN, plan: 'free' } }]);
+  await refuses(t, place, ['history', 'conv_none'], 1, /There is no conversion conv_none/);
+  await refuses(t, place, ['history', id, '--type', 'Nothing'], 2, /--type is one of /);
+
   await refuses(t, place, [...convert, '--scale', '9'], 2, /--scale: /);
   await refuses(t, place, [...convert, '--wait-for-delay-ms', '99999'], 2, /--wait-for-delay-ms: /);
   const slips = await runCli(place, [...convert, '--scale', '9', '--margin-top', '3']);

@@ -121,6 +121,7 @@ export async function startApi(
     logger,
     actors,
     store,
+    streams: store,
     readModel,
     runner,
     blobs,

@@ -13,6 +13,7 @@ import {
   FailedConversion,
   UnfinishedConversion,
 } from '../resources/conversions.api.ts';
+import { HistoryEntry } from '../resources/history.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
 import type { SchemaObject } from './types.ts';
 
@@ -42,6 +43,7 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   FailedConversion,
   Account,
   LedgerEntry,
+  HistoryEntry,
   ApiKeyRequest,
   ApiKey,
   CreatedApiKey,

@@ -1,15 +1,23 @@
 /** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
+import { createHmac, hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { openContent } from '../../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
 import { BudgetExceeded } from '../../budgets.ts';
+import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentKeyUnlessErased } from '../../keyring/vault.ts';
+import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import {
+  commandContext,
+  type HttpContext,
+  type HttpMiddleware,
+  pathParameter,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
 
@@ -19,6 +27,7 @@ const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-R
 
 /** A PDF that may be downloaded. */
 interface Download {
+  readonly accountId: string;
   readonly document: BlobRef;
   readonly pdf: PdfDigest;
   readonly contentKey: Buffer;
@@ -35,7 +44,7 @@ async function downloadOf(deps: RouteDependencies, id: string): Promise<Download
   if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
   const contentKey = await contentKeyUnlessErased(deps.vault, row.accountId, id);
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
-  return { document, pdf, contentKey };
+  return { accountId: row.accountId, document, pdf, contentKey };
 }
 
 /** An answer that is no file does not look like one. */
@@ -90,6 +99,31 @@ async function openFile(
   }
 }
 
+/**
+ * Records that the file is sent, before the first byte of it is.
+ * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
+ */
+async function recordDownload(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  { id, token, accountId }: { id: string; token: string; accountId: string },
+): Promise<void> {
+  const network = createHmac('sha256', deps.addressKey)
+    .update(`download\0${id}\0${addressKey(ctx.state.clientAddress)}`)
+    .digest('hex');
+  const context = await commandContext(ctx, deps, { accountId, actor: { kind: 'anonymous' } });
+  const command = {
+    type: 'RecordDownload',
+    accountId,
+    conversionId: id,
+    link: hash('sha256', token),
+    network,
+    at: context.metadata.time,
+  } as const;
+  const metadata = { ...context.metadata, correlationId: id };
+  orThrow(await deps.actors.send(conversionAggregate, id, command, { ...context, metadata }));
+}
+
 async function send(
   ctx: HttpContext,
   deps: RouteDependencies,
@@ -138,7 +172,10 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
     const known = ctx.get('If-None-Match').split(',');
     if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
       ctx.status = 304;
-    } else await send(ctx, deps, download, etag);
+      return;
+    }
+    if (ctx.method === 'GET') await recordDownload(ctx, deps, { id, token, ...download });
+    await send(ctx, deps, download, etag);
   };
 }
 
