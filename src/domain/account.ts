@@ -139,7 +139,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
   }
 }
 
-const noSuchAccount = { refused: 'not_found', message: 'There is no such account.' } as const;
+const noSuchAccount = { rejected: 'not_found', message: 'There is no such account.' } as const;
 
 const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (command, state) => {
   if (command.type === 'OpenAccount') {
@@ -161,7 +161,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'GrantCredits':
       if (state.credits + command.amount > MAX_BALANCE) {
         return {
-          refused: 'validation_error',
+          rejected: 'validation_error',
           message: `An account holds at most ${MAX_BALANCE} credits; it has ${state.credits}.`,
         };
       }
@@ -173,7 +173,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'RequestConversion': {
       const { conversionId, source, request, requestHmac, options, idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
-      if (state.credits < CREDITS_PER_CONVERSION) return { refused: 'insufficient_credits' };
+      if (state.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
       return [
         {
           type: 'CreditDebited',

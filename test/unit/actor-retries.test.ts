@@ -48,7 +48,7 @@ void test('what an append without an answer has stored is read before the next d
   store.faults.push('acknowledgement lost');
   await t.rejects(system.send(accountAggregate, ID, request(1), sentBy('first')));
   t.match(await system.send(accountAggregate, ID, request(2), sentBy('second')), {
-    refusal: { refused: 'insufficient_credits' },
+    rejection: { rejected: 'insufficient_credits' },
   });
   t.match(await system.read(accountAggregate, ID), { state: { credits: 0 }, revision: 3 });
 });

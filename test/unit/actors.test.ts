@@ -20,7 +20,7 @@ void test('commands sent together are decided in order and appended together', a
   ]);
   t.strictSame(store.appends, [22], 'opening, its grant and ten requests lie in one append');
   t.strictSame(
-    outcomes.map((outcome) => (outcome.accepted ? outcome.state.credits : outcome.refusal.refused)),
+    outcomes.map((outcome) => (outcome.accepted ? outcome.state.credits : outcome.rejection.rejected)),
     [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, ...Array<string>(54).fill('insufficient_credits')],
     'each is answered with the state after itself',
   );
@@ -97,7 +97,7 @@ void test('a conflict is decided again on what the other system appended', async
     await two.system.send(accountAggregate, ID, request(2), sentBy('two'));
   };
   const outcome = await one.system.send(accountAggregate, ID, request(1), sentBy('one'));
-  t.match(outcome, { accepted: false, refusal: { refused: 'insufficient_credits' } });
+  t.match(outcome, { accepted: false, rejection: { rejected: 'insufficient_credits' } });
 });
 
 void test('conflicts without end give up with 503, and the next command finds its way', async (t) => {
@@ -132,7 +132,7 @@ void test('refusals and no-ops rest on what other systems appended', async (t) =
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
   await one.system.send(accountAggregate, ID, { ...OPEN, credits: 0 }, sentBy('open'));
   const poor = await one.system.send(accountAggregate, ID, request(1), sentBy('poor'));
-  t.match(poor, { refusal: { refused: 'insufficient_credits' } });
+  t.match(poor, { rejection: { rejected: 'insufficient_credits' } });
   await two.system.send(accountAggregate, ID, grant(1), sentBy('grant'));
   const rich = await one.system.send(accountAggregate, ID, request(2), sentBy('rich'));
   t.match(rich, { accepted: true, state: { credits: 0 }, revision: 3 });
@@ -164,7 +164,7 @@ void test('an answer without events says up to where its reader must have read',
   t.match(first, { revision: 3, position });
   const nobody = { type: 'ChangePlan', accountId: ID, plan: 'free' } as const;
   t.match(await system.send(accountAggregate, 'nobody', nobody, sentBy('d')), {
-    refusal: { refused: 'not_found' },
+    rejection: { rejected: 'not_found' },
   });
 });
 
