@@ -28,7 +28,7 @@ export async function startApi(
   const server = await listen({
     host: config.host,
     port: config.port,
-    standing: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
+    rateLimitHeaders: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
     connections: core.budgets.get('maxConnections'),
   });
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;

@@ -40,7 +40,7 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   const server = await listen({
     host: config.host,
     port: config.port,
-    standing: async () => ({}),
+    rateLimitHeaders: async () => ({}),
   });
   try {
     const adapters = await openRendererAdapters(config, logger);

@@ -25,7 +25,7 @@ import { ROUTES } from './routes.ts';
 export interface HttpApp {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** The rate limit headers for a connection that sent no request that could be understood. */
-  readonly standing: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
+  readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
   /** Answers at once whoever waits for something to happen. */
   readonly endWaiting: () => void;
 }
@@ -68,7 +68,7 @@ export function createApp(given: HttpDependencies): HttpApp {
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
-    standing: rateLimitHeadersOf(deps),
+    rateLimitHeaders: rateLimitHeadersOf(deps),
     endWaiting: () => closing.abort(),
   };
 }

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
-import type { Rate, Standing } from '../rate-limiter/port.ts';
+import type { Rate, RateLimitStatus } from '../rate-limiter/port.ts';
 
 export const WINDOW_MS = 60_000;
 
@@ -59,7 +59,7 @@ export function requestWindow(
 }
 
 /** @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit */
-export function assertAllowed({ allowed, resetAt }: Standing, clock: Clock): void {
+export function assertAllowed({ allowed, resetAt }: RateLimitStatus, clock: Clock): void {
   if (allowed) return;
   const seconds = Math.max(1, Math.ceil(resetAt - clock.now() / 1000));
   throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });

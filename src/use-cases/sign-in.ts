@@ -106,7 +106,7 @@ function attemptOf({ email, clientAddress }: SignInRequest, deps: SignInDependen
 }
 
 const giveBack = (limiter: RateLimiter, counts: readonly Count[]): Promise<unknown> =>
-  Promise.all(counts.map((each) => limiter.giveBack(...each)));
+  Promise.all(counts.map((each) => limiter.refund(...each)));
 
 /** @throws {ServiceError} `rate_limit_exceeded`: one count is used up, and nothing is counted */
 async function take(
@@ -114,9 +114,9 @@ async function take(
   counts: readonly Count[],
 ): Promise<void> {
   for (const [index, each] of counts.entries()) {
-    const standing = await rateLimiter.take(...each);
-    if (!standing.allowed) await giveBack(rateLimiter, counts.slice(0, index));
-    assertAllowed(standing, clock);
+    const status = await rateLimiter.consume(...each);
+    if (!status.allowed) await giveBack(rateLimiter, counts.slice(0, index));
+    assertAllowed(status, clock);
   }
 }
 

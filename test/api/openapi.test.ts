@@ -166,7 +166,11 @@ async function driveFailures(t: Test, seen: Set<string>) {
 /** What never reaches the application. A slow request is given 10 seconds. */
 async function driveTheWire(t: Test, api: Api, seen: Set<string>) {
   const port = Number(new URL(api.origin).port);
-  const starting = await listen({ host: '127.0.0.1', port: 0, standing: api.standing });
+  const starting = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    rateLimitHeaders: api.rateLimitHeaders,
+  });
   t.teardown(() => starting.close());
   const early = await fetch(`http://127.0.0.1:${starting.port}/not-routed`);
   const { status, headers } = early;

@@ -65,7 +65,7 @@ void test('both sides of the queue need no more than their permissions', async (
   await Promise.all([follower.stop(), holder.stop()]);
 
   const limiter = await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
-  t.match(await limiter.take('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });
+  t.match(await limiter.consume('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });
   const lease = await new NatsLease({ link: api, logger, name: LEASE }).acquire();
   t.ok(lease);
   await lease?.release();

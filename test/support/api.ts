@@ -103,12 +103,12 @@ export async function startApi(
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
   const rateLimiter = new MemoryRateLimiter(clock);
-  const standing = rateLimitHeadersOf({ rateLimiter, clock, config });
+  const rateLimitHeaders = rateLimitHeadersOf({ rateLimiter, clock, config });
   const budgets = new Budgets(config);
   const server = await listen({
     host: '127.0.0.1',
     port: 0,
-    standing,
+    rateLimitHeaders,
     connections: budgets.get('maxConnections'),
     ...(timeouts && { timeouts }),
   });
@@ -240,7 +240,7 @@ export async function startApi(
     root,
     /** Every event, read past the parts under test. */
     log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),
-    standing,
+    rateLimitHeaders,
     clock,
     store,
     logged,

@@ -20,7 +20,9 @@ void test('commands sent together are decided in order and appended together', a
   ]);
   t.strictSame(store.appends, [22], 'opening, its grant and ten requests lie in one append');
   t.strictSame(
-    outcomes.map((outcome) => (outcome.accepted ? outcome.state.credits : outcome.rejection.rejected)),
+    outcomes.map((outcome) =>
+      outcome.accepted ? outcome.state.credits : outcome.rejection.rejected,
+    ),
     [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, ...Array<string>(54).fill('insufficient_credits')],
     'each is answered with the state after itself',
   );
