@@ -4,7 +4,7 @@ const only = (name, from, to, comment) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^(src|projections|dashboard)/', pathNot: to },
+  to: { path: '^(client|src|projections|dashboard)/', pathNot: to },
 });
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
@@ -23,7 +23,7 @@ module.exports = {
       name: 'no-orphans-outside',
       comment: 'Product code never depends on tests, benchmarks or the set-up.',
       severity: 'error',
-      from: { path: '^(src|projections)/' },
+      from: { path: '^(client|src|projections)/' },
       to: { path: '^(test|bench|setup)/' },
     },
     only('plain', PLAIN, [PLAIN], 'What many parts use knows none of them.'),
@@ -237,8 +237,8 @@ module.exports = {
     ),
     only(
       'client-stands-alone',
-      '^src/client/',
-      ['^src/client/'],
+      '^client/',
+      ['^client/'],
       'The client is packed for others: it carries nothing of the service.',
     ),
     {

@@ -6,7 +6,7 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { PressledgerError } from '../client/errors.ts';
+import { PressledgerError } from '../../client/src/errors.ts';
 import { type Config, ConfigError, type Role, SETTINGS } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { nearest } from '../nearest.ts';

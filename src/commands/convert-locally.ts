@@ -6,7 +6,7 @@ import { openContent } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { requestConversion } from '../use-cases/request-conversion.ts';
-import type { Conversion, ConversionOptions } from '../client/types.ts';
+import type { Conversion, ConversionOptions } from '../../client/src/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../conversion-request/validate.ts';

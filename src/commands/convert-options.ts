@@ -1,27 +1,27 @@
 /** The conversion options as flags of `convert`. */
-import type { ConversionOptions } from '../client/types.ts';
+import type { PrintOptions } from '../../client/src/types.ts';
 import { PAGE_SIZES } from '../domain/events.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 
 interface Flag extends OptionSpec {
   /** Puts the flag's value where the request wants it. */
-  readonly apply: (value: string, options: ConversionOptions) => void;
+  readonly apply: (value: string, options: PrintOptions) => void;
 }
 
-const flag = (name: keyof ConversionOptions, help: string): Flag => ({
+const flag = (name: keyof PrintOptions, help: string): Flag => ({
   help,
   apply: (_, options) => Object.assign(options, { [name]: true }),
 });
-const off = (name: keyof ConversionOptions, help: string): Flag => ({
+const off = (name: keyof PrintOptions, help: string): Flag => ({
   help,
   apply: (_, options) => Object.assign(options, { [name]: false }),
 });
-const text = (name: keyof ConversionOptions, kind: string, help: string): Flag => ({
+const text = (name: keyof PrintOptions, kind: string, help: string): Flag => ({
   value: kind,
   help,
   apply: (value, options) => Object.assign(options, { [name]: value }),
 });
-const choice = (name: keyof ConversionOptions, kind: string, choices: readonly string[]): Flag => ({
+const choice = (name: keyof PrintOptions, kind: string, choices: readonly string[]): Flag => ({
   value: kind,
   help: `${choices.join(', ')} (default ${choices[0] ?? ''})`,
   choices,
@@ -110,8 +110,8 @@ const FLAGS: Readonly<Record<string, Flag>> = {
 export const CONVERT_FLAGS: Readonly<Record<string, OptionSpec>> = FLAGS;
 
 /** The request options that the flags ask for; whether they are valid is the service's to say. */
-export function conversionOptions(invocation: Invocation): ConversionOptions {
-  const options: ConversionOptions = {};
+export function conversionOptions(invocation: Invocation): PrintOptions {
+  const options: PrintOptions = {};
   for (const [name, { apply }] of Object.entries(FLAGS)) {
     const value = invocation.values[name];
     if (value !== undefined) apply(String(value), options);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
-import type { Conversion } from '../../src/client/types.ts';
+import type { Conversion } from '../../client/src/types.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, readLog, violations } from '../support/invariants.ts';
 import { servePages } from '../support/pages.ts';

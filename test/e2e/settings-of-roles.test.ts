@@ -1,7 +1,7 @@
 /** What help says that a role reads, held against what the role really reads. */
 import { type Test, test } from 'tap';
 import { pino } from 'pino';
-import { PressledgerClient } from '../../src/client/client.ts';
+import { PressledgerClient } from '../../client/src/client.ts';
 import { startApiNode, startRenderer } from '../../src/compose/roles.ts';
 import { type Config, readConfig, type Role, SETTINGS } from '../../src/config.ts';
 import { startNatsServer } from '../support/nats-server.ts';

@@ -158,7 +158,14 @@ void test('what the images are made of reaches the build, and nothing else does'
     .filter((line) => line !== '' && !line.startsWith('#'));
   t.equal(first, '*');
   const let_in = rest.map((line) => line.replace('!', ''));
-  for (const path of ['bin', 'src', 'projections', 'setup/with-node', 'package-lock.json']) {
+  for (const path of [
+    'bin',
+    'client/src',
+    'src',
+    'projections',
+    'setup/with-node',
+    'package-lock.json',
+  ]) {
     t.ok(let_in.includes(path), path);
   }
   for (const path of let_in) t.ok(path === 'dashboard' || existsSync(join(ROOT, path)), path);

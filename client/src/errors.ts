@@ -1,4 +1,4 @@
-/** Every `error` that the service answers with. */
+/** The machine-readable codes of all errors. */
 export type ErrorCode =
   | 'validation_error'
   | 'unauthorized'
@@ -7,15 +7,17 @@ export type ErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'request_timeout'
+  | 'not_ready'
   | 'gone'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'conversion_failed'
   | 'range_not_satisfiable'
   | 'rate_limit_exceeded'
   | 'internal_error'
   | 'service_unavailable';
 
-/** Field name → what is wrong with it. */
+/** Field name → the messages about it. */
 export type ErrorDetails = Readonly<Record<string, readonly string[]>>;
 
 interface ErrorBody<Code> {
@@ -24,15 +26,24 @@ interface ErrorBody<Code> {
   readonly details?: ErrorDetails;
 }
 
-/** An answer other than success, by its machine-readable code. */
+/** An error that the service answered with. */
 export class PressledgerError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'PressledgerError';
+  /** @example 'insufficient_credits' */
   readonly code: Code;
+  /**
+   * The HTTP status.
+   * @example 402
+   */
   readonly status: number;
+  /**
+   * The messages for each field of the request that was wrong.
+   * @example { scale: ['Must be at most 2.'] }
+   */
   readonly details: ErrorDetails | undefined;
-  /** Seconds after which the service asks to be tried again. */
+  /** Seconds after which the request may be tried again. */
   readonly retryAfter: number | undefined;
-  /** Names the request in the service's log and events. */
+  /** The id of the request in the service's log and events. */
   readonly requestId: string | undefined;
 
   constructor(
@@ -49,7 +60,10 @@ export class PressledgerError<Code extends ErrorCode = ErrorCode> extends Error 
   }
 }
 
-/** True if the service refused, and with this code where one is given. */
+/**
+ * True if the service answered with an error, and with this code where one is given.
+ * @example if (isPressledgerError(error, 'insufficient_credits')) await topUp();
+ */
 export function isPressledgerError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: Code,
@@ -60,6 +74,11 @@ export function isPressledgerError<Code extends ErrorCode = ErrorCode>(
 /** The service could not be reached in time, or what answered is not the service. */
 export class PressledgerUnreachable extends Error {
   override readonly name = 'PressledgerUnreachable';
+}
+
+/** The conversion took longer than the caller would wait. It goes on at the service. */
+export class PressledgerTimeout extends Error {
+  override readonly name = 'PressledgerTimeout';
 }
 
 /** The refusal that an answer is, or that it is not the service's. */

@@ -1,18 +1,24 @@
 /** One page of a list, newest first. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Items in all pages together. */
+  /** The number of items on all pages together. */
   readonly total: number;
   readonly page: number;
   readonly pageSize: number;
 }
 
 export interface PageQuery {
-  /** From 1. */
-  readonly page?: number;
-  /** 1 to 100; default 20. */
-  readonly pageSize?: number;
-  readonly signal?: AbortSignal;
+  /**
+   * The number of the page.
+   * @default 1
+   */
+  readonly page?: number | undefined;
+  /**
+   * The number of items on a page, at most 100.
+   * @default 20
+   */
+  readonly pageSize?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Every item of every page. One that moved down a page while they were read is not given twice. */

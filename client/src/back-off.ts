@@ -1,4 +1,4 @@
-import { isPressledgerError, PressledgerUnreachable } from './errors.ts';
+import { isPressledgerError, PressledgerTimeout, PressledgerUnreachable } from './errors.ts';
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 10_000;
@@ -33,4 +33,26 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
     }, ms);
     signal?.addEventListener('abort', abort, { once: true });
   });
+}
+
+/**
+ * Runs `work` with a signal that is aborted after `timeoutMs` too.
+ * @param problem the beginning of the error's message
+ * @throws {PressledgerTimeout}
+ */
+export async function withTimeout<T>(
+  problem: string,
+  timeoutMs: number | undefined,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (timeoutMs === undefined || timeoutMs === Infinity) return await work(signal);
+  const late = new AbortController();
+  const message = `${problem} within ${timeoutMs / 1000} seconds. The conversion goes on.`;
+  const timer = setTimeout(() => late.abort(new PressledgerTimeout(message)), timeoutMs);
+  try {
+    return await work(signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
