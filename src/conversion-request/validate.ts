@@ -20,7 +20,6 @@ export interface CheckedRequest {
 }
 
 const check = compile(ConversionRequest, CONVERSION_REQUEST_FORMS);
-const FIELDS = Object.keys(ConversionRequest.properties);
 
 function printOptions(request: ConversionRequest): PrintOptions {
   return {
@@ -48,8 +47,9 @@ function requestDocument(request: ConversionRequest): RequestDocument {
 }
 
 function checkSource(issues: ValidationIssues, body: object): 'html' | 'url' {
-  const html = 'html' in body;
-  if (html === 'url' in body) {
+  const html = 'html' in body && body.html !== null;
+  const url = 'url' in body && body.url !== null;
+  if (html === url) {
     const message = html
       ? 'html and url cannot be combined: give one of them.'
       : 'Either html or url is required.';
@@ -67,9 +67,8 @@ function checkSize(body: object, maxHtmlBytes: number): void {
 }
 
 /** The fields that have their schema's shape, so that the other rules can judge them all the same. */
-function withoutFaulty(body: object, issues: ValidationIssues): ConversionRequest {
-  const names = new Set(FIELDS.filter((name) => !issues.has(name)));
-  return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name)));
+function withoutFaulty(given: ConversionRequest, issues: ValidationIssues): ConversionRequest {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !issues.has(name)));
 }
 
 function checkHtml(issues: ValidationIssues, html: string): void {
@@ -90,8 +89,7 @@ export function checkConversionRequest(
 ): CheckedRequest {
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
-  check(body, issues);
-  const request = withoutFaulty(body, issues);
+  const request = withoutFaulty(check(body, issues), issues);
   const options = printOptions(request);
   if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {

@@ -159,7 +159,7 @@ Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conve
 
 **Credentials.** An API key in \`X-API-Key\`, or an access token in \`Authorization: Bearer …\`.
 
-**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\`, at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused. Times are ISO 8601 in UTC.
+**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\`, at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused; \`null\` is the same as leaving a field out. Times are ISO 8601 in UTC.
 
 **Errors** have one shape: \`{"error", "message", "details"?}\`. Decide by \`error\`; show \`message\`. Where several fields are wrong, \`details\` names all of them at once.
 

@@ -115,8 +115,11 @@ export const createConversionDoc: OperationDoc = {
   errors: {
     validation_error: {
       when: 'The body is not a JSON object, or a field or the Idempotency-Key is wrong. details names every one of them.',
-      message: 'scale: Must be at most 2. (and 1 more field)',
-      details: { scale: ['Must be at most 2.'], pageSize: ['Is not a known field.'] },
+      message: 'scale: Must be at most 2. See details for one more field.',
+      details: {
+        scale: ['Must be at most 2.'],
+        pageSize: ['Is not a known field. Did you mean page_size?'],
+      },
     },
     insufficient_credits: { when: 'The account has no credits left.' },
     payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
