@@ -7,10 +7,12 @@ export type ErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'request_timeout'
+  | 'not_ready'
   | 'gone'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'range_not_satisfiable'
+  | 'conversion_failed'
   | 'rate_limit_exceeded'
   | 'internal_error'
   | 'service_unavailable';

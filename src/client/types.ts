@@ -42,6 +42,8 @@ export interface ConversionOptions {
   cookies?: Cookie[];
   /** Default: true. */
   javascript?: boolean;
+  /** The name under which the PDF is downloaded. Default: the conversion's id. */
+  filename?: string;
 }
 
 export interface Cookie {

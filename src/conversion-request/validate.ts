@@ -15,6 +15,8 @@ export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' |
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions;
+  /** The name that the PDF is to be downloaded under. */
+  readonly filename?: string;
   /** Content that only the renderer may read. */
   readonly document: RequestDocument;
 }
@@ -71,6 +73,12 @@ function withoutFaulty(given: ConversionRequest, issues: ValidationIssues): Conv
   return Object.fromEntries(Object.entries(given).filter(([name]) => !issues.has(name)));
 }
 
+function checkFilename(issues: ValidationIssues, asked: string): string {
+  const name = asked.trim();
+  if (name === '') issues.add('filename', 'Must not be blank.');
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
+}
+
 function checkHtml(issues: ValidationIssues, html: string): void {
   if (html.trim() === '') issues.add('html', 'Must not be blank.');
   else if (!hasElement(html)) {
@@ -106,7 +114,14 @@ export function checkConversionRequest(
   }
   checkMargins(issues, options);
   checkUrlOptions(issues, request, source);
-  return { source, options, document: requestDocument(request) };
+  const filename =
+    request.filename === undefined ? undefined : checkFilename(issues, request.filename);
+  return {
+    source,
+    options,
+    ...(filename === undefined ? {} : { filename }),
+    document: requestDocument(request),
+  };
 }
 
 /** Less than a point of room is none. */

@@ -55,14 +55,11 @@ function examplesOf(schema: SchemaObject): Readonly<Record<string, unknown>> {
 }
 
 function content({ media, schema, examples }: AnswerDoc): ResponseObject['content'] {
-  if (schema === undefined) return media === undefined ? undefined : { [media]: {} };
+  const other = media === undefined ? {} : { [media]: {} };
+  if (schema === undefined) return media === undefined ? undefined : other;
   const object = schemaObject(schema);
-  return {
-    [media ?? 'application/json']: {
-      schema: object,
-      examples: values(examples ?? examplesOf(object)),
-    },
-  };
+  const json = { schema: object, examples: values(examples ?? examplesOf(object)) };
+  return { 'application/json': json, ...other };
 }
 
 function success(answer: AnswerDoc): ResponseObject {
