@@ -16,6 +16,7 @@ CREATE TABLE conversions (
   created_at INTEGER NOT NULL,
   completed_at INTEGER,
   error_message TEXT,
+  filename TEXT,
   document TEXT,
   pdf TEXT,
   pages INTEGER,
@@ -32,7 +33,7 @@ CREATE TABLE conversion_totals (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 2,
+  version: 3,
   tables: ['conversions', 'conversion_totals'],
   ddl,
   handlers(db) {
@@ -46,8 +47,8 @@ export const conversions: Projection = {
       'UPDATE conversion_totals SET failed = failed + 1 WHERE account_id = ?',
     );
     const insert = db.prepare(
-      `INSERT INTO conversions (account_id, number, id, status, created_at)
-       VALUES (?, ?, ?, 'pending', ?)`,
+      `INSERT INTO conversions (account_id, number, id, status, created_at, filename)
+       VALUES (?, ?, ?, 'pending', ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -60,8 +61,8 @@ export const conversions: Projection = {
     );
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
     return typedHandlers({
-      ConversionRequested({ accountId, conversionId, requestedAt }) {
-        insert.run(accountId, count.get(accountId), conversionId, requestedAt);
+      ConversionRequested({ accountId, conversionId, requestedAt, filename = null }) {
+        insert.run(accountId, count.get(accountId), conversionId, requestedAt, filename);
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
@@ -94,6 +95,8 @@ export interface ConversionRow {
   readonly completedAt?: number;
   /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
+  /** The name that the PDF is to be downloaded under. Sealed. */
+  readonly filename?: string;
   /** The encrypted PDF; only when completed. It is gone from the blob store once `expired`. */
   readonly document?: BlobRef;
   /** The PDF itself; only when completed. */
@@ -109,6 +112,7 @@ interface StoredConversion {
   readonly created_at: number;
   readonly completed_at: number | null;
   readonly error_message: string | null;
+  readonly filename: string | null;
   readonly document: string | null;
   readonly pdf: string | null;
   readonly pages: number | null;
@@ -116,7 +120,7 @@ interface StoredConversion {
 }
 
 function toRow(stored: StoredConversion): ConversionRow {
-  const { completed_at, error_message, document, pdf, pages } = stored;
+  const { completed_at, error_message, filename, document, pdf, pages } = stored;
   return {
     id: stored.id,
     accountId: stored.account_id,
@@ -124,6 +128,7 @@ function toRow(stored: StoredConversion): ConversionRow {
     createdAt: stored.created_at,
     ...(completed_at === null ? {} : { completedAt: completed_at }),
     ...(error_message === null ? {} : { errorMessage: error_message }),
+    ...(filename === null ? {} : { filename }),
     ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
     ...(pdf === null ? {} : { pdf: JSON.parse(pdf) as PdfDigest }),
     ...(pages === null ? {} : { pages }),
@@ -148,7 +153,7 @@ export interface ConversionQueries {
 
 export function conversionQueries(db: Database): ConversionQueries {
   const columns =
-    'id, account_id, status, created_at, completed_at, error_message, document, pdf, pages, expired';
+    'id, account_id, status, created_at, completed_at, error_message, filename, document, pdf, pages, expired';
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${columns} FROM conversions WHERE id = ?`,
   );

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'conversion_failed'
   | 'range_not_satisfiable'
+  | 'conversion_failed'
   | 'rate_limit_exceeded'
   | 'internal_error'
   | 'service_unavailable';

@@ -144,6 +144,8 @@ export interface PrintOptions {
    * @default true
    */
   javascript?: boolean;
+  /** The name under which the PDF is downloaded. Default: the conversion's id. */
+  filename?: string;
 }
 
 export interface Cookie {

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
 
 const MAX_URL_CHARACTERS = 2048;
+const MAX_FILENAME_CHARACTERS = 200;
 const MAX_TEMPLATE_CHARACTERS = 65_536;
 const closed = { additionalProperties: false } as const;
 
@@ -37,6 +38,10 @@ export const Cookie = Type.Object(
   },
   closed,
 );
+
+/** Neither path separators, controls and line ends, nor what makes a name read backwards. */
+const FILENAME =
+  '^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$';
 
 /** The body of `POST /pdf/`. What a schema cannot say is in `validate.ts`. */
 export const ConversionRequest = Type.Object(
@@ -145,6 +150,15 @@ export const ConversionRequest = Type.Object(
     javascript: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
     ),
+    filename: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_FILENAME_CHARACTERS,
+        pattern: FILENAME,
+        description:
+          'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
+      }),
+    ),
   },
   closed,
 );
@@ -159,6 +173,7 @@ export const CONVERSION_REQUEST_FORMS = {
   margin_bottom: MARGIN_FORM,
   margin_left: MARGIN_FORM,
   'cookies.*.path': 'Must begin with a slash.',
+  filename: 'Must not contain slashes, backslashes, control characters or line ends.',
 } as const;
 
 export type ConversionRequest = Static<typeof ConversionRequest>;

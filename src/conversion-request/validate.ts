@@ -15,12 +15,13 @@ export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' |
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions;
+  /** The name that the PDF is to be downloaded under. */
+  readonly filename?: string;
   /** Content that only the renderer may read. */
   readonly document: RequestDocument;
 }
 
 const check = compile(ConversionRequest, CONVERSION_REQUEST_FORMS);
-const FIELDS = Object.keys(ConversionRequest.properties);
 
 function printOptions(request: ConversionRequest): PrintOptions {
   return {
@@ -48,8 +49,9 @@ function requestDocument(request: ConversionRequest): RequestDocument {
 }
 
 function checkSource(issues: ValidationIssues, body: object): 'html' | 'url' {
-  const html = 'html' in body;
-  if (html === 'url' in body) {
+  const html = 'html' in body && body.html !== null;
+  const url = 'url' in body && body.url !== null;
+  if (html === url) {
     const message = html
       ? 'html and url cannot be combined: give one of them.'
       : 'Either html or url is required.';
@@ -67,9 +69,14 @@ function checkSize(body: object, maxHtmlBytes: number): void {
 }
 
 /** The fields that have their schema's shape, so that the other rules can judge them all the same. */
-function withoutFaulty(body: object, issues: ValidationIssues): ConversionRequest {
-  const names = new Set(FIELDS.filter((name) => !issues.has(name)));
-  return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name)));
+function withoutFaulty(given: ConversionRequest, issues: ValidationIssues): ConversionRequest {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !issues.has(name)));
+}
+
+function checkFilename(issues: ValidationIssues, asked: string): string {
+  const name = asked.trim();
+  if (name === '') issues.add('filename', 'Must not be blank.');
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
 }
 
 function checkHtml(issues: ValidationIssues, html: string): void {
@@ -90,8 +97,7 @@ export function checkConversionRequest(
 ): CheckedRequest {
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
-  check(body, issues);
-  const request = withoutFaulty(body, issues);
+  const request = withoutFaulty(check(body, issues), issues);
   const options = printOptions(request);
   if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {
@@ -108,7 +114,14 @@ export function checkConversionRequest(
   }
   checkMargins(issues, options);
   checkUrlOptions(issues, request, source);
-  return { source, options, document: requestDocument(request) };
+  const filename =
+    request.filename === undefined ? undefined : checkFilename(issues, request.filename);
+  return {
+    source,
+    options,
+    ...(filename === undefined ? {} : { filename }),
+    document: requestDocument(request),
+  };
 }
 
 /** Less than a point of room is none. */

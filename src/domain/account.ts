@@ -80,6 +80,8 @@ export type AccountCommand =
       readonly request: BlobRef;
       readonly requestHmac: string;
       readonly options: PrintOptions;
+      /** Sealed. */
+      readonly filename?: string;
       readonly idempotencyKey?: string;
       readonly now: number;
     }
@@ -171,7 +173,8 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'EndSessions':
       return [{ type: 'SessionsEnded', data: { accountId } }];
     case 'RequestConversion': {
-      const { conversionId, source, request, requestHmac, options, idempotencyKey, now } = command;
+      const { conversionId, source, request, requestHmac, options, filename } = command;
+      const { idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
       if (state.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
       return [
@@ -188,6 +191,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
             request,
             requestHmac,
             options,
+            ...(filename === undefined ? {} : { filename }),
             requestedAt: now,
             ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
           },

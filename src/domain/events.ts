@@ -115,6 +115,8 @@ export const EVENT_SCHEMAS = {
     /** HMAC-SHA-256 of the request, hex, with a key of its conversion: no guess can be tested against it. */
     requestHmac: Sha256,
     options: PrintOptions,
+    /** The name that the PDF is to be downloaded under. */
+    filename: Type.Optional(Sealed),
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),

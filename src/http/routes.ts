@@ -9,9 +9,15 @@ import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import {
   createConversionDoc,
   getConversionDoc,
+  getConversionFileDoc,
   listConversionsDoc,
 } from './resources/conversions.api.ts';
-import { createConversion, getConversion, listConversions } from './resources/conversions.ts';
+import {
+  createConversion,
+  getConversion,
+  getConversionFile,
+  listConversions,
+} from './resources/conversions.ts';
 import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
@@ -49,6 +55,7 @@ export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion, createConversionDoc),
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
+  api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
   api('get', '/account/', 'caller', getAccount, getAccountDoc),

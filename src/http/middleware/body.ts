@@ -131,15 +131,11 @@ function parse(bytes: Buffer): object {
   throw new ServiceError('validation_error', 'The request body must be a JSON object.');
 }
 
-function checked<T extends object>(
-  body: object,
-  check: (body: object, issues: ValidationIssues) => body is T,
-): T {
+function checked<T>(body: object, check: (body: object, issues: ValidationIssues) => T): T {
   const issues = new ValidationIssues();
-  const valid = check(body, issues);
+  const given = check(body, issues);
   issues.throwIfAny();
-  if (!valid) throw new ServiceError('validation_error');
-  return body;
+  return given;
 }
 
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
@@ -190,10 +186,10 @@ export class RequestBodies {
    * The body of a request that carries no document.
    * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
    */
-  readSmall<T extends object>(
+  readSmall<T>(
     ctx: HttpContext,
     { maxBodyBytes }: Config,
-    check: (body: object, issues: ValidationIssues) => body is T,
+    check: (body: object, issues: ValidationIssues) => T,
   ): Promise<T> {
     const maxBytes = Math.min(maxBodyBytes, MAX_SMALL_BODY_BYTES);
     return this.read(

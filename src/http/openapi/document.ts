@@ -55,14 +55,11 @@ function examplesOf(schema: SchemaObject): Readonly<Record<string, unknown>> {
 }
 
 function content({ media, schema, examples }: AnswerDoc): ResponseObject['content'] {
-  if (schema === undefined) return media === undefined ? undefined : { [media]: {} };
+  const other = media === undefined ? {} : { [media]: {} };
+  if (schema === undefined) return media === undefined ? undefined : other;
   const object = schemaObject(schema);
-  return {
-    [media ?? 'application/json']: {
-      schema: object,
-      examples: values(examples ?? examplesOf(object)),
-    },
-  };
+  const json = { schema: object, examples: values(examples ?? examplesOf(object)) };
+  return { 'application/json': json, ...other };
 }
 
 function success(answer: AnswerDoc): ResponseObject {
@@ -159,7 +156,7 @@ Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conve
 
 **Credentials.** An API key in \`X-API-Key\`, or an access token in \`Authorization: Bearer …\`.
 
-**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\`, at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused. Times are ISO 8601 in UTC.
+**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\`, at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused; \`null\` is the same as leaving a field out. Times are ISO 8601 in UTC.
 
 **Errors** have one shape: \`{"error", "message", "details"?}\`. Decide by \`error\`; show \`message\`. Where several fields are wrong, \`details\` names all of them at once.
 

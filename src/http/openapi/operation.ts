@@ -25,7 +25,7 @@ export interface ParameterDoc {
 
 export interface AnswerDoc {
   readonly description: string;
-  /** The body's media type; JSON unless said. Without one and without a schema: no body. */
+  /** The media type of a body that is not JSON. Beside a schema: of one that the client may prefer. */
   readonly media?: string;
   readonly schema?: TSchema;
   /** Name to body; made from the schema unless given. */
@@ -96,6 +96,10 @@ export const HEADERS = {
   'WWW-Authenticate': text('The way to authenticate.', 'Bearer realm="pressledger"'),
   Allow: text('The methods that the resource has.', 'HEAD, GET'),
   'Idempotent-Replayed': text('true where this is the first answer again.', 'true', false),
+  Location: text(
+    'The record of the conversion.',
+    'https://pdf.example.com/api/v1/conversions/conv_06f3k8r1v2w9x4y5z6a7b8c9d0/',
+  ),
   'Preference-Applied': text('The wait that was honoured.', 'wait=30', false),
   'X-Total-Count': count('Items in all pages together.', 42),
   Link: text(
@@ -106,8 +110,8 @@ export const HEADERS = {
   'Accept-Ranges': text('Ranges of bytes can be asked for.', 'bytes'),
   'Content-Range': text('The part that is sent, and the whole size.', 'bytes 0-1023/51200'),
   'Content-Disposition': text(
-    'The file is for saving, under its id.',
-    'attachment; filename="conv_….pdf"',
+    'Save the file, or show it where disposition=inline was asked for; and its name (RFC 6266).',
+    'attachment; filename="Invoice 4711.pdf"',
   ),
 } as const satisfies Readonly<Record<string, HeaderObject>>;
 

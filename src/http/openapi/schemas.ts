@@ -7,7 +7,6 @@ import { Account, LedgerEntry } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
 import {
-  AcceptedConversion,
   CompletedConversion,
   Conversion,
   FailedConversion,
@@ -36,7 +35,6 @@ export const ErrorAnswer = Type.Object(
 const NAMED: Readonly<Record<string, TSchema>> = {
   ConversionRequest,
   Cookie,
-  AcceptedConversion,
   Conversion,
   UnfinishedConversion,
   CompletedConversion,
