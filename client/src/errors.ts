@@ -11,7 +11,6 @@ export type ErrorCode =
   | 'gone'
   | 'payload_too_large'
   | 'unsupported_media_type'
-  | 'conversion_failed'
   | 'range_not_satisfiable'
   | 'conversion_failed'
   | 'rate_limit_exceeded'
