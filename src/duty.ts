@@ -68,12 +68,12 @@ export class Duty implements Running {
       : undefined;
   }
 
-  async stop(): Promise<void> {
+  async stop(hurry?: AbortSignal): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#look);
     // Work that is starting must not outlive its store, nor its lease.
     await this.#changing.catch(() => {});
-    await this.#end();
+    await this.#end(hurry);
   }
 
   #change(step: () => Promise<void>): Promise<void> {
@@ -110,10 +110,10 @@ export class Duty implements Running {
     });
   }
 
-  async #end(): Promise<void> {
+  async #end(hurry?: AbortSignal): Promise<void> {
     const turn = this.#turn;
     this.#turn = undefined;
-    await turn?.work.stop();
+    await turn?.work.stop(hurry);
     await turn?.lease.release();
   }
 
