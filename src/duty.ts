@@ -55,7 +55,7 @@ export class Duty implements Running {
       const { acquire, name, logger } = this.#options;
       const lease = await acquire();
       if (lease) return await this.#begin(lease);
-      logger.info(`another process has ${name}: standing by`);
+      logger.info(`${name} runs in another process; this one takes over when that process ends`);
       this.#standBy();
     });
   }
@@ -101,7 +101,9 @@ export class Duty implements Running {
   #leave(turn: Turn): void {
     if (this.#turn !== turn || this.#stopped) return;
     const { logger, name } = this.#options;
-    logger.warn(`the right to ${name} is lost: standing by`);
+    logger.warn(
+      `${name} stops here: another process may run it now; this one takes over after that`,
+    );
     void this.#change(async () => {
       await this.#end().catch((error: unknown) =>
         logger.error({ err: error }, `${name} did not end well`),
@@ -134,13 +136,16 @@ export class Duty implements Running {
       lease = await acquire();
     } catch (error) {
       // Whoever is on duty may still be at work; what is missing is said by who cannot be reached.
-      logger.warn({ err: error }, `whether ${name} is free cannot be seen`);
+      logger.warn(
+        { err: error },
+        `no answer on whether another process runs ${name}; the next check is soon`,
+      );
       return this.#standBy();
     }
     if (!lease) return this.#standBy();
     try {
       this.#missing = `${name} is starting`;
-      logger.info(`the process that had ${name} has gone: taking over`);
+      logger.info(`the process that ran ${name} has ended; this one takes over`);
       await this.#begin(lease);
     } catch (error) {
       logger.error({ err: error }, `${name} does not start`);

@@ -85,7 +85,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const { product, path, sandboxed, sandboxNote } = pool.chrome;
   logger.info(
     { chrome: product, path, source: found.source, sandboxed, sandboxNote, concurrency },
-    `rendering with ${product}, sandbox ${sandboxed ? 'on' : `off: ${sandboxNote}`}`,
+    `${product} renders, ${sandboxed ? 'in its sandbox' : `without its sandbox: ${sandboxNote}`}`,
   );
   if (allowPrivateNetwork) {
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
