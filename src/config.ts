@@ -9,6 +9,7 @@ import {
   key32,
   oneOf,
   origin,
+  origins,
   type Parse,
   ports,
   text,
@@ -141,6 +142,13 @@ export const SETTINGS = {
   rateLimitPro: rateLimit('RATE_LIMIT_PRO', 100, 'account on plan pro'),
   rateLimitAnonymous: rateLimit('RATE_LIMIT_ANONYMOUS', 30, 'address without a credential'),
   trustProxy: setting('TRUST_PROXY', boolean, () => false, 'whether X-Forwarded-For counts', API),
+  corsOrigins: setting(
+    'CORS_ORIGINS',
+    origins,
+    () => [],
+    'origins whose pages may call the API, separated by commas; *: all',
+    { ...API, unset: 'none' },
+  ),
   fileUrlTtlSeconds: setting(
     'FILE_URL_TTL_SECONDS',
     integer(1, 31_536_000),

@@ -62,7 +62,8 @@ export interface Core extends AccountDependencies {
 
 /** Work that goes on in this process until it is stopped. */
 export interface Running {
-  stop(): Promise<void>;
+  /** @param hurry aborted when what is under way is to be put back, not to be ended */
+  stop(hurry?: AbortSignal): Promise<void>;
 }
 
 export interface RunningService extends Running {

@@ -55,7 +55,7 @@ export class Duty implements Running {
       const { acquire, name, logger } = this.#options;
       const lease = await acquire();
       if (lease) return await this.#begin(lease);
-      logger.info(`another process has ${name}: standing by`);
+      logger.info(`${name} runs in another process; this one takes over when that process ends`);
       this.#standBy();
     });
   }
@@ -68,12 +68,12 @@ export class Duty implements Running {
       : undefined;
   }
 
-  async stop(): Promise<void> {
+  async stop(hurry?: AbortSignal): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#look);
     // Work that is starting must not outlive its store, nor its lease.
     await this.#changing.catch(() => {});
-    await this.#end();
+    await this.#end(hurry);
   }
 
   #change(step: () => Promise<void>): Promise<void> {
@@ -101,7 +101,9 @@ export class Duty implements Running {
   #leave(turn: Turn): void {
     if (this.#turn !== turn || this.#stopped) return;
     const { logger, name } = this.#options;
-    logger.warn(`the right to ${name} is lost: standing by`);
+    logger.warn(
+      `${name} stops here: another process may run it now; this one takes over after that`,
+    );
     void this.#change(async () => {
       await this.#end().catch((error: unknown) =>
         logger.error({ err: error }, `${name} did not end well`),
@@ -110,10 +112,10 @@ export class Duty implements Running {
     });
   }
 
-  async #end(): Promise<void> {
+  async #end(hurry?: AbortSignal): Promise<void> {
     const turn = this.#turn;
     this.#turn = undefined;
-    await turn?.work.stop();
+    await turn?.work.stop(hurry);
     await turn?.lease.release();
   }
 
@@ -134,13 +136,16 @@ export class Duty implements Running {
       lease = await acquire();
     } catch (error) {
       // Whoever is on duty may still be at work; what is missing is said by who cannot be reached.
-      logger.warn({ err: error }, `whether ${name} is free cannot be seen`);
+      logger.warn(
+        { err: error },
+        `no answer on whether another process runs ${name}; the next check is soon`,
+      );
       return this.#standBy();
     }
     if (!lease) return this.#standBy();
     try {
       this.#missing = `${name} is starting`;
-      logger.info(`the process that had ${name} has gone: taking over`);
+      logger.info(`the process that ran ${name} has ended; this one takes over`);
       await this.#begin(lease);
     } catch (error) {
       logger.error({ err: error }, `${name} does not start`);

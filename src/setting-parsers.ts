@@ -52,6 +52,14 @@ export const origin: Parse<string> = (value) => {
     : refuse(value, 'an http or https origin such as https://pdf.example.com');
 };
 
+/** The pages that may call the API. `*` beside others would make them meaningless. */
+export const origins: Parse<readonly string[]> = (value) => {
+  const each = value.split(',').map((part) => part.trim());
+  return each.length === 1 && each[0] === '*'
+    ? each
+    : each.filter((part) => part !== '').map((part) => origin(part));
+};
+
 export const ports: Parse<readonly number[]> = (value) =>
   value
     .split(',')

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { shutdownSignal } from './start.ts';
+import { shutdownSignals } from './start.ts';
 
 export const renderer: Command = {
   name: 'renderer',
@@ -9,14 +9,14 @@ export const renderer: Command = {
   positionals: {},
   options: {},
   run: async (_, { startRenderer, output }) => {
-    const stop = shutdownSignal(output);
+    const { stop, hurry } = shutdownSignals();
     const node = await startRenderer();
     try {
       output.json({ health_url: node.healthUrl });
       output.line(`Pressledger's renderer is ready; its health is at ${node.healthUrl}/readyz`);
       await stop;
     } finally {
-      await node.stop();
+      await node.stop(hurry);
     }
   },
 };

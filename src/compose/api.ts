@@ -44,5 +44,5 @@ export async function startApi(
       readiness,
     }),
   );
-  return { publicUrl, port: server.port, stop: () => server.close() };
+  return { publicUrl, port: server.port, stop: (hurry) => server.close(hurry) };
 }

@@ -34,12 +34,12 @@ export class FeedingAndRendering implements Part {
     return this.#duty.missing() ?? (ready ? undefined : (reason ?? 'the renderer is starting'));
   }
 
-  async stop(): Promise<void> {
+  async stop(hurry?: AbortSignal): Promise<void> {
     this.#stopped = true;
     await this.#starting?.catch(() => {});
     const rendering = this.#rendering;
     // The renderer first: what it still finishes can be recorded here.
-    if (rendering) await endNode(this.#core.config, rendering.node, rendering.queue);
+    if (rendering) await endNode(this.#core.config, rendering, hurry);
     await this.#duty.stop();
   }
 

@@ -76,11 +76,11 @@ export async function startNode(
  */
 export async function endNode(
   { renderTimeoutMs }: Config,
-  node: RendererNode,
-  queue: RenderQueue,
+  { node, queue }: { readonly node: RendererNode; readonly queue: RenderQueue },
+  hurry: AbortSignal | undefined,
 ): Promise<void> {
   const giveUp = setTimeout(() => void queue.close(), renderTimeoutMs + LAST_REPORTS_MS);
-  await node.stop();
+  await node.stop(hurry);
   clearTimeout(giveUp);
   await queue.close();
 }
@@ -113,10 +113,10 @@ async function startFeedingAndRendering(core: Core): Promise<DutyWork> {
     const node = await startNode(core, queue);
     return {
       ready: () => node.ready(),
-      stop: async () => {
+      stop: async (hurry) => {
         await managers.stopDispatch();
         // The renderer first: what it still finishes is reported to managers that run.
-        await endNode(core.config, node, queue);
+        await endNode(core.config, { node, queue }, hurry);
         await managers.stop();
       },
     };

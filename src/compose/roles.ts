@@ -55,11 +55,11 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
       server.serve(createHealthApp({ logger, readiness }));
       return {
         healthUrl: `http://${config.host}:${server.port}`,
-        stop: async () => {
+        stop: async (hurry) => {
           logger.info('stopping');
           // Until the last job has ended, an orchestrator may ask how it is.
-          await endNode(config, node, queue);
-          await server.close();
+          await endNode(config, { node, queue }, hurry);
+          await server.close(hurry);
           await adapters.close();
           logger.info('stopped');
         },
@@ -102,10 +102,10 @@ async function serve(
         // Last of all: a start that fails must not open an account whose secrets nobody has seen.
         .then(() => openFirstAccount(core, config)),
       ended: core.runner.ended,
-      stop: async () => {
+      stop: async (hurry) => {
         logger.info('stopping');
-        await api.stop();
-        await part.stop();
+        await api.stop(hurry);
+        await part.stop(hurry);
         await core.close();
         logger.info('stopped');
       },

@@ -37,7 +37,7 @@ import {
   readyz,
 } from './resources/service.ts';
 
-const BASE_PATH = '/api/v1';
+export const BASE_PATH = '/api/v1';
 
 type Handler = Route['handler'];
 type Doc = Route['doc'];

@@ -53,8 +53,8 @@ export interface HttpServer {
   readonly port: number;
   /** Lets requests reach the application; until then they are told to come again. */
   serve(app: HttpApp): void;
-  /** Accepts nothing more, lets answers under way end, at most 10 seconds. */
-  close(): Promise<void>;
+  /** Accepts nothing more, lets answers under way end: at most 10 seconds, and not after `hurry`. */
+  close(hurry?: AbortSignal): Promise<void>;
 }
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
@@ -240,13 +240,16 @@ export async function listen({
     serve(next) {
       app = next;
     },
-    async close() {
+    async close(hurry) {
       const { promise, resolve } = Promise.withResolvers<void>();
       closing = true;
       server.close(() => resolve());
       app.endWaiting();
       connections.endQuiet();
-      const drained = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      const endAll = (): void => server.closeAllConnections();
+      const drained = setTimeout(endAll, DRAIN_MS);
+      hurry?.addEventListener('abort', endAll);
+      if (hurry?.aborted === true) endAll();
       await promise;
       clearTimeout(drained);
     },

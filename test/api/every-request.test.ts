@@ -58,11 +58,15 @@ void test('routes', async (t) => {
   const api = await startApi(t);
   const { key } = await api.newAccount();
   const cases: [string, string, object, RegExp?][] = [
-    ['GET', '/', { status: 404, error: 'not_found' }],
+    ['POST', '/', { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/nothing/`, { status: 404, error: 'not_found' }],
     ['POST', `${BASE}/pdf`, { status: 404, error: 'not_found' }, /\/api\/v1\/pdf\//],
     ['GET', `${BASE}/conversions/x`, { status: 404, error: 'not_found' }, /conversions\/x\//],
-    ['GET', '/healthz/', { status: 404, error: 'not_found' }],
+    ['GET', '/healthz/', { status: 404, error: 'not_found' }, /mean \/healthz\?/],
+    ['GET', '/openapi.yaml', { status: 404, error: 'not_found' }, /mean \/openapi\.json\?/],
+    ['POST', '/pdf', { status: 404, error: 'not_found' }, /mean \/api\/v1\/pdf\/\?/],
+    ['GET', '/account/', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?/],
+    ['GET', '/metrics', { status: 404, error: 'not_found' }, /described at \/docs\./],
     ['GET', LIST.toUpperCase(), { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
     ['PUT', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
@@ -81,6 +85,22 @@ void test('routes', async (t) => {
   t.equal((await api.call('GET', `${BASE}/pdf/`)).headers.get('allow'), 'POST');
   t.equal((await api.call('POST', LIST)).headers.get('allow'), 'HEAD, GET');
   t.equal((await api.call('HEAD', LIST, { key })).status, 200);
+});
+
+void test('a browser that comes to the door is led to the documentation', async (t) => {
+  const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '7' } });
+  const open = async (path: string, method = 'GET') =>
+    await fetch(api.origin + path, { method, redirect: 'manual' });
+  for (const path of ['/', '/docs/']) {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await open(path, method);
+      t.match([answer.status, answer.headers.get('location')], [302, '/docs']);
+      t.strictSame(shown(answer).slice(0, 2), ['7', '7'], 'nothing is counted');
+    }
+  }
+  const icon = await open('/favicon.ico');
+  t.equal(icon.status, 204);
+  t.match(icon.headers.get('cache-control'), /max-age=/);
 });
 
 void test('a credential tried where there is nothing to ask for counts like any other', async (t) => {

@@ -50,7 +50,7 @@ for (const kind of KINDS) {
     const deployment = await Nodes.start(t, on);
     const [one, renderer] = [await deployment.api(), await deployment.renderer()];
     const other = await deployment.api();
-    t.match(other.output.stderr, /standing by/);
+    t.match(other.output.stderr, /takes over when that process ends/);
     t.notMatch(other.output.stdout, /API key/, 'the first account is opened once');
     const { apiKey } = one.firstStart;
     for (const [asked, shown] of [

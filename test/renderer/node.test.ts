@@ -12,6 +12,7 @@ import type { Consumer, Delivery } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';
 import { openPdf } from '../support/pdf.ts';
+import { descendants } from '../support/processes.ts';
 import { hold } from '../support/render-queue.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 import { accountId, CONTENT_KEY, OPTIONS } from '../support/samples.ts';
@@ -147,6 +148,27 @@ void test('a stop leaves what has not begun to others, and ends what has', async
   t.match(await ended(rendering), { kind: 'completed', attempt: 1 });
   await stopped;
   t.equal(reports.length, 2, 'nothing was said of the one that waited');
+});
+
+void test('a stop in a hurry puts back what has begun, and leaves no Chrome', async (t) => {
+  const { node, queue, offer, reports, chromes, tempDir } = await startNode(t);
+  const id = await offer({ html: '<p>begun</p>', wait_for: { delay_ms: 9_000 } });
+  await eventually('a start', () => reports.length === 1 || undefined, 10_000);
+  const [chrome] = await chromes();
+  const hurry = new AbortController();
+  const stopped = node.stop(hurry.signal);
+  hurry.abort();
+  const { job } = await hold(queue, 1).delivery(0);
+  t.match(job, { conversionId: id, attempt: 1 });
+  t.strictSame(
+    reports.map(({ kind }) => kind),
+    ['started', 'requeued'],
+  );
+  await stopped;
+  t.same(await readdir(tempDir), []);
+  // Its thread has ended and waits for it no more: it may be a zombie, which is not alive.
+  const runs = (): boolean => descendants(process.pid).some(({ pid }) => pid === chrome?.pid);
+  await eventually('the end of its Chrome', () => !runs() || undefined, 5_000);
 });
 
 void test('a stop puts back what waits for a blob store that is away', async (t) => {

@@ -142,6 +142,19 @@ const SETTINGS: readonly {
     bad: ['yes', 'TRUE', '2'],
   },
   {
+    key: 'corsOrigins',
+    name: 'CORS_ORIGINS',
+    unset: [],
+    good: {
+      '*': ['*'],
+      'https://app.example.com, http://localhost:3000/,': [
+        'https://app.example.com',
+        'http://localhost:3000',
+      ],
+    },
+    bad: ['app.example.com', 'https://app.example.com/path', '*,https://app.example.com', 'null'],
+  },
+  {
     key: 'fileUrlTtlSeconds',
     name: 'FILE_URL_TTL_SECONDS',
     unset: 3600,
