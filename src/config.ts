@@ -1,5 +1,6 @@
 /** Environment → one validated, frozen object. The only file that reads settings. */
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { nearest } from './nearest.ts';
 import {
@@ -272,9 +273,18 @@ export function readConfig(env: Environment): Config {
 export interface ClientConfig {
   readonly server: string | undefined;
   readonly apiKey: string | undefined;
+  /** The file in which `pressledger login` keeps both. */
+  readonly loginFile: string;
 }
 
 export function readClientConfig(env: Environment): ClientConfig {
   const [apiKey] = CLIENT_KEYS.map((name) => env[name]).filter((value) => value);
-  return { server: env[CLIENT_SERVER] || undefined, apiKey };
+  // The XDG specification has a relative path ignored.
+  const { XDG_CONFIG_HOME: named = '' } = env;
+  const configDir = isAbsolute(named) ? named : join(homedir(), '.config');
+  return {
+    server: env[CLIENT_SERVER] || undefined,
+    apiKey,
+    loginFile: join(configDir, 'pressledger', 'login.json'),
+  };
 }

@@ -4,8 +4,9 @@ import { shutdownSignals } from './start.ts';
 export const renderer: Command = {
   name: 'renderer',
   usage: '',
-  summary: 'Run a renderer node: it takes jobs from NATS_URL and says how it is.',
+  summary: 'Run a renderer node, which takes jobs from NATS_URL.',
   role: 'renderer',
+  examples: ['renderer'],
   positionals: {},
   options: {},
   run: async (_, { startRenderer, output }) => {

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { type Config, ConfigError, readClientConfig, readConfig } from '../../src/config.ts';
@@ -312,11 +313,17 @@ void test('an unknown name with the prefix stops the start', (t) => {
 void test('the environment of a client never stops a service', (t) => {
   const env = { PRESSLEDGER_SERVER: 'https://a', PRESSLEDGER_API_KEY: 'k', PRESSLEDGER_KEY: 'l' };
   t.strictSame(readConfig(env), readConfig({}));
-  t.strictSame(readClientConfig(env), { server: 'https://a', apiKey: 'k' });
+  t.strictSame(readClientConfig({ ...env, XDG_CONFIG_HOME: '/home/ann/.conf' }), {
+    server: 'https://a',
+    apiKey: 'k',
+    loginFile: '/home/ann/.conf/pressledger/login.json',
+  });
   t.equal(readClientConfig({ PRESSLEDGER_KEY: 'l' }).apiKey, 'l');
-  t.strictSame(readClientConfig({ PRESSLEDGER_SERVER: '', PRESSLEDGER_API_KEY: '' }), {
+  const empty = { PRESSLEDGER_SERVER: '', PRESSLEDGER_API_KEY: '', XDG_CONFIG_HOME: 'relative' };
+  t.strictSame(readClientConfig(empty), {
     server: undefined,
     apiKey: undefined,
+    loginFile: join(homedir(), '.config/pressledger/login.json'),
   });
   t.throws(() => readConfig({ PRESSLEDGER_API_KYE: 'k' }), /Did you mean PRESSLEDGER_API_KEY\?/);
   t.end();
