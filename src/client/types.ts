@@ -3,6 +3,8 @@
 /** Either `html` or `url` is required. */
 export interface ConversionOptions {
   html?: string;
+  /** The files beside `html`: relative name to content in base64; at most 200. */
+  files?: Record<string, string>;
   /** http or https, at most 2,048 characters. */
   url?: string;
   /** Default: A4. */

@@ -6,6 +6,7 @@ import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors.ts';
 import { refusalOfUrl } from '../renderer/egress/policy.ts';
 import { compile, type ValidationIssues } from '../validation.ts';
+import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -42,8 +43,19 @@ function printOptions(request: ConversionRequest): PrintOptions {
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {
-  const { html, url, header_html, footer_html, wait_for, metadata, headers, cookies } = request;
-  const parts = { html, url, header_html, footer_html, wait_for, metadata, headers, cookies };
+  const { html, files, url, header_html, footer_html, wait_for, metadata, headers, cookies } =
+    request;
+  const parts = {
+    html,
+    files,
+    url,
+    header_html,
+    footer_html,
+    wait_for,
+    metadata,
+    headers,
+    cookies,
+  };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
 
@@ -81,13 +93,16 @@ function checkHtml(issues: ValidationIssues, html: string): void {
 
 /**
  * Adds to `issues` all that is wrong with the body; what comes back is to be used only if nothing was.
+ * @param sent the JSON object or `FormBody`
  * @throws {ServiceError} `payload_too_large` where the HTML alone is too large
  */
 export function checkConversionRequest(
-  body: object,
+  sent: object,
   issues: ValidationIssues,
   rules: RequestRules,
 ): CheckedRequest {
+  const body =
+    sent instanceof FormBody ? bodyOfForm(sent, ConversionRequest.properties, issues) : sent;
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
   check(body, issues);
@@ -108,6 +123,7 @@ export function checkConversionRequest(
   }
   checkMargins(issues, options);
   checkUrlOptions(issues, request, source);
+  if (request.files !== undefined) checkFiles(issues, request.files, source);
   return { source, options, document: requestDocument(request) };
 }
 
