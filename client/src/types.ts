@@ -9,6 +9,11 @@ export interface HtmlSource {
    * @example '<h1>Invoice 4711</h1>'
    */
   html: string;
+  /**
+   * The files that the page refers to: relative name to content in base64, at most 200.
+   * @example { 'style.css': 'cHtjb2xvcjpyZWR9' }
+   */
+  files?: Readonly<Record<string, string>>;
   url?: never;
 }
 
@@ -19,6 +24,7 @@ export interface UrlSource {
    */
   url: string;
   html?: never;
+  files?: never;
 }
 
 /**

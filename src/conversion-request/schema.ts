@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
+import { MAX_FILES } from './files.ts';
 
 const MAX_URL_CHARACTERS = 2048;
 const MAX_FILENAME_CHARACTERS = 200;
@@ -53,6 +54,13 @@ export const ConversionRequest = Type.Object(
       Type.String({
         maxLength: MAX_URL_CHARACTERS,
         description: 'The address of the page to print, http or https.',
+      }),
+    ),
+    files: Type.Optional(
+      Type.Record(Type.String(), Type.String({ contentEncoding: 'base64' }), {
+        maxProperties: MAX_FILES,
+        description:
+          'Files that html refers to by relative URLs, such as style.css or img/logo.png: the name to the content in base64. With html only.',
       }),
     ),
     page_size: Type.Optional(
@@ -157,6 +165,34 @@ export const ConversionRequest = Type.Object(
         pattern: FILENAME,
         description:
           'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
+      }),
+    ),
+  },
+  closed,
+);
+
+/** What a form can hold is text: lists and objects are JSON. */
+const InForm = (schema: TSchema): TSchema =>
+  Type.IsArray(schema) || Type.IsObject(schema) || Type.IsRecord(schema)
+    ? Type.Optional(
+        Type.String({
+          description: 'The field of that name in JSON.',
+          contentMediaType: 'application/json',
+        }),
+      )
+    : schema;
+
+/** The body of `POST /pdf/` as a form, for the OpenAPI document: `files.ts` makes JSON of it. */
+export const ConversionForm = Type.Object(
+  {
+    ...Object.fromEntries(
+      Object.entries(ConversionRequest.properties).map(([name, schema]) => [name, InForm(schema)]),
+    ),
+    files: Type.Optional(
+      Type.Array(Type.String({ format: 'binary' }), {
+        maxItems: MAX_FILES + 1,
+        description:
+          'The page, with the file name index.html, and the files that it refers to by relative URLs, with these as file names, such as img/logo.png.',
       }),
     ),
   },

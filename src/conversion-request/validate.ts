@@ -6,6 +6,7 @@ import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors.ts';
 import { refusalOfUrl } from '../renderer/egress/policy.ts';
 import { compile, type ValidationIssues } from '../validation.ts';
+import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -43,8 +44,19 @@ function printOptions(request: ConversionRequest): PrintOptions {
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {
-  const { html, url, header_html, footer_html, wait_for, metadata, headers, cookies } = request;
-  const parts = { html, url, header_html, footer_html, wait_for, metadata, headers, cookies };
+  const { html, files, url, header_html, footer_html, wait_for, metadata, headers, cookies } =
+    request;
+  const parts = {
+    html,
+    files,
+    url,
+    header_html,
+    footer_html,
+    wait_for,
+    metadata,
+    headers,
+    cookies,
+  };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
 
@@ -88,13 +100,16 @@ function checkHtml(issues: ValidationIssues, html: string): void {
 
 /**
  * Adds to `issues` all that is wrong with the body; what comes back is to be used only if nothing was.
+ * @param sent the JSON object or `FormBody`
  * @throws {ServiceError} `payload_too_large` where the HTML alone is too large
  */
 export function checkConversionRequest(
-  body: object,
+  sent: object,
   issues: ValidationIssues,
   rules: RequestRules,
 ): CheckedRequest {
+  const body =
+    sent instanceof FormBody ? bodyOfForm(sent, ConversionRequest.properties, issues) : sent;
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
   const request = withoutFaulty(check(body, issues), issues);
@@ -114,6 +129,7 @@ export function checkConversionRequest(
   }
   checkMargins(issues, options);
   checkUrlOptions(issues, request, source);
+  if (request.files !== undefined) checkFiles(issues, request.files, source);
   const filename =
     request.filename === undefined ? undefined : checkFilename(issues, request.filename);
   return {

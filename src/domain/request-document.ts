@@ -4,6 +4,8 @@
  */
 export interface RequestDocument {
   readonly html?: string;
+  /** The files that are served to `html` beside it: relative name to content in base64. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly url?: string;
   readonly header_html?: string;
   readonly footer_html?: string;

@@ -31,7 +31,7 @@ type Same<A, B> = [Shape<A>, Shape<B>] extends [Shape<B>, Shape<A>] ? true : fal
 type Holds<T extends true> = T;
 
 export type Held = [
-  Holds<Same<client.PrintOptions, Omit<ConversionRequest, 'html' | 'url'>>>,
+  Holds<Same<client.PrintOptions, Omit<ConversionRequest, 'html' | 'url' | 'files'>>>,
   Holds<client.ConversionOptions extends ConversionRequest ? true : false>,
   Holds<Same<client.AcceptedConversion, Static<typeof AcceptedConversion>>>,
   Holds<Same<client.UnfinishedConversion, Static<typeof UnfinishedConversion>>>,

@@ -49,6 +49,8 @@ export interface OperationDoc {
   readonly parameters?: readonly ParameterDoc[];
   readonly body?: {
     readonly schema: TSchema;
+    /** The same as `multipart/form-data`, where that is taken too. */
+    readonly form?: TSchema;
     readonly examples: Readonly<Record<string, object>>;
   };
   /** Status to answer: the successes. */

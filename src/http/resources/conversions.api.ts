@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES } from '../../../projections/conversions.ts';
-import { ConversionRequest } from '../../conversion-request/schema.ts';
+import { ConversionForm, ConversionRequest } from '../../conversion-request/schema.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
@@ -87,7 +87,7 @@ export const createConversionDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'Ask for a PDF of HTML or of a URL',
   description:
-    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`. Or get the PDF by this one request: with `Prefer: wait=30` and `Accept: application/pdf`.',
+    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`. Or get the PDF by this one request: with `Prefer: wait=30` and `Accept: application/pdf`. A page with style sheets, images, fonts or scripts of its own is sent with `files`, or as a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
   parameters: [
     {
       name: 'Idempotency-Key',
@@ -106,8 +106,13 @@ export const createConversionDoc: OperationDoc = {
   ],
   body: {
     schema: ConversionRequest,
+    form: ConversionForm,
     examples: {
       html: { html: '<h1>Invoice 4711</h1>', page_size: 'A4' },
+      files: {
+        html: '<link rel="stylesheet" href="style.css"><h1>Invoice 4711</h1>',
+        files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
+      },
       url: { url: 'https://example.com/', landscape: true, print_background: true },
       options: {
         html: '<h1>Report</h1><h2>Figures</h2>',

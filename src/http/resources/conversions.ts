@@ -144,6 +144,7 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
       (body) => parseRequest(ctx, deps, body),
       async (request) =>
         requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
+      { forms: true },
     );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
     const record = new URL(`../conversions/${conversionId}/`, deps.publicUrl + ctx.path);
