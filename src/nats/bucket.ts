@@ -2,9 +2,11 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { within } from '../within.ts';
+import { nameIn } from './address.ts';
 import type { NatsLink } from './connection.ts';
 
 export interface BucketOptions {
+  /** Its name in the namespace of the connection. */
   readonly name: string;
   /** An entry that was not written for so long is gone; 0: it stays. */
   readonly maxAgeMs: number;
@@ -24,12 +26,15 @@ const CLIENT_MS = 10_000;
 const SET_UP_MS = 5000;
 
 /** The subjects that a user of that bucket must be allowed to publish to. */
-export const bucketPermissions = (name: string): string[] => [
-  `$JS.API.STREAM.INFO.KV_${name}`,
-  `$JS.API.STREAM.CREATE.KV_${name}`,
-  `$JS.API.STREAM.MSG.GET.KV_${name}`,
-  `$KV.${name}.>`,
-];
+export function bucketPermissions(namespace: string, name: string): string[] {
+  const bucket = nameIn(namespace, name);
+  return [
+    `$JS.API.STREAM.INFO.KV_${bucket}`,
+    `$JS.API.STREAM.CREATE.KV_${bucket}`,
+    `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
+    `$KV.${bucket}.>`,
+  ];
+}
 
 /** It is made anew, empty, whenever it is missing. */
 export class Bucket {
@@ -86,7 +91,7 @@ export class Bucket {
   #open(): Promise<KV> {
     const { name, maxAgeMs, storage } = this.#options;
     this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: CLIENT_MS })).create(
-      name,
+      nameIn(this.#link.namespace, name),
       {
         ttl: maxAgeMs,
         storage,

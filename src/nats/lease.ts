@@ -23,11 +23,12 @@ export interface NatsLeaseOptions {
 }
 
 const KEEP_MS = 10_000;
-const bucketName = (name: string): string => `PRESSLEDGER_LEASE_${name}`;
+const bucketName = (name: string): string => `LEASE_${name}`;
 const KEY = 'holder';
 
 /** The subjects that a node that may hold it must be allowed to publish to. */
-export const leasePermissions = (name: string): string[] => bucketPermissions(bucketName(name));
+export const leasePermissions = (namespace: string, name: string): string[] =>
+  bucketPermissions(namespace, bucketName(name));
 
 export class NatsLease {
   readonly #options: NatsLeaseOptions;

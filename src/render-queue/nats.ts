@@ -66,7 +66,7 @@ export class NatsRenderQueue implements RenderQueue {
     if (side === 'renderer')
       return new NatsRenderQueue(options, { hands, offers: undefined, sender });
     const manager = await jetstreamManager(link.connection, { checkAPI: false });
-    await ensureJobs(manager, ackWaitMs);
+    await ensureJobs(manager, link.namespace, ackWaitMs);
     const client = jetstream(link.connection);
     const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs, carry });
     return new NatsRenderQueue(options, { hands, offers, sender });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { LOG_PERMISSIONS, NatsLog } from '../../src/compose/adapters/nats-log.ts';
+import { logPermissions, NatsLog } from '../../src/compose/adapters/nats-log.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
@@ -83,7 +83,7 @@ async function startNode(t: Test, url: string, store: EventStore) {
 async function entryOf(t: Test, url: string) {
   const link = await connect(t, url);
   const kept = { maxAgeMs: 0, storage: 'file', answerMs: 3000 } as const;
-  const bucket = new Bucket(link, { name: 'PRESSLEDGER_LOG', ...kept });
+  const bucket = new Bucket(link, { name: 'LOG', ...kept });
   return {
     bucket,
     claimed: () =>
@@ -198,7 +198,11 @@ for (const { name, options, open } of LOGS) {
 }
 
 void test('a node needs no more than its permissions', async (t) => {
-  const allowed = ['$JS.API.INFO', ...LOG_PERMISSIONS, ...leasePermissions('LEAD')];
+  const allowed = [
+    '$JS.API.INFO',
+    ...logPermissions('pressledger'),
+    ...leasePermissions('pressledger', 'LEAD'),
+  ];
   const { url } = await startNatsServer(t, {
     config: `authorization { users: [{ user: api, password: a, permissions: {
       publish: ${JSON.stringify(allowed)}, subscribe: "_INBOX.>" } }] }`,

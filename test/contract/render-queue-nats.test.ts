@@ -6,7 +6,7 @@ import type { BlobRef } from '../../src/domain/events.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { startNatsServer } from '../support/nats-server.ts';
-import { drain, renderJob } from '../support/render-queue.ts';
+import { completedReport, drain, renderJob } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
 import { runRenderQueueContract } from './render-queue-contract.ts';
 
@@ -20,6 +20,31 @@ runRenderQueueContract({
     t.teardown(() => link.close());
     return await NatsRenderQueue.open({ link, logger, side: 'both' });
   },
+});
+
+void test('deployments on one server keep to their own jobs and reports', async (t) => {
+  const { url } = await startNatsServer(t);
+  const open = async (namespace: string): Promise<NatsRenderQueue> => {
+    const link = await connectToNats(`${url}?namespace=${namespace}`, { name: 'test', logger });
+    const queue = await NatsRenderQueue.open({ link, logger, side: 'both' });
+    t.teardown(async () => {
+      await queue.close();
+      await link.close();
+    });
+    return queue;
+  };
+  const queues = [await open('one'), await open('two')];
+  const reported = queues.map((): string[] => []);
+  for (const [n, queue] of queues.entries()) {
+    queue.reports(async ({ conversionId: id }) => void reported[n]?.push(id));
+    await queue.offer(renderJob(n));
+  }
+  for (const [n, queue] of queues.entries()) {
+    t.strictSame(await drain(queue, 1), [renderJob(n)]);
+    await queue.report(completedReport(n));
+  }
+  t.strictSame(reported, [[conversionId(0)], [conversionId(1)]]);
+  for (const queue of queues) t.equal(queue.waiting(), 0);
 });
 
 void test('a request that renderers cannot read goes along with its job', async (t) => {

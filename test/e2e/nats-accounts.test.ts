@@ -11,7 +11,7 @@ import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
 import type { ObjectContent } from '../../src/blob-store/objects.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { JOBS, PERMISSIONS, REPORTS } from '../../src/render-queue/nats-streams.ts';
+import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats-streams.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
@@ -22,6 +22,10 @@ import { RendererProcess, Service } from '../support/service.ts';
 const ACCOUNTS = readFileSync(new URL('../../deploy/nats-accounts.conf', import.meta.url), 'utf8');
 /** As docker-compose.yml passes them; without the quotes of its own the second would be a number. */
 const PASSWORDS = { NATS_API_PASSWORD: '"a1b2"', NATS_RENDERER_PASSWORD: '"0123456789"' };
+
+/** The names in that file. */
+const NAMESPACE = 'pressledger';
+const JOBS = jobsStream(NAMESPACE);
 
 const logger = pino({ level: 'silent' });
 
@@ -35,7 +39,7 @@ async function startServer(t: Test) {
 }
 
 async function connectAs(t: Test, side: 'api' | 'renderer', url: string) {
-  const { inboxPrefix } = PERMISSIONS[side];
+  const { inboxPrefix } = permissionsOf(NAMESPACE)[side];
   const link = await connectToNats(url, { name: side, logger, inboxPrefix });
   t.teardown(() => link.close());
   return link;
@@ -126,7 +130,7 @@ function attack(connection: NatsConnection): void {
   // An answer that is sent to a stream's subject would be stored there.
   for (const reply of ['$KV.keyring.account', 'pressledger.jobs.forged']) {
     connection.publish('$JS.API.INFO', '', { reply });
-    connection.publish(REPORTS, 'no report', { reply });
+    connection.publish(reportSubject(NAMESPACE), 'no report', { reply });
     connection.publish('$JS.API.STREAM.INFO.OBJ_pressledger-blobs', '', { reply });
     connection.publish('$JS.API.DIRECT.GET.OBJ_pressledger-blobs', '{"seq":1}', { reply });
   }

@@ -3,7 +3,7 @@
 import { BlockList } from 'node:net';
 import { test } from 'tap';
 import { readConfig } from '../../src/config.ts';
-import { JOBS, RENDERERS } from '../../src/render-queue/nats-streams.ts';
+import { jobsStream, RENDERERS } from '../../src/render-queue/nats-streams.ts';
 import { isPublicAddress } from '../../src/renderer/egress/policy.ts';
 import {
   type Container,
@@ -111,7 +111,11 @@ void test('KEDA watches the queue that renderers take from', (t) => {
     triggers: [
       {
         type: 'nats-jetstream',
-        metadata: { stream: JOBS, consumer: RENDERERS, lagThreshold: String(renderConcurrency) },
+        metadata: {
+          stream: jobsStream('pressledger'),
+          consumer: RENDERERS,
+          lagThreshold: String(renderConcurrency),
+        },
       },
     ],
   });

@@ -61,7 +61,8 @@ async function openObjects(
 ) {
   if (url === 'nats:') {
     const { NatsObjects } = await import('../../blob-store/nats-objects.ts');
-    return new NatsObjects(demandNats(nats).connection);
+    const { connection, namespace } = demandNats(nats);
+    return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
   }
   if (!url.startsWith('s3://')) {
     throw new ConfigError('BLOB_STORE_URL must be nats: or s3://bucket?region=…&endpoint=….');

@@ -49,9 +49,9 @@ async function openKeyRecords(
 ) {
   if (url === 'nats:') {
     const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../../keyring/nats-records.ts');
-    const { connection } = demandNats(nats);
+    const { connection, namespace } = demandNats(nats);
     return {
-      records: await NatsKeyRecords.open(connection, { create }),
+      records: await NatsKeyRecords.open(connection, { create, bucket: `${namespace}-keys` }),
       recheckMs: NATS_RECHECK_MS,
     };
   }

@@ -9,7 +9,7 @@ import { Bucket, bucketPermissions } from '../../nats/bucket.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Lease, NatsLease } from '../../nats/lease.ts';
 
-const BUCKET = 'PRESSLEDGER_LOG';
+const BUCKET = 'LOG';
 const KEY = 'first-event';
 const ANSWER_MS = 3000;
 const RETRY_MS = 500;
@@ -17,10 +17,10 @@ const RETRY_MS = 500;
 const OF_ANOTHER_LOG =
   'NATS_URL belongs to another event log than this node’s, and nobody would render what it accepts: give it ' +
   'a NATS server or account of its own. If its log took the place of the other one, restored or begun anew, ' +
-  `stop all nodes and delete the entry that names the old one: nats kv del ${BUCKET} ${KEY}.`;
+  `stop all nodes and delete the entry that names the old one: nats kv del PRESSLEDGER_LOG ${KEY}.`;
 
 /** The subjects that an API node must be allowed to publish to for the claim. */
-export const LOG_PERMISSIONS = bucketPermissions(BUCKET);
+export const logPermissions = (namespace: string): string[] => bucketPermissions(namespace, BUCKET);
 
 export interface NatsLogOptions {
   readonly link: NatsLink;

@@ -17,8 +17,9 @@ export async function connect(
 ): Promise<NatsLink | undefined> {
   if (natsUrl === undefined) return undefined;
   const { connectToNats } = await import('../../nats/connection.ts');
-  const { PERMISSIONS } = await import('../../render-queue/nats-streams.ts');
-  const { inboxPrefix } = PERMISSIONS[side];
+  const { parseNatsUrl } = await import('../../nats/address.ts');
+  const { permissionsOf } = await import('../../render-queue/nats-streams.ts');
+  const { inboxPrefix } = permissionsOf(parseNatsUrl(natsUrl).namespace)[side];
   const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
   openings.add({
     missing: async () => (link.isUp() ? undefined : 'NATS is away'),
