@@ -256,6 +256,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/compose/adapters(\\.ts$|/)',
+          '^src/compose/stores\\.ts$',
           '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -9,13 +9,10 @@ import type { Logger } from '../log.ts';
 import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { openBlobs } from './adapters/blobs.ts';
-import { openDataDir } from './adapters/data-dir.ts';
-import { openStore } from './adapters/event-store.ts';
-import { openKeyring } from './adapters/keyring.ts';
 import { connect, openNatsLog } from './adapters/nats.ts';
 import { embeddedQueues, natsQueues, natsRateLimiter } from './adapters/queues.ts';
 import { Openings } from './openings.ts';
+import { openBlobs, openDirectory, openEventStore, openKeyring } from './stores.ts';
 
 export interface Adapters {
   readonly store: EventStore;
@@ -48,23 +45,21 @@ export function openAdapters(
 ): Promise<Adapters> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
-    const { store, database } = await openStore(config, logger, openings, create);
+    const around = { config, logger, openings, nats };
+    const { store, database } = await openEventStore(around, { create });
     const log = nats && (await openNatsLog(nats, store, logger, openings));
-    const { blobs, readRow } = await openBlobs(config, openings, nats, database, 'api');
-    const keys = await openKeyring(config, openings, nats, store);
+    const blobs = await openBlobs(around, 'api', database);
+    const keys = await openKeyring(around, store);
     return {
       store,
       blobs,
       ...keys,
-      queues:
-        nats && log
-          ? await natsQueues({ link: nats, log, readRow, logger })
-          : embeddedQueues(config),
+      queues: nats && log ? await natsQueues({ link: nats, log, logger }) : embeddedQueues(config),
       openRateLimiter: async (clock) =>
         nats === undefined
           ? new MemoryRateLimiter(clock)
           : await natsRateLimiter(nats, logger, clock),
-      missing: () => openings.missing(),
+      missing: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
   });
@@ -78,15 +73,15 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
-    openDataDir(config);
-    const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
+    openDirectory('DATA_DIR', config.dataDir);
+    const blobs = await openBlobs({ config, logger, openings, nats }, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });
     return {
       queue,
       blobs,
-      missing: () => openings.missing(),
+      missing: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
   });

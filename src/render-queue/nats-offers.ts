@@ -6,7 +6,6 @@
 import { JetStreamApiError, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
-import type { BlobRef } from '../domain/events.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
@@ -35,7 +34,6 @@ export interface NatsOffersOptions {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly ackWaitMs: number;
-  readonly carry: (request: BlobRef) => Buffer | undefined;
 }
 
 export class NatsOffers {
@@ -273,11 +271,10 @@ export class NatsOffers {
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
     try {
-      const payload = JSON.stringify({ ...job, storedRequest: this.#carried(job) });
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
       await link.whileUp(
-        client.publish(jobSubject(link.namespace, conversionId), payload, options),
+        client.publish(jobSubject(link.namespace, conversionId), JSON.stringify(job), options),
       );
     } catch (error) {
       const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
@@ -291,15 +288,5 @@ export class NatsOffers {
     this.#inStream.add(conversionId);
     // A renderer may have it before its acceptance is answered.
     this.#followHands();
-  }
-
-  #carried({ conversionId, request }: RenderJob): string | undefined {
-    try {
-      return this.#options.carry(request)?.toString('base64');
-    } catch (error) {
-      // Its renderer finds that out, too, and says so to the client.
-      this.#options.logger.error({ err: error, conversionId }, 'a request cannot be read');
-      return undefined;
-    }
   }
 }

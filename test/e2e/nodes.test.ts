@@ -167,7 +167,7 @@ void test('roles say what they need', async (t) => {
   const kind: Kind = {
     name: 'bare',
     options: {},
-    open: async () => ({ settings: {} }),
+    open: async (_, folder) => ({ settings: { BLOB_STORE_URL: `file:${folder}` } }),
     shared: false,
   };
   const deployment = await Nodes.start(t, kind);
@@ -185,9 +185,17 @@ void test('roles say what they need', async (t) => {
     ],
     ['api', { EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false' }, /127\.0\.0\.1:1/],
     ['api', { EVENT_STORE_URL: 'postgres://u:secret@db/x' }, /EVENT_STORE_URL/],
+    ['api', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL, .*: file:PATH .*nats: or s3:/],
+    ['renderer', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL/],
+    ['start', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL/],
+    ['api', {}, /MASTER_KEY is needed/],
     ['api', { BLOB_STORE_URL: 'nats:' }, /MASTER_KEY is needed/],
-    ['api', { BLOB_STORE_URL: 'nats' }, /BLOB_STORE_URL must be nats: or/],
-    ['renderer', {}, /There are no documents in .*shares the DATA_DIR/],
+    ['api', { BLOB_STORE_URL: 'nats' }, /BLOB_STORE_URL must be file:PATH, nats: or/],
+    [
+      'renderer',
+      { BLOB_STORE_URL: 'file:nowhere' },
+      /There is no .*blobs: BLOB_STORE_URL names a folder that all nodes share/,
+    ],
     ['renderer', { BLOB_STORE_URL: 's3://bucket' }, /AWS_ACCESS_KEY_ID/],
     ['start', { BLOB_STORE_URL: 'nats:', NATS_URL: '' }, /NATS_URL is needed/],
     ['api', { BLOB_STORE_URL: 's3://bucket' }, /AWS_ACCESS_KEY_ID/],

@@ -57,7 +57,7 @@ void test('each role runs as in its image, with settings that can be used', (t) 
     t.strictSame(container.args, [role]);
     t.equal(container.ports[0]?.containerPort, 8080);
     t.match(config.natsUrl, `nats://${role}:`);
-    t.equal(config.blobStoreUrl, 'nats:');
+    t.strictSame(config.blobStoreUrl, { kind: 'nats' });
     t.match(config.dataDir, /^\/data\/\w+$/, 'an emptyDir may be written by everybody');
     t.ok(readDockerfile().get('base')?.lines.includes('EXPOSE 8080'));
   }

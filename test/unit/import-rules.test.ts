@@ -111,7 +111,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
   imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
-  imports('src/compose/adapters/s3.ts', 'src/blob-store/s3-bucket.ts', dynamic),
+  imports('src/compose/stores.ts', 'src/blob-store/s3-bucket.ts', dynamic),
   imports('src/keyring/records.ts', 'src/blob-store/s3-objects.ts', typeOnly),
 ];
 

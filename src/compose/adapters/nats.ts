@@ -10,19 +10,25 @@ type Side = 'api' | 'renderer';
 
 /** The connection that the adapters of a process share; undefined where no server is named. */
 export async function connect(
-  { natsUrl }: Config,
+  { natsUrl, blobStoreUrl }: Config,
   logger: Logger,
   openings: Openings,
   side: Side,
 ): Promise<NatsLink | undefined> {
   if (natsUrl === undefined) return undefined;
+  if (blobStoreUrl === undefined) {
+    throw new ConfigError(
+      'NATS_URL needs BLOB_STORE_URL, the place that all nodes share for documents and keys: ' +
+        'file:PATH (a folder that they share), nats: or s3://bucket?region=….',
+    );
+  }
   const { connectToNats } = await import('../../nats/connection.ts');
   const { parseNatsUrl } = await import('../../nats/address.ts');
   const { permissionsOf } = await import('../../render-queue/nats-streams.ts');
   const { inboxPrefix } = permissionsOf(parseNatsUrl(natsUrl).namespace)[side];
   const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
   openings.add({
-    missing: async () => (link.isUp() ? undefined : 'NATS is away'),
+    unhealthyReason: async () => (link.isUp() ? undefined : 'NATS is away'),
     close: () => link.close(),
   });
   return link;
@@ -37,12 +43,6 @@ export async function openNatsLog(
 ): Promise<NatsLog> {
   const { NatsLog: Log } = await import('./nats-log.ts');
   const log = await Log.open({ link, store, logger });
-  openings.add({ missing: async () => log.missing(), close: () => log.close() });
+  openings.add({ unhealthyReason: async () => log.missing(), close: () => log.close() });
   return log;
-}
-
-/** @throws {ConfigError} */
-export function demandNats(nats: NatsLink | undefined): NatsLink {
-  if (nats === undefined) throw new ConfigError('BLOB_STORE_URL is nats:, so NATS_URL is needed.');
-  return nats;
 }

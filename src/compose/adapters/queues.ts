@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { RenderQueues } from '../../core.ts';
@@ -6,8 +7,6 @@ import type { Logger } from '../../log.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { RateLimiter } from '../../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../../render-queue/in-process.ts';
-import type { OpenedBlobs } from './blobs.ts';
-import { inDataDir } from './data-dir.ts';
 import type { NatsLog } from './nats-log.ts';
 
 export function embeddedQueues(config: Config): RenderQueues {
@@ -15,24 +14,17 @@ export function embeddedQueues(config: Config): RenderQueues {
     shared: false,
     open: async () => new InProcessRenderQueue(),
     onReturn: () => () => {},
-    acquireLead: () => tryAcquireLease(inDataDir(config, 'render.lock')),
+    acquireLead: () => tryAcquireLease(join(config.dataDir, 'render.lock')),
   };
 }
 
 export interface NatsQueuesOptions {
   readonly link: NatsLink;
   readonly log: NatsLog;
-  /** Requests that renderers cannot read for themselves. */
-  readonly readRow: OpenedBlobs['readRow'];
   readonly logger: Logger;
 }
 
-export async function natsQueues({
-  link,
-  log,
-  readRow,
-  logger,
-}: NatsQueuesOptions): Promise<RenderQueues> {
+export async function natsQueues({ link, log, logger }: NatsQueuesOptions): Promise<RenderQueues> {
   const [{ NatsLease }, { NatsRenderQueue }] = await Promise.all([
     import('../../nats/lease.ts'),
     import('../../render-queue/nats.ts'),
@@ -41,8 +33,7 @@ export async function natsQueues({
   return {
     shared: true,
     onReturn: (listener) => link.onReconnect(listener),
-    open: (side) =>
-      NatsRenderQueue.open({ link, logger, side, ...(readRow && { carry: readRow }) }),
+    open: (side) => NatsRenderQueue.open({ link, logger, side }),
     acquireLead: () => log.acquire(lead),
   };
 }
