@@ -42,6 +42,11 @@ export class Bucket {
   readonly #options: BucketOptions;
   #opened: Promise<KV> | undefined;
 
+  /** Its whole name at the server. */
+  get name(): string {
+    return nameIn(this.#link.namespace, this.#options.name);
+  }
+
   constructor(link: NatsLink, options: BucketOptions) {
     this.#link = link;
     this.#options = options;
@@ -89,9 +94,9 @@ export class Bucket {
   }
 
   #open(): Promise<KV> {
-    const { name, maxAgeMs, storage } = this.#options;
+    const { maxAgeMs, storage } = this.#options;
     this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: CLIENT_MS })).create(
-      nameIn(this.#link.namespace, name),
+      this.name,
       {
         ttl: maxAgeMs,
         storage,

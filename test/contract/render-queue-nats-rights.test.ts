@@ -2,8 +2,10 @@
 import { errors } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import { LOG_BUCKET, openNatsQueues } from '../../src/compose/nats.ts';
+import { leasePermissions } from '../../src/leader/nats-lease.ts';
+import { bucketPermissions } from '../../src/nats/bucket.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
-import { leasePermissions, NatsLease } from '../../src/nats/lease.ts';
 import { NatsKvRateLimiter, rateLimiterPermissions } from '../../src/rate-limiter/nats-kv.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import {
@@ -17,7 +19,6 @@ import { startNatsServer } from '../support/nats-server.ts';
 import { completedReport, hold, renderJob } from '../support/render-queue.ts';
 import { conversionId, NOW } from '../support/samples.ts';
 
-const LEASE = 'test';
 /** Not the default: then a name without it would show. */
 const NAMESPACE = 'other';
 const PERMISSIONS = permissionsOf(NAMESPACE);
@@ -26,7 +27,7 @@ const allow = (subjects: readonly string[]): string => JSON.stringify({ allow: s
 
 const CONFIG = `authorization { users [
   { user: api, password: a, permissions: {
-    publish: ${allow([...PERMISSIONS.api.publish, ...rateLimiterPermissions(NAMESPACE), ...leasePermissions(NAMESPACE, LEASE)])},
+    publish: ${allow([...PERMISSIONS.api.publish, ...rateLimiterPermissions(NAMESPACE), ...leasePermissions(NAMESPACE), ...bucketPermissions(NAMESPACE, LOG_BUCKET)])},
     subscribe: ${allow(PERMISSIONS.api.subscribe)} } }
   { user: renderer, password: r, permissions: {
     publish: ${allow(PERMISSIONS.renderer.publish)},
@@ -79,7 +80,8 @@ void test('both sides of the queue need no more than their permissions', async (
 
   const limiter = await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
   t.match(await limiter.take('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });
-  const lease = await new NatsLease({ link: api, logger, name: LEASE }).acquire();
+  const queues = await openNatsQueues(api, { head: async () => 0n }, logger);
+  const lease = await queues.lease('log').acquire();
   t.ok(lease);
   await lease?.release();
   t.strictSame(complaints, []);

@@ -117,7 +117,7 @@ void test('a renderer takes jobs, reports, reads requests and stores documents',
 function attack(connection: NatsConnection): void {
   const direct = [
     '$KV.keyring.account',
-    '$KV.PRESSLEDGER_LOG.first-event',
+    '$KV.PRESSLEDGER_LOG.origin',
     'pressledger.jobs.forged',
     '$JS.API.STREAM.DELETE.KV_keyring',
     '$JS.API.STREAM.PURGE.KV_keyring',
@@ -174,7 +174,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const entry = await keyring.get('account');
   t.equal(entry?.string(), 'wrapped');
   t.equal(entry?.revision, 1, 'nothing was written there');
-  t.equal(await log.get('first-event'), null);
+  t.equal(await log.get('origin'), null);
   const { state } = await manager.streams.info(JOBS, { subjects_filter: '>' });
   t.strictSame(state.subjects ?? {}, {});
   t.ok(await manager.streams.info('OBJ_pressledger-blobs'));
@@ -232,24 +232,27 @@ void test('nodes on documents in NATS convert without a key of their own', WHOLE
 });
 
 void test(
-  'an API node with a log of its own does not start on the NATS of another',
+  'an API node with a log of its own does not start in the namespace of another',
   WHOLE,
   async (t) => {
     const { urls, settings, api } = await startNodes(t);
     const { connection } = await connectAs(t, 'api', urls.api);
     const log = await new Kvm(connection).open('PRESSLEDGER_LOG');
-    await eventually('the claim', async () => (await log.get('first-event')) ?? undefined);
     const stranger = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
     t.teardown(() => stranger.kill());
     t.match(await stranger.startInVain(), { code: 1, signal: null });
     t.match(
       stranger.output.stderr,
-      /^pressledger: NATS_URL belongs to another event log [^\n]+\n$/,
+      /^pressledger: The namespace pressledger of NATS_URL belongs to another event log, [^\n]+\n$/,
     );
     t.match(await api.restart(), { code: 0 });
+    const namespaced = { ...settings, NATS_URL: `${urls.api}?namespace=other` };
+    const neighbour = new Service(createPlace(t, namespaced), [LAUNCHER, 'api']);
+    t.teardown(() => neighbour.kill());
+    await neighbour.start();
 
     t.match(await api.stop(), { code: 0 });
-    await log.delete('first-event');
+    await log.delete('origin');
     await stranger.start();
   },
 );

@@ -119,6 +119,26 @@ for (const kind of KINDS) {
     },
   );
 
+  nodes('two whole services share one queue, and one takes over from the other', async (t, on) => {
+    const deployment = await Nodes.start(t, on);
+    const [one, other] = [await deployment.api({}, 'start'), await deployment.api({}, 'start')];
+    t.match(other.output.stderr, /standing by/);
+    const client = other.client(one.firstStart.apiKey);
+    const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 1000 } };
+    const created = await Promise.all([1, 2, 3, 4].map(() => client.create(slow)));
+    for (const { id } of created) t.equal((await client.wait(id)).status, 'completed');
+    const renderers = (await deployment.log()).flatMap(({ type, data }) =>
+      type === 'ConversionStarted' ? [(JSON.parse(data) as { renderer: string }).renderer] : [],
+    );
+    t.equal(new Set(renderers).size, 2, 'both render');
+    t.match(await one.stop(), { code: 0, signal: null });
+    const { id } = await client.create({ html: '<p>after the stop</p>' });
+    t.equal((await client.wait(id)).status, 'completed');
+    t.match(await other.stop(), { code: 0, signal: null });
+    for (const each of [one, other]) t.strictSame(await each.leftovers(), []);
+    t.strictSame(violations(await deployment.log(), { settled: true }), []);
+  });
+
   nodes('a key that one API node revokes is refused by the other at once', async (t, on) => {
     const deployment = await Nodes.start(t, on);
     const [one, other] = [await deployment.api(), await deployment.api()];

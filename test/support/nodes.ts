@@ -129,9 +129,9 @@ export class Nodes {
     this.#first = createPlace(t, this.#settings);
   }
 
-  /** An API node that is ready. */
-  async api(settings: Settings = {}): Promise<Service> {
-    const node = new Service(this.#place(settings), [LAUNCHER, 'api']);
+  /** An API node that is ready; or the API and a renderer in one process. */
+  async api(settings: Settings = {}, role: 'api' | 'start' = 'api'): Promise<Service> {
+    const node = new Service(this.#place(settings), [LAUNCHER, role]);
     this.#t.teardown(() => node.kill());
     await node.start();
     return node;

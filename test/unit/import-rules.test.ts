@@ -65,6 +65,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/actors/actor.ts', 'src/domain/account.ts', typeOnly),
     imports('src/actors/actor.ts', 'src/event-store/sqlite/store.ts'),
   ],
+  leader: [imports('src/leader/election.ts', 'src/render-queue/port.ts', typeOnly)],
   'read-model': [imports('src/read-model/runner.ts', 'projections/all.ts')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
@@ -90,7 +91,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'client-stands-alone': [imports('src/client/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
-    imports('src/duty.ts', 'src/compose/core.ts', typeOnly),
+    imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly),
   ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
@@ -98,6 +99,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
     imports('src/core.ts', 'src/keyring/file.ts', exported),
+    imports('src/compose/rendering.ts', 'src/leader/file-lease.ts'),
   ],
 };
 
