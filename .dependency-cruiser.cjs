@@ -8,7 +8,7 @@ const only = (name, from, to, comment) => ({
 });
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
-const PLAIN = '^src/(budgets|ownership|plain-text|reason|seldom|slots|within)\\.ts$';
+const PLAIN = '^src/(budgets|ownership|plain-text|reason|seldom|slots|stoppable|within)\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -122,6 +122,12 @@ module.exports = {
       '^src/nats/',
       ['^src/nats/', PLAIN],
       'The connection that adapters share knows none of them.',
+    ),
+    only(
+      'leader',
+      '^src/leader/',
+      ['^src/leader/', '^src/nats/', '^src/log\\.ts$', PLAIN],
+      'Whoever leads, and by which lease, is the same for every task.',
     ),
     only(
       'actors',
@@ -255,13 +261,13 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/adapters(\\.ts$|/)',
-          '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
+          '^src/compose/(adapters|nats|stores)\\.ts$',
+          '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
-        pathNot: '/(port|codec|messages|vault|master-key|decryption|encryption)\\.ts$',
+        path: '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+        pathNot: '/(port|codec|election|messages|vault|master-key|decryption|encryption)\\.ts$',
       },
     },
   ],

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { nearest } from './nearest.ts';
 import {
+  blobPlace,
   boolean,
   emailAddress,
   integer,
@@ -107,9 +108,15 @@ export const SETTINGS = {
   natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222', {
     unset: 'none; api and renderer need it',
   }),
-  blobStoreUrl: setting('BLOB_STORE_URL', text, none, 'nats: or s3://bucket?region=…&endpoint=…', {
-    unset: 'files in DATA_DIR',
-  }),
+  blobStoreUrl: setting(
+    'BLOB_STORE_URL',
+    blobPlace,
+    none,
+    'file:PATH, nats: or s3://bucket?region=…',
+    {
+      unset: 'files in DATA_DIR; needed with NATS_URL',
+    },
+  ),
   awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', text, none, 'for S3', { unset: 'none' }),
   awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', text, none, 'for S3', { unset: 'none' }),
   awsSessionToken: setting('AWS_SESSION_TOKEN', text, none, 'for S3', { unset: 'none' }),

@@ -1,7 +1,8 @@
 /** The interface of a command, and what several commands share. */
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig, Role } from '../config.ts';
-import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { Stoppable } from '../stoppable.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
@@ -14,7 +15,7 @@ export interface CommandContext {
   /** Starts a renderer node in this process. */
   readonly startRenderer: () => Promise<RunningRenderer>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
-  readonly startRendering: (core: Core) => Promise<Running>;
+  readonly startRendering: (core: Core) => Promise<Stoppable>;
   /** The part of the environment that the command line reads as a client of a service. */
   readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */

@@ -11,7 +11,7 @@ import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
 import { SharedCount } from './shared-count.ts';
 import { type Counted, type CountRequest, statusIn, type Window, Windows } from './windows.ts';
 
-const NAME = 'PRESSLEDGER_RATES';
+const NAME = 'RATES';
 /** Longer than every window, so that no count is forgotten before its window ends. */
 const MAX_AGE_MS = 20 * 60_000;
 /** A request waits this long at most for the shared count. */
@@ -20,7 +20,8 @@ const PATIENCE_MS = 250;
 const REST_MS = 1000;
 
 /** The subjects that the user of an API node must be allowed to publish to for rate limits. */
-export const RATE_LIMITER_PERMISSIONS = bucketPermissions(NAME);
+export const rateLimiterPermissions = (namespace: string): string[] =>
+  bucketPermissions(namespace, NAME);
 
 export interface NatsKvRateLimiterOptions {
   readonly link: NatsLink;

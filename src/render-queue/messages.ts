@@ -12,8 +12,6 @@ export interface RenderJob {
   readonly accountId: string;
   /** The `RequestDocument` that the client sent, encrypted. */
   readonly request: BlobRef;
-  /** The stored form of it in base64, where the renderer cannot read it from the blob store. */
-  readonly storedRequest?: string;
   /** The key of this conversion's blobs, 32 bytes in base64url. It opens no other conversion's. */
   readonly contentKey: string;
   readonly options: PrintOptions;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
+import type { Stoppable } from '../stoppable.ts';
 import { findChrome } from './chrome/find.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { runJob } from './job.ts';
@@ -39,7 +40,7 @@ export interface Readiness {
   readonly chrome?: string;
 }
 
-export interface RendererNode {
+export interface RendererNode extends Stoppable {
   ready(): Readiness;
   /**
    * Takes no more jobs, puts back those that have not begun, and resolves when those under way have

@@ -34,7 +34,9 @@ function without(all: Iterable<string>, those: Iterable<string>): readonly strin
 async function settingsOf(t: Test): Promise<Config> {
   const nats = await startNatsServer(t);
   // Not inherited: the settings of whoever runs the tests are not meant here.
-  return readConfig({ ...createPlace(t).env, NATS_URL: nats.url });
+  const { env, dataDir } = createPlace(t);
+  const shared = { BLOB_STORE_URL: `file:${dataDir}`, MASTER_KEY: '0'.repeat(64) };
+  return readConfig({ ...env, ...shared, NATS_URL: nats.url });
 }
 
 void test('an API node and a renderer read the settings that their help lists', async (t) => {

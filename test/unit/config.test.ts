@@ -67,8 +67,14 @@ const SETTINGS: readonly {
     key: 'blobStoreUrl',
     name: 'BLOB_STORE_URL',
     unset: undefined,
-    good: { 's3://bucket': 's3://bucket' },
-    bad: [],
+    good: {
+      'nats:': { kind: 'nats' },
+      's3://bucket': { kind: 's3', url: 's3://bucket' },
+      'file:/srv/shared': { kind: 'folder', path: '/srv/shared' },
+      'file:///srv/a%20b': { kind: 'folder', path: '/srv/a b' },
+      'file:shared': { kind: 'folder', path: resolve('shared') },
+    },
+    bad: ['nats', 'nats://host', 'file:', 'file://host/srv', '/srv/shared', 'ftp://u:secret@x/y'],
   },
   {
     key: 'awsAccessKeyId',

@@ -54,7 +54,7 @@ void test('every variable of a role is a setting that can be used', (t) => {
   t.equal(api.masterKey?.toString('hex'), SECRETS.MASTER_KEY);
   const renderer = settingsOf(environmentOf('renderer'));
   t.equal(renderer.natsUrl, 'nats://renderer:d4@nats:4222');
-  t.equal(renderer.blobStoreUrl, api.blobStoreUrl);
+  t.strictSame(renderer.blobStoreUrl, api.blobStoreUrl);
   t.equal(renderer.allowPrivateNetwork, false);
   t.throws(() => settingsOf({ NATS_URI: 'x' }), /not a setting/);
   t.end();

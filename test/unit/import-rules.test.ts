@@ -67,6 +67,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/actors/actor.ts', 'src/domain/account.ts', typeOnly),
     imports('src/actors/actor.ts', 'src/event-store/sqlite/store.ts'),
   ],
+  leader: [imports('src/leader/election.ts', 'src/render-queue/port.ts', typeOnly)],
   'read-model': [imports('src/read-model/runner.ts', 'projections/all.ts')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
@@ -92,7 +93,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
-    imports('src/duty.ts', 'src/compose/core.ts', typeOnly),
+    imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly),
   ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
@@ -100,6 +101,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
     imports('src/core.ts', 'src/keyring/file.ts', exported),
+    imports('src/compose/rendering.ts', 'src/leader/file-lease.ts'),
   ],
 };
 
@@ -113,7 +115,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
   imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
-  imports('src/compose/adapters/s3.ts', 'src/blob-store/s3-bucket.ts', dynamic),
+  imports('src/compose/stores.ts', 'src/blob-store/s3-bucket.ts', dynamic),
   imports('src/keyring/records.ts', 'src/blob-store/s3-objects.ts', typeOnly),
 ];
 

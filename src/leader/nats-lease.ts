@@ -1,59 +1,50 @@
-/** Picks one of several nodes for what only one may do: the one that holds the lease. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createInbox } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { Bucket, bucketPermissions } from './bucket.ts';
-import type { NatsLink } from './connection.ts';
-
-/** Held by at most one node at a time. */
-export interface Lease {
-  /** Resolves when it is no longer held: before any other node can get it, or at its release. */
-  readonly lost: Promise<void>;
-  /** Gives it up, so that a node that waits can have it at once. */
-  release(): Promise<void>;
-}
+import { Bucket, bucketPermissions } from '../nats/bucket.ts';
+import type { NatsLink } from '../nats/connection.ts';
+import type { HeldLease, Lease } from './port.ts';
 
 export interface NatsLeaseOptions {
   readonly link: NatsLink;
   readonly logger: Logger;
-  /** The purpose of the lease: letters, digits and dashes. */
-  readonly name: string;
   /** The time that the server keeps a lease that is not renewed. */
   readonly keepMs?: number;
 }
 
 const KEEP_MS = 10_000;
-const bucketName = (name: string): string => `PRESSLEDGER_LEASE_${name}`;
+const BUCKET = 'LEASE_LEAD';
 const KEY = 'holder';
 
 /** The subjects that a node that may hold it must be allowed to publish to. */
-export const leasePermissions = (name: string): string[] => bucketPermissions(bucketName(name));
+export const leasePermissions = (namespace: string): string[] =>
+  bucketPermissions(namespace, BUCKET);
 
-export class NatsLease {
-  readonly #options: NatsLeaseOptions;
+/** A lease that nodes on one NATS share: an entry that its holder renews, or else the server forgets it. */
+export class NatsLease implements Lease {
+  readonly #link: NatsLink;
+  readonly #logger: Logger;
   readonly #keepMs: number;
   readonly #bucket: Bucket;
   /** Tells this node's entry from another's. */
   readonly #holder = createInbox('h').slice(2);
   #held = false;
 
-  constructor(options: NatsLeaseOptions) {
-    const { link, name, keepMs = KEEP_MS } = options;
-    this.#options = options;
+  constructor({ link, logger, keepMs = KEEP_MS }: NatsLeaseOptions) {
+    this.#link = link;
+    this.#logger = logger;
     this.#keepMs = keepMs;
-    // An answer that comes later than a third of the time would leave too little of it.
-    const answerMs = Math.min(keepMs / 3, 3000);
     this.#bucket = new Bucket(link, {
-      name: bucketName(name),
+      name: BUCKET,
       maxAgeMs: keepMs,
       // A server that restarts must not give it to another while its holder believes to have it.
       storage: 'file',
-      answerMs,
+      // An answer that comes later than a third of the time would leave too little of it.
+      answerMs: Math.min(keepMs / 3, 3000),
     });
   }
 
-  /** @returns nothing while it is held, by another node or this one, or the server is away */
-  async acquire(): Promise<Lease | undefined> {
+  async acquire(): Promise<HeldLease | undefined> {
     if (this.#held) return undefined;
     try {
       const entry = await this.#bucket.get(KEY);
@@ -63,12 +54,12 @@ export class NatsLease {
       const revision = await this.#bucket.set(KEY, this.#holder, entry?.revision ?? 0);
       return revision === undefined ? undefined : this.#hold(revision, askedAt);
     } catch (error) {
-      this.#options.logger.debug({ err: error }, 'the lease cannot be asked for');
+      this.#logger.debug({ err: error }, 'the lease cannot be asked for');
       return undefined;
     }
   }
 
-  #hold(first: number, askedAt: number): Lease {
+  #hold(first: number, askedAt: number): HeldLease {
     const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
     const ended = new AbortController();
     let revision = first;
@@ -84,7 +75,7 @@ export class NatsLease {
     };
     let expiry = setTimeout(end, askedAt + safeMs - performance.now());
     // A server that comes back without its data gives it to whoever asks first. This node may, too.
-    const forget = this.#options.link.onDisconnect(end);
+    const forget = this.#link.onDisconnect(end);
     this.#held = true;
 
     const renew = async (): Promise<void> => {
@@ -103,7 +94,7 @@ export class NatsLease {
         if (ended.signal.aborted) return;
         // A renewal that fails is tried again while the lease holds.
         await renew().catch((error: unknown) => {
-          this.#options.logger.warn({ err: error }, 'the lease could not be renewed');
+          this.#logger.warn({ err: error }, 'the lease could not be renewed');
         });
       }
     };
