@@ -71,6 +71,14 @@ void test('a conversion from its request to its download', async (t) => {
     2,
     'a minute later, another',
   );
+  api.clock.time += 60_000;
+  t.equal((await api.call('GET', `${BASE}/conversions/${id}/file/`, { key })).status, 200);
+  const latest = entriesOf(await api.call('GET', downloads, { key }))[2];
+  t.match(latest, {
+    summary: 'The PDF was downloaded with a credential.',
+    actor: { kind: 'key', id: account.keyId },
+  });
+  t.notOk(latest?.data['link']);
 });
 
 void test('a failed conversion has its refund, and its message in clear', async (t) => {
