@@ -28,15 +28,15 @@ export function summaryOf({ type, data }: DomainEvent): string {
     case 'AccountErased':
       return 'The account was erased.';
     case 'ConversionStarted':
-      return `The renderer ${data.renderer} started attempt ${data.attempt}.`;
+      return `Attempt ${data.attempt} started on ${data.renderer}.`;
     case 'ConversionRequeued':
-      return `The renderer ${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`;
+      return `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`;
     case 'ConversionCompleted':
       return `The PDF was stored: ${counted(data.pages, 'page')}, ${counted(data.pdf.bytes, 'byte')}.`;
     case 'ConversionFailed':
       return `The conversion failed (${data.code}) on attempt ${data.attempt}.`;
     case 'ConversionOutcomeIgnored':
-      return `A late outcome (${data.outcome}) of the renderer ${data.renderer} was ignored.`;
+      return `A late outcome (${data.outcome}) from ${data.renderer} was ignored.`;
     case 'ConversionExpired':
       return 'The stored documents of the conversion were deleted.';
     case 'DocumentDownloaded': {

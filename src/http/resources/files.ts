@@ -14,6 +14,7 @@ import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import {
   commandContext,
+  disconnection,
   type HttpContext,
   type HttpMiddleware,
   pathParameter,
@@ -105,8 +106,9 @@ function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
     ofAddress();
     ofAll();
   };
-  if (ctx.res.destroyed) release();
-  else ctx.res.once('close', release);
+  const closed = disconnection(ctx);
+  if (closed.aborted) release();
+  else closed.addEventListener('abort', release);
 }
 
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */

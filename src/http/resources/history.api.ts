@@ -13,7 +13,7 @@ export const HistoryEntry = Type.Object(
     type: Type.Enum([...EVENT_TYPES], { examples: ['ConversionStarted'] }),
     summary: Type.String({
       description: 'What happened, in one sentence.',
-      examples: ['The renderer node-1 started attempt 1.'],
+      examples: ['Attempt 1 started on node-1.'],
     }),
     time: Timestamp('When it happened.'),
     position: Type.String({
