@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
-import { type Credentials, presentsCredential } from './credential.ts';
+import { type Credentials, presentsCredential, unauthorized } from './credential.ts';
 import { countRequest, setRateLimitHeaders } from './rate-limit.ts';
 
 /** Puts the caller into the state, where the credential is good; an answer of a failure has its headers. */
@@ -23,7 +23,7 @@ export function authenticate(deps: HttpDependencies, credentials: Credentials): 
   return async (ctx, next) => {
     await identify(ctx, deps, credentials);
     await countRequest(deps, ctx);
-    if (ctx.state.caller === undefined) throw new ServiceError('unauthorized');
+    if (ctx.state.caller === undefined) throw unauthorized(ctx);
     await next();
   };
 }
@@ -48,6 +48,15 @@ interface Routes {
   match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
 }
 
+/** Names the path that was meant: one with another end, or below the base path. */
+function hintOf(path: string, methodsAt: (path: string) => readonly string[]): string {
+  const bare = path.replace(/(?<=.)\/$/, '');
+  const places = ['', '/api', '/api/v1'].flatMap((base) => [`${base}${bare}/`, base + bare]);
+  const meant = places.find((place) => place !== path && methodsAt(place).length > 0);
+  if (meant !== undefined) return ` Did you mean ${meant}?`;
+  return /^\/(?:api\b|v\d)/.test(path) ? ' All paths are listed at /docs.' : '';
+}
+
 /** Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad. */
 export function notFound(
   deps: HttpDependencies,
@@ -67,7 +76,6 @@ export function notFound(
       ctx.set('Allow', allowed.join(', '));
       throw new ServiceError('method_not_allowed');
     }
-    const hint = methodsAt(`${ctx.path}/`).length > 0 ? ` Did you mean ${ctx.path}/?` : '';
-    throw new ServiceError('not_found', `There is no such resource.${hint}`);
+    throw new ServiceError('not_found', `There is no such resource.${hintOf(ctx.path, methodsAt)}`);
   };
 }

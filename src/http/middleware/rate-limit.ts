@@ -3,6 +3,7 @@ import type { Standing } from '../../rate-limiter/port.ts';
 import {
   addressKey,
   assertAllowed,
+  requestLimit,
   requestWindow,
   WINDOW_MS,
 } from '../../use-cases/rate-limits.ts';
@@ -37,7 +38,7 @@ export const rateLimitHeadersOf =
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
   const standing = await deps.rateLimiter.take(...requestWindow(deps.config, ctx.state));
   show(ctx, standing);
-  assertAllowed(standing, deps.clock);
+  assertAllowed(standing, requestLimit(ctx.state.caller, standing.limit), deps.clock);
 }
 
 /**
@@ -50,7 +51,8 @@ export async function assertAddressAllowed(
 ): Promise<void> {
   const { clientAddress } = ctx.state;
   const window = requestWindow(deps.config, { caller: undefined, clientAddress });
-  assertAllowed(await deps.rateLimiter.peek(...window), deps.clock);
+  const standing = await deps.rateLimiter.peek(...window);
+  assertAllowed(standing, requestLimit(undefined, standing.limit), deps.clock);
 }
 
 /**
@@ -63,7 +65,8 @@ export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext)
     windowMs: WINDOW_MS,
   });
   if (!standing.allowed) deps.budgets.get('maxLinkRequests').refuse();
-  assertAllowed(standing, deps.clock);
+  const limit = `Only ${standing.limit} downloads a minute are allowed by the links of one address.`;
+  assertAllowed(standing, limit, deps.clock);
 }
 
 /** Shows the limits on an answer to a request that does not count. */
