@@ -9,6 +9,7 @@ const shown = (answer: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
 
 const LIST = `${BASE}/conversions/`;
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 void test('credentials', async (t) => {
   const api = await startApi(t);
@@ -30,7 +31,6 @@ void test('credentials', async (t) => {
     t.strictSame(refusal(answer), expected, JSON.stringify(headers));
     t.ok(answer.headers.get('www-authenticate'));
   }
-  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
   const hints: [headers: Record<string, string>, message: RegExp, query?: string][] = [
     [{}, /^A valid credential is needed/],
     [{ 'X-API-Key': 'x' }, /^The API key is wrong or was revoked/],
