@@ -20,7 +20,7 @@ const Template = (place: string) =>
   Type.Optional(
     Type.String({
       maxLength: MAX_TEMPLATE_CHARACTERS,
-      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs.`,
+      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs. Letters of 8pt unless it sets a font size; within the side margins unless it has a style of its own.`,
     }),
   );
 
