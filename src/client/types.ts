@@ -42,6 +42,8 @@ export interface ConversionOptions {
   cookies?: Cookie[];
   /** Default: true. */
   javascript?: boolean;
+  /** A page that lacks one of these fails. Default: none, and they are warnings. */
+  fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
   /** The name under which the PDF is downloaded. Default: the conversion's id. */
   filename?: string;
 }
@@ -69,6 +71,7 @@ export interface UnfinishedConversion {
   created_at: string;
   file_url?: never;
   completed_at?: never;
+  warnings?: never;
   error_message?: never;
 }
 
@@ -79,6 +82,8 @@ export interface CompletedConversion {
   completed_at: string;
   /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
+  /** What was missing when the page was printed; absent where nothing was. */
+  warnings?: string[];
   error_message?: never;
 }
 
@@ -89,6 +94,7 @@ export interface FailedConversion {
   error_message: string;
   file_url?: never;
   completed_at?: never;
+  warnings?: never;
 }
 
 export type EndedConversion = CompletedConversion | FailedConversion;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
+import { SHORTCOMINGS } from '../domain/request-document.ts';
 
 const MAX_URL_CHARACTERS = 2048;
 const MAX_FILENAME_CHARACTERS = 200;
@@ -149,6 +150,13 @@ export const ConversionRequest = Type.Object(
     ),
     javascript: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
+    ),
+    fail_on: Type.Optional(
+      Type.Array(Type.Enum([...SHORTCOMINGS]), {
+        maxItems: 10,
+        description:
+          'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with 400 or more; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
+      }),
     ),
     filename: Type.Optional(
       Type.String({

@@ -79,6 +79,8 @@ export type ConversionCommand =
       readonly timings: RenderTimings;
       readonly chrome: string;
       readonly manifest: BlobRef;
+      /** Sealed. */
+      readonly warnings?: string;
     } & EndOf)
   | ({
       readonly type: 'FailConversion';
@@ -193,7 +195,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
-      const { renderer, attempt, document, pdf, pages, timings, chrome, manifest } = command;
+      const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
+      const { manifest, warnings } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         ...unreportedStart(command, state),
@@ -210,6 +213,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             timings,
             chrome,
             manifest,
+            ...(warnings === undefined ? {} : { warnings }),
             completedAt: at,
           },
         },
