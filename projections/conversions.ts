@@ -20,6 +20,7 @@ CREATE TABLE conversions (
   document TEXT,
   pdf TEXT,
   pages INTEGER,
+  warnings TEXT,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
@@ -33,7 +34,7 @@ CREATE TABLE conversion_totals (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 3,
+  version: 4,
   tables: ['conversions', 'conversion_totals'],
   ddl,
   handlers(db) {
@@ -53,7 +54,7 @@ export const conversions: Projection = {
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
-      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?
+      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -70,9 +71,9 @@ export const conversions: Projection = {
       ConversionRequeued({ conversionId }) {
         requeue.run(conversionId);
       },
-      ConversionCompleted({ conversionId, document, pdf, pages, completedAt }) {
-        const blob = JSON.stringify(document);
-        complete.run(completedAt, blob, JSON.stringify(pdf), pages, conversionId);
+      ConversionCompleted({ conversionId, document, pdf, pages, warnings = null, completedAt }) {
+        const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
+        complete.run(completedAt, blob, digest, pages, warnings, conversionId);
       },
       ConversionFailed({ accountId, conversionId, message }) {
         fail.run(message, conversionId);
@@ -102,6 +103,8 @@ export interface ConversionRow {
   /** The PDF itself; only when completed. */
   readonly pdf?: PdfDigest;
   readonly pages?: number;
+  /** What the page lacked, a JSON array of texts; only when completed. Sealed. */
+  readonly warnings?: string;
   readonly expired: boolean;
 }
 
@@ -116,11 +119,12 @@ interface StoredConversion {
   readonly document: string | null;
   readonly pdf: string | null;
   readonly pages: number | null;
+  readonly warnings: string | null;
   readonly expired: number;
 }
 
 function toRow(stored: StoredConversion): ConversionRow {
-  const { completed_at, error_message, filename, document, pdf, pages } = stored;
+  const { completed_at, error_message, filename, document, pdf, pages, warnings } = stored;
   return {
     id: stored.id,
     accountId: stored.account_id,
@@ -132,6 +136,7 @@ function toRow(stored: StoredConversion): ConversionRow {
     ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
     ...(pdf === null ? {} : { pdf: JSON.parse(pdf) as PdfDigest }),
     ...(pages === null ? {} : { pages }),
+    ...(warnings === null ? {} : { warnings }),
     expired: stored.expired === 1,
   };
 }
@@ -153,7 +158,7 @@ export interface ConversionQueries {
 
 export function conversionQueries(db: Database): ConversionQueries {
   const columns =
-    'id, account_id, status, created_at, completed_at, error_message, filename, document, pdf, pages, expired';
+    'id, account_id, status, created_at, completed_at, error_message, filename, document, pdf, pages, warnings, expired';
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${columns} FROM conversions WHERE id = ?`,
   );

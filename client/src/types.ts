@@ -152,6 +152,8 @@ export interface PrintOptions {
   javascript?: boolean;
   /** The name under which the PDF is downloaded. Default: the conversion's id. */
   filename?: string;
+  /** A page that lacks one of these fails. Default: none, and they are warnings. */
+  fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
 }
 
 export interface Cookie {
@@ -185,6 +187,7 @@ export interface UnfinishedConversion {
   file_url?: never;
   completed_at?: never;
   error_message?: never;
+  warnings?: never;
 }
 
 export interface CompletedConversion {
@@ -194,6 +197,8 @@ export interface CompletedConversion {
   completed_at: string;
   /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
+  /** What was missing when the page was printed; absent where nothing was. */
+  warnings?: string[];
   error_message?: never;
 }
 
@@ -205,6 +210,7 @@ export interface FailedConversion {
   error_message: string;
   file_url?: never;
   completed_at?: never;
+  warnings?: never;
 }
 
 export type EndedConversion = CompletedConversion | FailedConversion;

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
+import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
 
 const MAX_URL_CHARACTERS = 2048;
@@ -21,7 +22,7 @@ const Template = (place: string) =>
   Type.Optional(
     Type.String({
       maxLength: MAX_TEMPLATE_CHARACTERS,
-      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs.`,
+      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs. Letters of 8pt unless it sets a font size; within the side margins unless it has a style of its own.`,
     }),
   );
 
@@ -157,6 +158,13 @@ export const ConversionRequest = Type.Object(
     ),
     javascript: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
+    ),
+    fail_on: Type.Optional(
+      Type.Array(Type.Enum([...SHORTCOMINGS]), {
+        maxItems: 10,
+        description:
+          'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with 400 or more; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
+      }),
     ),
     filename: Type.Optional(
       Type.String({

@@ -44,19 +44,10 @@ function printOptions(request: ConversionRequest): PrintOptions {
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {
-  const { html, files, url, header_html, footer_html, wait_for, metadata, headers, cookies } =
-    request;
-  const parts = {
-    html,
-    files,
-    url,
-    header_html,
-    footer_html,
-    wait_for,
-    metadata,
-    headers,
-    cookies,
-  };
+  const { html, files, url, header_html, footer_html, wait_for, metadata } = request;
+  const { headers, cookies, fail_on } = request;
+  const content = { html, files, url, header_html, footer_html, wait_for, metadata };
+  const parts = { ...content, headers, cookies, fail_on };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
 

@@ -89,6 +89,8 @@ export type ConversionCommand =
       readonly timings: RenderTimings;
       readonly chrome: string;
       readonly manifest: BlobRef;
+      /** Sealed. */
+      readonly warnings?: string;
     } & EndOf)
   | ({
       readonly type: 'FailConversion';
@@ -245,7 +247,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
-      const { renderer, attempt, document, pdf, pages, timings, chrome, manifest } = command;
+      const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
+      const { manifest, warnings } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         ...unreportedStart(command, state),
@@ -262,6 +265,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             timings,
             chrome,
             manifest,
+            ...(warnings === undefined ? {} : { warnings }),
             completedAt: at,
           },
         },

@@ -86,6 +86,7 @@ export const FAILURE_CODES = [
   'page_crashed',
   'page_memory',
   'too_large',
+  'incomplete',
   'renderer_failed',
 ] as const;
 export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
@@ -160,6 +161,8 @@ export const EVENT_SCHEMAS = {
     chrome: Type.String(),
     /** A `RenderManifest`: it goes with the PDF, its hash stays. */
     manifest: BlobRef,
+    /** Texts for the client, about what the page lacked: a JSON array of strings. */
+    warnings: Type.Optional(Sealed),
     completedAt: Time,
   }),
   ConversionFailed: Type.Object({

@@ -111,8 +111,14 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
       const contentKey = await contentKeyUnlessErased(vault, accountId, conversionId);
       if (contentKey === undefined) return refused(UNREADABLE);
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
-      const { manifest: _, ...outcome } = report;
-      const command = { ...outcome, type: 'CompleteConversion', manifest: staged.ref } as const;
+      const { manifest: _, warnings, ...outcome } = report;
+      const told = warnings && (await sealed(vault, accountId, JSON.stringify(warnings)));
+      const command = {
+        ...outcome,
+        type: 'CompleteConversion',
+        manifest: staged.ref,
+        ...(told && { warnings: told }),
+      } as const;
       return { report, command, blobs: [staged] };
     }
     case 'failed': {

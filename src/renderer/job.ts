@@ -21,6 +21,7 @@ import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
 import { type Problem, PUT_BACK } from './problem.ts';
 import { StartReport } from './start-report.ts';
+import { warningsOf } from './warnings.ts';
 
 export interface JobContext {
   readonly queue: RenderQueue;
@@ -247,6 +248,7 @@ class JobRun {
       pages,
       page,
     });
+    const warnings = warningsOf(page);
     await start.leaveToOutcome();
     await queue.report({
       kind: 'completed',
@@ -257,6 +259,7 @@ class JobRun {
       timings,
       chrome: page.chrome.product,
       manifest,
+      ...(warnings.length === 0 ? {} : { warnings }),
     });
     return undefined;
   }

@@ -25,6 +25,7 @@ import type {
   WorkerTask,
 } from './messages.ts';
 import { Peers } from './peers.ts';
+import { incompleteness } from './warnings.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -116,6 +117,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
     completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session);
+    const incomplete = incompleteness(page, request.fail_on);
+    if (incomplete !== undefined) throw incomplete;
     return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
     await rm(outputPath, { force: true });

@@ -49,6 +49,11 @@ void test('a record from its request to its file', async (t) => {
   t.equal(completed.body['status'], 'completed');
   t.ok(fileUrl(completed).startsWith(`${api.origin}/files/${id}.pdf?token=v4.public.`));
 
+  const lacking = await api.create();
+  const warnings = ['logo.png was answered with status 404.'];
+  await api.complete(api.account.id, lacking, PDF, warnings);
+  t.strictSame((await api.get(lacking)).body['warnings'], warnings);
+
   const failing = await api.create();
   await api.fail(api.account.id, failing, 'The page took too long.');
   const failed = (await api.get(failing)).body;

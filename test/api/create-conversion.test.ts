@@ -174,6 +174,7 @@ const refusals: [string, unknown, string[]][] = [
       'metadata.y',
     ],
   ],
+  ['fail_on', { html: HTML_OK, fail_on: ['timeout', 'x'] }, ['fail_on.1']],
   ['headers with html', { html: HTML_OK, headers: { a: 'b' } }, ['headers']],
   ['cookies with html', { html: HTML_OK, cookies: [] }, ['cookies']],
   [
@@ -310,6 +311,8 @@ void test('every option is taken', async (t) => {
     headers: { 'X-Mine': 'yes', Authorization: 'Bearer x' },
     cookies: [{ name: 'a', value: 'b', domain: '.example.com', path: '/', same_site: 'Lax' }],
     javascript: false,
+    fail_on: ['resource_error', 'http_status', 'console_error', 'timeout'],
+    filename: 'A report',
   };
   const none = Object.fromEntries(Object.keys(url).map((name) => [name, null]));
   const nothing = { selector: null, delay_ms: null, network_idle: null };

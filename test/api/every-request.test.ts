@@ -9,6 +9,7 @@ const shown = (answer: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
 
 const LIST = `${BASE}/conversions/`;
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 void test('credentials', async (t) => {
   const api = await startApi(t);
@@ -29,6 +30,26 @@ void test('credentials', async (t) => {
     const answer = await api.call('GET', LIST, { headers });
     t.strictSame(refusal(answer), expected, JSON.stringify(headers));
     t.ok(answer.headers.get('www-authenticate'));
+  }
+  const hints: [headers: Record<string, string>, message: RegExp, query?: string][] = [
+    [{}, /^A valid credential is needed/],
+    [{ 'X-API-Key': 'x' }, /^The API key is wrong or was revoked/],
+    [{ 'X-API-Key': 'Bearer a.b.c' }, /^This is an access token: send it in .*Authorization/],
+    [{ Authorization: 'Bearer a.b.c' }, /^The access token is wrong or has expired/],
+    [{ Authorization: `Bearer ${key}` }, /^This is an API key: send it in X-API-Key, not in Auth/],
+    [{ Authorization: key }, /^This is an API key/],
+    [{ Authorization: basic(`${key}:`) }, /^This is an API key/],
+    [{ Authorization: basic(`api:${key}`) }, /^This is an API key/],
+    [{}, /^This is an API key: send it in X-API-Key, not in the address/, `?api_key=${key}`],
+  ];
+  for (const [headers, message, query = ''] of hints) {
+    const answer = await api.call('GET', LIST + query, { headers });
+    t.strictSame(refusal(answer), expected);
+    t.match(answer.body['message'], message);
+    t.notOk(answer.text.includes(key), 'the key is not repeated');
+    const bearer = headers['Authorization']?.startsWith('Bearer') === true;
+    const challenge = `Bearer realm="pressledger"${bearer ? ', error="invalid_token"' : ''}`;
+    t.equal(answer.headers.get('www-authenticate'), challenge);
   }
   t.equal((await api.call('GET', LIST, { key })).status, 200);
   await revokeApiKey(api, account.keyId, undefined, api.context());
@@ -67,6 +88,11 @@ void test('routes', async (t) => {
     ['POST', '/pdf', { status: 404, error: 'not_found' }, /mean \/api\/v1\/pdf\/\?/],
     ['GET', '/account/', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?/],
     ['GET', '/metrics', { status: 404, error: 'not_found' }, /described at \/docs\./],
+    ['POST', '/pdf/', { status: 404, error: 'not_found' }, /Did you mean \/api\/v1\/pdf\/\?$/],
+    ['POST', '/v1/pdf', { status: 404, error: 'not_found' }, /Did you mean \/api\/v1\/pdf\/\?$/],
+    ['GET', '/account', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?$/],
+    ['GET', '/api', { status: 404, error: 'not_found' }, /described at \/docs\.$/],
+    ['GET', `${BASE}/`, { status: 404, error: 'not_found' }, /described at \/docs\.$/],
     ['GET', LIST.toUpperCase(), { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
     ['PUT', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
@@ -154,6 +180,10 @@ void test('rate limits', async (t) => {
   const over = await api.call('GET', LIST, { key: free.key });
   t.strictSame(refusal(over), { status: 429, error: 'rate_limit_exceeded' });
   t.equal(over.headers.get('retry-after'), '40');
+  t.equal(
+    over.body['message'],
+    'Only 3 requests a minute are allowed on the plan free. Try again in 40 seconds.',
+  );
   t.strictSame(shown(over), ['3', '0', reset]);
   const before = await api.call('POST', `${BASE}/pdf/`, { key: free.key, body: 'x' });
   t.equal(before.status, 429, 'before the body is looked at');
@@ -162,7 +192,9 @@ void test('rate limits', async (t) => {
   t.strictSame(shown(await api.call('GET', LIST)), ['2', '1', reset], 'an address of its own');
   t.equal((await api.call('GET', LIST)).status, 401);
   const forged = { 'X-Forwarded-For': '203.0.113.9', Forwarded: 'for=203.0.113.9' };
-  t.equal((await api.call('GET', LIST, { headers: forged })).status, 429);
+  const unknown = await api.call('GET', LIST, { headers: forged });
+  t.equal(unknown.status, 429);
+  t.match(unknown.body['message'], /^Only 2 requests a minute .* without a valid credential\./);
   t.equal((await api.call('GET', LIST, { key: pro.key })).status, 200, 'a good key still works');
   t.equal((await api.call('GET', '/healthz')).status, 200);
   api.clock.time += 40_000;

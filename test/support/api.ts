@@ -204,7 +204,12 @@ export async function startApi(
   });
 
   /** Does what a renderer would: stores the PDF and records it. */
-  async function complete(accountId: string, conversionId: string, pdf: Buffer): Promise<void> {
+  async function complete(
+    accountId: string,
+    conversionId: string,
+    pdf: Buffer,
+    warnings?: readonly string[],
+  ): Promise<void> {
     const contentKey = await vault.contentKey(accountId, conversionId);
     const owner = { conversionId, contentKey };
     const stored = await storePdf(blobs, owner, pdf, join(root, 'tmp'));
@@ -216,6 +221,7 @@ export async function startApi(
       pages: 1,
       timings: TIMINGS,
       chrome: 'test',
+      ...(warnings && { warnings: await vault.seal(accountId, JSON.stringify(warnings)) }),
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionAggregate, conversionId, command, {

@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { BASE_PATH } from '../routes.ts';
-import { type Credentials, presentsCredential } from './credential.ts';
+import { type Credentials, presentsCredential, unauthorized } from './credential.ts';
 import { countRequest, setRateLimitHeaders } from './rate-limit.ts';
 
 /** Puts the caller into the state, where the credential is good; an answer of a failure has its headers. */
@@ -24,7 +24,7 @@ export function authenticate(deps: HttpDependencies, credentials: Credentials): 
   return async (ctx, next) => {
     await identify(ctx, deps, credentials);
     await countRequest(deps, ctx);
-    if (ctx.state.caller === undefined) throw new ServiceError('unauthorized');
+    if (ctx.state.caller === undefined) throw unauthorized(ctx);
     await next();
   };
 }
@@ -50,13 +50,11 @@ interface Routes {
 }
 
 /** Other spellings of a path: its base left out, a slash too many or too few, the document as YAML. */
-const spellingsOf = (path: string): readonly string[] => [
-  `${path}/`,
-  `${BASE_PATH}${path}`,
-  `${BASE_PATH}${path}/`,
-  path.replace(/\/$/, ''),
-  path.replace(/\.ya?ml$/, '.json'),
-];
+function spellingsOf(path: string): readonly string[] {
+  const bare = path.replace(/(?<=.)\/$/, '').replace(/\.ya?ml$/, '.json');
+  const places = ['', '/api', BASE_PATH].flatMap((base) => [`${base}${bare}/`, base + bare]);
+  return places.filter((place) => place !== path);
+}
 
 /** Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad. */
 export function notFound(

@@ -3,6 +3,7 @@ import type { RateLimitStatus } from '../../rate-limiter/port.ts';
 import {
   addressKey,
   assertAllowed,
+  requestLimit,
   requestWindow,
   WINDOW_MS,
 } from '../../use-cases/rate-limits.ts';
@@ -37,7 +38,7 @@ export const rateLimitHeadersOf =
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
   const status = await deps.rateLimiter.consume(...requestWindow(deps.config, ctx.state));
   show(ctx, status);
-  assertAllowed(status, deps.clock);
+  assertAllowed(status, requestLimit(ctx.state.caller, status.limit), deps.clock);
 }
 
 /**
@@ -50,7 +51,8 @@ export async function assertAddressAllowed(
 ): Promise<void> {
   const { clientAddress } = ctx.state;
   const window = requestWindow(deps.config, { caller: undefined, clientAddress });
-  assertAllowed(await deps.rateLimiter.get(...window), deps.clock);
+  const status = await deps.rateLimiter.get(...window);
+  assertAllowed(status, requestLimit(undefined, status.limit), deps.clock);
 }
 
 /**
@@ -63,7 +65,8 @@ export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext)
     windowMs: WINDOW_MS,
   });
   if (!status.allowed) deps.budgets.get('maxLinkRequests').refuse();
-  assertAllowed(status, deps.clock);
+  const limit = `Only ${status.limit} downloads a minute are allowed by the links of one address.`;
+  assertAllowed(status, limit, deps.clock);
 }
 
 /** Shows the limits on an answer to a request that does not count. */

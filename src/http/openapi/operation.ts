@@ -95,7 +95,10 @@ export const HEADERS = {
   'X-RateLimit-Remaining': count('Requests left in this minute.', 99),
   'X-RateLimit-Reset': count('When the next minute begins: Unix time in seconds.', 1795248960),
   'Retry-After': count('Seconds after which a retry makes sense.', 12),
-  'WWW-Authenticate': text('The way to authenticate.', 'Bearer realm="pressledger"'),
+  'WWW-Authenticate': text(
+    'The way to authenticate; with error="invalid_token" where an access token was not accepted (RFC 6750).',
+    'Bearer realm="pressledger"',
+  ),
   Allow: text('The methods that the resource has.', 'HEAD, GET'),
   'Idempotent-Replayed': text('true where this is the first answer again.', 'true', false),
   Location: text(

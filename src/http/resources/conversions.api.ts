@@ -41,6 +41,13 @@ export const CompletedConversion = Type.Object(
       ],
     }),
     completed_at: Timestamp('When the PDF was stored.', '2026-11-21T08:15:31.456Z'),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        description: 'What was missing when the page was printed; absent where nothing was.',
+        examples: [['https://example.com/logo.png was answered with status 404.']],
+      }),
+    ),
   },
   closed,
 );

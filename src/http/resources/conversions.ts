@@ -204,7 +204,7 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
  * @throws {KeyErased}
  */
 async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Promise<object> {
-  const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
+  const { id, accountId, status, createdAt, completedAt, errorMessage, warnings } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
   if (status === 'failed' && errorMessage !== undefined) {
     return { ...record, error_message: await deps.vault.unseal(accountId, errorMessage) };
@@ -215,6 +215,9 @@ async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Pr
     ...record,
     file_url: `${deps.publicUrl}/files/${id}.pdf?token=${token}`,
     completed_at: isoTime(completedAt),
+    ...(warnings && {
+      warnings: JSON.parse(await deps.vault.unseal(accountId, warnings)) as readonly string[],
+    }),
   };
 }
 
