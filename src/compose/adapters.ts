@@ -80,7 +80,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
     openDataDir(config);
     const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
-    const { NatsRenderQueue } = await import('../render-queue/nats.ts');
+    const { NatsRenderQueue } = await import('../render-queue/nats/queue.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });
     return {

@@ -19,10 +19,8 @@ export type ConversionEvent = EventOf<
   | 'ConversionExpired'
 >;
 
-/** Renderers that may take up one conversion before it is given up: a page that kills its host ends. */
+/** Tries that count before a conversion is given up: a page that kills its host is not tried for ever. */
 export const MAX_ATTEMPTS = 3;
-/** Whoever gets a job for the next time fails it without rendering. There is no higher attempt. */
-export const LAST_ATTEMPT = MAX_ATTEMPTS + 1;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
 
@@ -35,10 +33,8 @@ interface Outcome {
 
 export interface ConversionState {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
-  /** Tries that count: starts less those given back. */
-  readonly attempts: number;
-  /** The renderer of the latest try that counts. */
-  readonly startedBy: string | undefined;
+  /** The deliveries of the tries that count, in order: those that were started and not requeued. */
+  readonly tries: readonly string[];
   /** The outcome that counted and those recorded as ignored: a repeated report changes nothing. */
   readonly ended: Outcome | undefined;
   readonly ignored: readonly Outcome[];
@@ -48,29 +44,32 @@ export interface ConversionState {
 
 const initialState: ConversionState = {
   status: 'pending',
-  attempts: 0,
-  startedBy: undefined,
+  tries: [],
   ended: undefined,
   ignored: [],
   expired: false,
 };
 
-interface OutcomeOf {
+interface CommandOf {
   readonly accountId: string;
   readonly conversionId: string;
-  readonly renderer: string;
-  readonly attempt: number;
   readonly at: number;
 }
 
-/** An attempt that ended, and the time when it began. The start may not have been reported by itself. */
-interface EndOf extends OutcomeOf {
-  readonly startedAt?: number;
+interface DeliveryOf extends CommandOf {
+  readonly renderer: string;
+  /** Names one delivery of the job: each is one try. */
+  readonly delivery: string;
+}
+
+interface OutcomeOf extends CommandOf {
+  readonly renderer: string;
+  readonly attempt: number;
 }
 
 export type ConversionCommand =
-  | ({ readonly type: 'StartConversion' } & OutcomeOf)
-  | ({ readonly type: 'RequeueConversion' } & OutcomeOf)
+  | ({ readonly type: 'StartConversion' } & DeliveryOf)
+  | ({ readonly type: 'RequeueConversion' } & DeliveryOf)
   | ({
       readonly type: 'CompleteConversion';
       readonly document: BlobRef;
@@ -79,19 +78,19 @@ export type ConversionCommand =
       readonly timings: RenderTimings;
       readonly chrome: string;
       readonly manifest: BlobRef;
-    } & EndOf)
+    } & OutcomeOf)
   | ({
       readonly type: 'FailConversion';
       readonly code: ConversionFailureCode;
       /** Sealed. */
       readonly message: string;
-    } & EndOf)
-  | {
-      readonly type: 'ExpireConversion';
-      readonly accountId: string;
-      readonly conversionId: string;
-      readonly at: number;
-    };
+      /** True where another try may succeed: then only the last one fails the conversion. */
+      readonly retryable: boolean;
+    } & OutcomeOf)
+  | ({ readonly type: 'ExpireConversion' } & CommandOf);
+
+export const isOpen = ({ status }: ConversionState): boolean =>
+  status === 'pending' || status === 'processing';
 
 const outcomeOf = (
   { renderer, attempt }: { readonly renderer: string; readonly attempt: number },
@@ -100,18 +99,10 @@ const outcomeOf = (
 
 function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
   switch (event.type) {
-    case 'ConversionStarted': {
-      const { attempt, renderer } = event.data;
-      if (attempt < state.attempts) return { ...state, status: 'processing' };
-      return { ...state, status: 'processing', attempts: attempt, startedBy: renderer };
-    }
+    case 'ConversionStarted':
+      return { ...state, status: 'processing', tries: [...state.tries, event.data.delivery] };
     case 'ConversionRequeued':
-      return {
-        ...state,
-        status: 'pending',
-        attempts: event.data.attempt - 1,
-        startedBy: undefined,
-      };
+      return { ...state, status: 'pending', tries: state.tries.slice(0, -1) };
     case 'ConversionCompleted':
       return {
         ...state,
@@ -150,53 +141,50 @@ function ignore(
   ];
 }
 
+/** Counts a try, once for each delivery. Where there may be no more, nothing happens. */
 function start(
-  { accountId, conversionId, renderer, attempt }: OutcomeOf,
-  startedAt: number,
-  { attempts }: ConversionState,
+  { accountId, conversionId, renderer, delivery, at }: DeliveryOf,
+  { tries }: ConversionState,
 ): readonly ConversionEvent[] {
-  if (attempt <= attempts) return [];
+  if (tries.includes(delivery) || tries.length >= MAX_ATTEMPTS) return [];
+  const attempt = tries.length + 1;
   return [
     {
       type: 'ConversionStarted',
-      data: { accountId, conversionId, renderer, attempt, startedAt },
+      data: { accountId, conversionId, renderer, delivery, attempt, startedAt: at },
     },
   ];
 }
 
-/** Takes back the latest try, where it is that renderer's. */
+/** Takes back the latest try, where it is that delivery's. */
 function requeue(
-  { accountId, conversionId, renderer, attempt, at }: OutcomeOf,
-  { attempts, startedBy }: ConversionState,
+  { accountId, conversionId, renderer, delivery, at }: DeliveryOf,
+  { tries }: ConversionState,
 ): readonly ConversionEvent[] {
-  if (attempt !== attempts || renderer !== startedBy) return [];
+  if (tries.at(-1) !== delivery) return [];
   return [
     {
       type: 'ConversionRequeued',
-      data: { accountId, conversionId, renderer, attempt, requeuedAt: at },
+      data: { accountId, conversionId, renderer, attempt: tries.length, requeuedAt: at },
     },
   ];
 }
-
-const unreportedStart = (command: EndOf, state: ConversionState): readonly ConversionEvent[] =>
-  command.startedAt === undefined ? [] : start(command, command.startedAt, state);
 
 const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['decide'] = (
   command,
   state,
 ) => {
-  const open = state.status === 'pending' || state.status === 'processing';
+  const open = isOpen(state);
   const { accountId, conversionId, at } = command;
   switch (command.type) {
     case 'StartConversion':
-      return open ? start(command, at, state) : [];
+      return open ? start(command, state) : [];
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pdf, pages, timings, chrome, manifest } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
-        ...unreportedStart(command, state),
         {
           type: 'ConversionCompleted',
           data: {
@@ -217,8 +205,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     }
     case 'FailConversion':
       if (!open) return ignore(command, 'failed', state);
+      if (command.retryable && command.attempt < MAX_ATTEMPTS) return [];
       return [
-        ...unreportedStart(command, state),
         {
           type: 'ConversionFailed',
           data: {
@@ -253,7 +241,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 2,
+    version: 3,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

@@ -42,7 +42,7 @@ export interface Readiness {
 export interface RendererNode {
   ready(): Readiness;
   /**
-   * Takes no more jobs, puts back those that have not begun, and resolves when those under way have
+   * Takes no more jobs, requeues those that have not begun, and resolves when those under way have
    * ended, Chrome has and its files are gone.
    */
   stop(): Promise<void>;
@@ -111,7 +111,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
       return { ready: reason === undefined, chrome: product, ...(reason && { reason }) };
     },
     stop: async () => {
-      // First, so that nothing that is put back comes here again.
+      // First, so that nothing that is requeued comes here again.
       const stopped = consumer.stop();
       stop.abort();
       await stopped;

@@ -4,9 +4,9 @@ import { test } from 'tap';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import type { BlobRef } from '../../src/domain/events.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { startNatsServer } from '../support/nats-server.ts';
-import { drain, renderJob } from '../support/render-queue.ts';
+import { drain, recordReports, renderJob } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
 import { runRenderQueueContract } from './render-queue-contract.ts';
 
@@ -35,6 +35,7 @@ void test('a request that renderers cannot read goes along with its job', async 
     await queue.close();
     await link.close();
   });
+  recordReports(queue);
   const content = Buffer.from([0xff, 0xfe, 0, 1]);
   const sha256 = hash('sha256', content);
   const key = `${conversionId(1)}/request-${sha256}`;

@@ -17,7 +17,7 @@ export async function connect(
 ): Promise<NatsLink | undefined> {
   if (natsUrl === undefined) return undefined;
   const { connectToNats } = await import('../../nats/connection.ts');
-  const { PERMISSIONS } = await import('../../render-queue/nats-streams.ts');
+  const { PERMISSIONS } = await import('../../render-queue/nats/streams.ts');
   const { inboxPrefix } = PERMISSIONS[side];
   const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
   openings.add({

@@ -35,7 +35,7 @@ export async function natsQueues({
 }: NatsQueuesOptions): Promise<RenderQueues> {
   const [{ NatsLease }, { NatsRenderQueue }] = await Promise.all([
     import('../../nats/lease.ts'),
-    import('../../render-queue/nats.ts'),
+    import('../../render-queue/nats/queue.ts'),
   ]);
   const lead = new NatsLease({ link, logger, name: 'LEAD' });
   return {

@@ -19,21 +19,17 @@ export const RECORDERS = 'recorders';
  * each of its reports until it is recorded, and an unfinished job comes again.
  */
 export const REPORTS = 'pressledger.report';
-/** The answers to a report: its event is on disk, or it may be said again, or it is no report. */
-export const RECORDED = 'recorded';
-export const AGAIN = 'again';
-export const REFUSED = 'refused';
 
-/** A conversion has one subject, so that it waits or is in hand at most once. */
+/** A conversion has one subject, so that it has at most one job. */
 export const jobSubject = (conversionId: string): string => `pressledger.jobs.${conversionId}`;
-const conversionOfJob = (subject: string): string => subject.slice(jobSubject('').length);
-/** The subject on which a renderer node tells what it has in hand. */
-export const handsSubject = (node: string): string => `pressledger.hands.${node}`;
+/** The subject on which a renderer node tells how many slots it has. */
+export const slotsSubject = (node: string): string => `pressledger.slots.${node}`;
 
 /** JetStream's refusal of a second message on a subject. */
-export const SUBJECT_IS_TAKEN = 10077;
+const SUBJECT_IS_TAKEN = 10077;
 
-const nanos = (ms: number): number => ms * 1_000_000;
+export const isSubjectTaken = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
 
 /** Makes the stream and its consumer where they are missing. What is there, an operator's own, is left as it is. */
 export async function ensureJobs(manager: JetStreamManager, ackWaitMs: number): Promise<void> {
@@ -56,9 +52,8 @@ export async function ensureJobs(manager: JetStreamManager, ackWaitMs: number): 
       manager.consumers.add(JOBS, {
         durable_name: RENDERERS,
         ack_policy: AckPolicy.Explicit,
-        ack_wait: nanos(ackWaitMs),
-        // Deliveries have no limit. The next renderer fails a job that came too often. An exhausted message
-        // would stay in the stream with nobody to say so.
+        ack_wait: ackWaitMs * 1_000_000,
+        // Deliveries have no limit: an exhausted message would stay in the stream. The log counts tries.
         max_deliver: -1,
         max_ack_pending: -1,
         max_waiting: 8192,
@@ -67,14 +62,13 @@ export async function ensureJobs(manager: JetStreamManager, ackWaitMs: number): 
   );
 }
 
-/** @returns undefined where there is no stream */
-export async function lookAtJobs(
-  manager: JetStreamManager,
-): Promise<{ readonly consumers: number; readonly conversionIds: readonly string[] } | undefined> {
+/** @returns the conversions whose jobs are in the stream; undefined where it or its consumer is missing */
+export async function listJobs(manager: JetStreamManager): Promise<Set<string> | undefined> {
   try {
     const { state } = await manager.streams.info(JOBS, { subjects_filter: '>' });
-    const conversionIds = Object.keys(state.subjects ?? {}).map(conversionOfJob);
-    return { consumers: state.consumer_count, conversionIds };
+    const prefix = jobSubject('').length;
+    const ids = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix));
+    return state.consumer_count === 0 ? undefined : new Set(ids);
   } catch (error) {
     const isMissing =
       error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
@@ -88,7 +82,7 @@ export async function removeJob(manager: JetStreamManager, conversionId: string)
   try {
     const query = { last_by_subj: jobSubject(conversionId) };
     const message = await manager.streams.getMessage(JOBS, query);
-    // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in hand.
+    // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in flight.
     return message !== null && (await manager.streams.deleteMessage(JOBS, message.seq, false));
   } catch (error) {
     if (error instanceof JetStreamApiError) return false;
@@ -121,7 +115,7 @@ export const PERMISSIONS = {
       // Servers that put the domain and account before the stream.
       `$JS.ACK.*.*.${JOBS}.${RENDERERS}.>`,
       REPORTS,
-      handsSubject('*'),
+      slotsSubject('*'),
     ],
     subscribe: ['_INBOX_RENDERER.>'],
   },
@@ -139,6 +133,6 @@ export const PERMISSIONS = {
       // The answers to reports.
       '_INBOX_RENDERER.>',
     ],
-    subscribe: ['_INBOX_API.>', `${REPORTS} ${RECORDERS}`, handsSubject('*')],
+    subscribe: ['_INBOX_API.>', `${REPORTS} ${RECORDERS}`, slotsSubject('*')],
   },
 } as const;
