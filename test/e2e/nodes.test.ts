@@ -4,7 +4,7 @@ import { type Test, test } from 'tap';
 import { pino } from 'pino';
 import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, violations } from '../support/invariants.ts';
@@ -99,13 +99,21 @@ for (const kind of KINDS) {
       const queue = await NatsRenderQueue.open({ link, logger, side: 'renderer' });
       const attempts: number[] = [];
       const consumer = queue.consume(1, async (delivery) => {
-        attempts.push(delivery.job.attempt);
+        const { conversionId, accountId } = delivery.job;
+        const of = { conversionId, accountId, delivery: `${attempts.length}` };
+        const start = await queue.report({
+          ...of,
+          kind: 'started',
+          renderer: 'short-lived',
+          at: Date.now(),
+        });
+        attempts.push(start.attempt);
         if (attempts.length === MAX_ATTEMPTS) {
-          // Somebody must wait for it: a 2.9 server forgets the count of what nobody is there to take.
           await deployment.renderer();
           await consumer.stop();
         }
-        await delivery.giveBack();
+        // It is not known any more what became of it.
+        delivery.nack();
       });
       const record = await client.wait(id);
       t.match(record, { status: 'failed', error_message: /on each of 3 tries/ });

@@ -112,7 +112,7 @@ const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
     const by = { ...life, renderer: 'r', attempt };
     switch (what) {
       case 'start':
-        return { type: 'ConversionStarted', data: { ...by, startedAt: at } };
+        return { type: 'ConversionStarted', data: { ...by, delivery: `${at}`, startedAt: at } };
       case 'requeue':
         return { type: 'ConversionRequeued', data: { ...by, requeuedAt: at } };
       case 'complete':
