@@ -147,7 +147,8 @@ export async function openBlobs(
           'which is started first, makes it.',
       );
     }
-    openDirectory('BLOB_STORE_URL', place.path);
+    // A renderer may be given the blobs alone, without the keys beside them.
+    openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
     return await FileBlobStore.open(directory);
   }
   const { ObjectBlobStore } = await import('../blob-store/remote.ts');
