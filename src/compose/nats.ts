@@ -1,4 +1,4 @@
-/** What nodes share over NATS: the connection, the render queue, its leadership, and rate limits. */
+/** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
