@@ -1,9 +1,7 @@
 /** The messages that nodes take from each other: all that ours send, and nothing else. */
-import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
-import type { BlobRef } from '../../src/domain/events.ts';
 import { parseJob, parseReport } from '../../src/render-queue/messages.ts';
 import { nastyText, wild } from '../support/arbitraries.ts';
 import {
