@@ -28,6 +28,8 @@ export interface Output {
   line(text: string): void;
   /** The answer as data: the one JSON document on standard output with `--json`. */
   json(value: unknown): void;
+  /** A message on standard error that stays. */
+  note(text: string): void;
   /** Progress: rewritten in place on a terminal, a line at a time elsewhere. */
   progress(text: string): void;
   readonly wantsJson: boolean;

@@ -11,6 +11,7 @@ import { ServiceError } from '../errors.ts';
 import { accountByEmail } from './account.ts';
 import {
   type Command,
+  counted,
   type Invocation,
   requiredOption,
   secretFromInput,
@@ -19,6 +20,7 @@ import {
   UsageError,
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
+import type { FilesBeside } from './convert-files.ts';
 import type { Converted } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 
@@ -108,6 +110,7 @@ function addressOf(server: string): string {
 async function convertRemotely(
   remote: Remote,
   options: ConversionOptions,
+  { lacking }: Pick<FilesBeside, 'lacking'>,
   context: CommandContext,
 ): Promise<Converted> {
   const client = new PressledgerClient(remote);
@@ -115,7 +118,9 @@ async function convertRemotely(
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
   context.output.progress(`${id} is accepted; waiting for the PDF`);
   const record = await client.wait(id);
-  return { record, open: async () => Readable.fromWeb(await client.download(record)) };
+  // The manifest stays with the service.
+  const notLoaded = async () => lacking;
+  return { record, notLoaded, open: async () => Readable.fromWeb(await client.download(record)) };
 }
 
 async function accountFor(core: Core, email: string | undefined): Promise<string> {
@@ -131,17 +136,51 @@ async function accountFor(core: Core, email: string | undefined): Promise<string
   return first.id;
 }
 
+const MAX_TOLD = 20;
+
+/** `2 resources could not be loaded: …` */
+function inOneLine(lines: readonly string[]): string {
+  const rest = lines.length > MAX_TOLD ? ` and ${lines.length - MAX_TOLD} more` : '';
+  const told = lines.slice(0, MAX_TOLD).join(', ');
+  return `${counted(lines.length, 'resource')} could not be loaded: ${told}${rest}`;
+}
+
+const notWhole = (lines: readonly string[]): string =>
+  `${inOneLine(lines)}. With --strict no PDF is written.`;
+
+/** Takes what lies beside an HTML file; of a URL there is nothing to take. */
+async function besideOf(
+  { html }: ConversionOptions,
+  fileOrUrl: string,
+  base: string | undefined,
+): Promise<FilesBeside> {
+  if (html !== undefined) {
+    const { filesBeside } = await import('./convert-files.ts');
+    return await filesBeside(html, fileOrUrl, base);
+  }
+  if (base !== undefined) throw new UsageError('--base is for HTML, not for an address.');
+  return { files: {}, lacking: [], reasonFor: () => '' };
+}
+
 async function finish(
-  { record, open }: Converted,
+  { record, notLoaded, open }: Converted,
   target: PdfTarget,
+  strict: boolean,
   { output }: CommandContext,
 ): Promise<void> {
   if (record.status === 'failed') {
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
+  const lines = await notLoaded();
+  const told = lines.length === 0 ? record : { ...record, warnings: lines };
+  if (strict && lines.length > 0) {
+    output.json(told);
+    throw new Error(notWhole(lines));
+  }
   await target.write(open);
-  output.json(record);
+  if (lines.length > 0) output.note(inOneLine(lines));
+  output.json(told);
   target.tell(record.id);
 }
 
@@ -152,7 +191,7 @@ export const convert: Command = {
   examples: [
     'convert invoice.html -o invoice.pdf --page-size A5',
     'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
-    'convert - -o - < invoice.html > invoice.pdf',
+    'convert - -o - --base . < invoice.html > invoice.pdf',
   ],
   positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
   options: {
@@ -164,6 +203,13 @@ export const convert: Command = {
       help: 'a key there; ps shows it, so better set PRESSLEDGER_API_KEY',
     },
     'api-key-stdin': { help: 'read the key from standard input' },
+    base: {
+      value: 'dir',
+      help: "the folder whose files go with the HTML (default: the HTML file's own)",
+    },
+    strict: {
+      help: 'exit with 1 and write no PDF if a resource could not be loaded (by a service: a file of the HTML)',
+    },
     ...CONVERT_FLAGS,
   },
   run: async (invocation: Invocation, context) => {
@@ -171,15 +217,28 @@ export const convert: Command = {
     const path = requiredOption(invocation, 'output');
     const remote = await remoteOf(fileOrUrl, invocation, context.client);
     const target = await pdfTarget(path, context);
-    const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
+    const source = await sourceOf(fileOrUrl);
+    const beside = await besideOf(source, fileOrUrl, textOption(invocation, 'base'));
+    const strict = invocation.values['strict'] === true;
+    if (strict && remote && source.url !== undefined) {
+      throw new UsageError(
+        'A service does not tell what an address lacks: --strict needs HTML there.',
+      );
+    }
+    // Nothing is spent on what is known to lack something.
+    if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
+    const files = Object.keys(beside.files).length === 0 ? {} : { files: beside.files };
+    const options = { ...source, ...files, ...conversionOptions(invocation) };
     if (remote) {
-      await finish(await convertRemotely(remote, options, context), target, context);
+      const converted = await convertRemotely(remote, options, beside, context);
+      await finish(converted, target, strict, context);
       return;
     }
     await context.withCore(async (core) => {
       const accountId = await accountFor(core, textOption(invocation, 'account'));
       const { convertLocally } = await import('./convert-locally.ts');
-      await finish(await convertLocally(core, accountId, options, context), target, context);
+      const converted = await convertLocally(core, accountId, options, beside, context);
+      await finish(converted, target, strict, context);
     });
   },
 };

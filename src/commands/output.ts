@@ -28,6 +28,10 @@ export function createOutput(wantsJson: boolean): Output & { end(): void } {
       endProgress();
       if (wantsJson) process.stdout.write(`${plainJson(JSON.stringify(value, null, 2))}\n`);
     },
+    note: (text) => {
+      endProgress();
+      process.stderr.write(`${plainText(text)}\n`);
+    },
     progress: (text) => {
       progressShown = true;
       const line = plainText(text);

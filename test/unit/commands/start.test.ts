@@ -20,6 +20,7 @@ async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount)
       wantsJson: true,
       line: () => {},
       json: (value) => printed.push(value),
+      note: () => {},
       progress: () => {},
     },
     withCore: unused,
