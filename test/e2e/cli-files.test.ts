@@ -1,7 +1,7 @@
 /** `convert page.html` with what lies beside it, here and by a service. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace } from '../support/place.ts';
@@ -25,6 +25,34 @@ const FILES = {
 function writePages(folder: string): void {
   mkdirSync(join(folder, 'img'), { recursive: true });
   for (const [name, content] of Object.entries(FILES)) writeFileSync(join(folder, name), content);
+}
+
+/** Sends the same page as a form, and looks at its PDF. */
+async function convertAsForm(
+  t: Test,
+  service: Awaited<ReturnType<typeof startService>>,
+): Promise<void> {
+  const form = new FormData();
+  for (const [name, content] of Object.entries(FILES)) {
+    form.append('files', new Blob([content]), name === 'page.html' ? 'index.html' : name);
+  }
+  form.append('print_background', 'true');
+  form.append('metadata', '{"title":"A form"}');
+  const answer = await fetch(`${service.url}/api/v1/pdf/`, {
+    method: 'POST',
+    headers: { 'X-API-Key': service.firstStart.apiKey },
+    body: form,
+  });
+  t.equal(answer.status, 202);
+  const { id } = (await answer.json()) as { id: string };
+  const client = service.client();
+  const file = await client.download(await client.wait(id));
+  const pdf = await openPdf(new Uint8Array(await new Response(file).arrayBuffer()));
+  t.equal(pdf.info['Title'], 'A form');
+  t.match(pdf.text, /A page[^]*by a module/);
+  for (const colour of ['#aa0011', '#0000cc']) t.ok(pdf.pages[0]?.fills.has(colour), colour);
+  const shown = (await cliJson(service.place, ['manifest', id])) as { resources: object[] };
+  t.match(shown.resources[0], { url: 'style.css', status: 200, sha256: /^[0-9a-f]{64}$/ });
 }
 
 void test('a page is printed with its files, and what it lacks is told', async (t) => {
@@ -52,7 +80,7 @@ void test('a page is printed with its files, and what it lacks is told', async (
     for (const colour of ['#aa0011', '#00bb22', '#0000cc']) {
       t.ok(pdf.pages[0]?.fills.has(colour), `${where}: ${colour}`);
     }
-    const poor = await runCli(place, convert('poor.html'));
+    const poor = await runCli(place, convert('poor.html', '--json'));
     t.equal(poor.code, 0, poor.stderr);
     t.match(
       poor.stderr,
@@ -60,16 +88,13 @@ void test('a page is printed with its files, and what it lacks is told', async (
       where,
     );
     const warnings = ['gone.css (not found beside poor.html)', /^outside\.png/];
-    t.match(await cliJson(place, convert('poor.html')), { status: 'completed', warnings });
+    t.match(JSON.parse(poor.stdout), { status: 'completed', warnings });
     const before = readFileSync(target);
-    const { credits } = (await cliJson(place, ['account', 'show', service.firstStart.email])) as {
-      credits: number;
-    };
     await refuses(t, place, convert('poor.html', '--strict'), 1, /gone\.css .* no PDF is written/);
     t.ok(readFileSync(target).equals(before), 'what was there stays');
-    const account = await cliJson(place, ['account', 'show', service.firstStart.email]);
-    t.match(account, { credits }, 'and it costs nothing');
   }
+  const account = await cliJson(place, ['account', 'show', service.firstStart.email]);
+  t.match(account, { credits: 96 }, 'what is known to lack something costs nothing');
   const late = join(folder, 'late.pdf');
   const later = ['convert', join(folder, 'later.html'), '-o', late, '--strict'];
   const failed = await runCli(place, later);
@@ -81,6 +106,7 @@ void test('a page is printed with its files, and what it lacks is told', async (
   await refuses(t, place, [...url, '--base', folder], 2, /--base is for HTML/);
   const piped = ['convert', '-', '-o', late, '--strict', '--base', folder];
   t.match(await runCli(place, piped, { input: HTML }), { code: 0 });
+  await convertAsForm(t, service);
 });
 
 void test('a page and its files are no larger than the settings allow', async (t) => {
