@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { cliJson, refuses, runCli, runCommand } from '../support/cli.ts';
 import { readLog, violations } from '../support/invariants.ts';
-import { createPlace } from '../support/place.ts';
+import { createPlace, LAUNCHER } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
 import { openPdf } from '../support/pdf.ts';
 import { readModelRows } from '../support/read-model.ts';
@@ -136,36 +136,23 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
   await cliJson(place, ['account', 'create', '--email', ANN]);
   const create = ['account', 'create', '--email'];
   const target = join(place.tmpDir, 'never.pdf');
+  const elsewhere = ['--server', 'localhost:1', '--api-key', 'k'];
   const refused: readonly (readonly [args: readonly string[], line: RegExp, input?: string])[] = [
     [[...create, 'Ann@Example.com'], /already/],
-    [[...create, 'c@example.com', '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['account', 'show', 'nobody@example.com'], /no account for nobody@example\.com/],
-    [['account', 'password', 'nobody@example.com'], /no account for nobody@example\.com/],
     [['account', 'password', ANN, '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
     [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],
     // Without a scheme this machine is asked over http.
-    [
-      ['convert', 'https://a/', '-o', target, '--server', 'localhost:1', '--api-key', 'k'],
-      /No answer from localhost:1/,
-    ],
+    [['convert', 'https://a/', '-o', target, ...elsewhere], /No answer from localhost:1/],
   ];
   const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /No command/],
-    [['account'], /needs one of .* See 'pressledger account --help'/],
-    [['account', 'show'], /<email> .* is missing\. See 'pressledger account show --help'/],
-    [['account', 'list', '--jsn'], /Did you mean --json\?/],
-    [['convert', 'x.html', '-o', target, '--server', 'ftp://h', '--api-key', 'k'], /http or/],
-    [['convert', '/nonexistent.html', '-o', target], /no file \/nonexistent\.html/],
-    [['convert', 'x.html'], /--output is needed\. See 'pressledger convert --help'/],
-    [['credits', 'grant', ANN, '0'], /whole number from 1/],
     [[...create, 'nonsense'], /--email: .*not an email address/],
     [['key', 'create', ANN, '--name', '  '], /--name: .*1 to 100 characters/],
   ];
-  await Promise.all([
-    ...refused.map(([args, line, input]) => refuses(t, place, args, 1, line, input)),
-    ...wrong.map(([args, line]) => refuses(t, place, args, 2, line)),
-  ]);
+  for (const [args, line, input] of refused) await refuses(t, place, args, 1, line, input);
+  for (const [args, line] of wrong) await refuses(t, place, args, 2, line);
 });
 
 void test('every setting that cannot be used is told, a line each', async (t) => {
@@ -188,7 +175,8 @@ void test('convert without a service renders here', async (t) => {
   writeFileSync(source, '<h1>A letter</h1>');
   const target = join(place.dataDir, 'letter.pdf');
   const convert = ['convert', source, '-o', target];
-  const record = await cliJson(place, [...convert, '--landscape', '--page-size', 'A5']);
+  const options = ['--landscape', '--page-size', 'A5', '--wait-for-delay-ms', '1'];
+  const record = await cliJson(place, [...convert, ...options]);
   t.match(record, { id: /^conv_/, status: 'completed', created_at: ISO, completed_at: ISO });
   t.match((await openPdf(readFileSync(target))).text, /A letter/);
 
@@ -197,7 +185,7 @@ void test('convert without a service renders here', async (t) => {
     conversion_id: id,
     document: { bytes: readFileSync(target).length, pages: 1 },
     fonts: [/Bold/],
-    options: { landscape: true, page_size: 'A5' },
+    options: { landscape: true, page_size: 'A5', wait_for: { delay_ms: 1 } },
   });
   const shown = await runCli(place, ['manifest', id]);
   t.match(shown.stdout, /chrome +\S*Chrome\/.*\n.*times +queue \d+, start \d+/);
@@ -213,9 +201,24 @@ void test('convert without a service renders here', async (t) => {
   t.match(JSON.parse(failed.stdout), { status: 'failed', error_message: /./ });
   t.match(await cliJson(place, ['account', 'show', ANN]), { credits: 1 }, 'refunded');
   await cliJson(place, convert);
-  await refuses(t, place, convert, 1, /no credits/);
+  await refuses(t, place, convert, 1, /no credits left: 'pressledger credits grant ann@/);
   t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);
   t.strictSame(processesOf(place.tmpDir), [], 'no Chrome is left');
+});
+
+void test('where no store is named, convert needs none and leaves none behind', async (t) => {
+  const place = createPlace(t);
+  const { DATA_DIR: _, ...env } = place.env;
+  const cwd = t.testdir({ 'page.html': '<h1>Just once</h1>' });
+  const args = ['convert', 'page.html', '-o', 'page.pdf'];
+  const converted = await runCommand(LAUNCHER, args, { ...env, LOG_LEVEL: 'warn' }, '', cwd);
+  t.equal(converted.code, 0, converted.stderr);
+  t.match(converted.stderr, /^There is no store in this directory: .* no record is kept\.$/m);
+  t.match((await openPdf(readFileSync(join(cwd, 'page.pdf')))).text, /Just once/);
+  t.strictSame(readdirSync(cwd).toSorted(), ['page.html', 'page.pdf']);
+  t.strictSame(readdirSync(place.tmpDir), []);
+  const others = await runCommand(LAUNCHER, [...args, '--account', ANN], env, '', cwd);
+  t.match(others, { code: 1, stderr: /There is no store in / });
 });
 
 void test('beside a running service each sees at once what the other wrote', async (t) => {
@@ -253,5 +256,11 @@ void test('beside a running service each sees at once what the other wrote', asy
 
   await cliJson(place, ['key', 'revoke', made.id]);
   await t.rejects(client.get(id), { code: 'unauthorized' }, 'revoked on the very next request');
-  await refuses(t, place, ['convert', source, '-o', target, ...there], 1, /credential/);
+  await refuses(
+    t,
+    place,
+    ['convert', source, '-o', target, ...there],
+    1,
+    /does not accept the API key/,
+  );
 });

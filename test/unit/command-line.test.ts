@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { allCommands } from '../../src/commands/all.ts';
 import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
@@ -217,6 +219,16 @@ void test('help of a group names its commands and no other', (t) => {
     t.match(help, `Usage: pressledger ${group} <command>`);
     const named = allCommands.filter(({ name }: Command) => lineAbout(name).test(help));
     t.strictSame(named, own, group);
+  }
+  t.end();
+});
+
+void test('README lists every command', (t) => {
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+  for (const { name } of allCommands) {
+    const listed = rows.some((row) => row.includes(`\`${name}\``) || row.includes(`\`${name} `));
+    t.ok(listed, name);
   }
   t.end();
 });

@@ -39,8 +39,8 @@ export async function openStore(
   const file = inDataDir(config, 'pressledger.db');
   if (!create && isMissing(file)) {
     throw new Error(
-      `There is no store in ${config.dataDir}: set DATA_DIR to the directory of the service, or make ` +
-        "one with 'pressledger account create' or 'pressledger start'.",
+      `There is no store in ${config.dataDir}: set DATA_DIR to the directory of the service, or create ` +
+        "one with 'pressledger start' or 'pressledger account create'.",
     );
   }
   openDataDir(config);
