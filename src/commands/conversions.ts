@@ -5,7 +5,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { choiceOf, type Command, type CommandContext, textOption, UsageError } from './command.ts';
+import {
+  choiceOf,
+  type Command,
+  type CommandContext,
+  type Invocation,
+  textOption,
+  UsageError,
+} from './command.ts';
 import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import {
   type Conversion,
@@ -20,6 +27,12 @@ import {
 
 const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
+
+/** @throws {UsageError} it has not the shape of an id, which names a file */
+function idOf({ positionals: [id = ''] }: Invocation): string {
+  if (/^conv_\w+$/.test(id)) return id;
+  throw new UsageError("<id> is that of a conversion, such as 'conversions list' shows.");
+}
 
 export const conversionsList: Command = {
   name: 'conversions list',
@@ -65,8 +78,9 @@ export const conversionsGet: Command = {
   positionals: ID,
   options: SERVICE_OPTIONS,
   run: async (invocation, context) => {
+    const id = idOf(invocation);
     const { client } = await serviceOf(invocation, context);
-    const record = await client.get(invocation.positionals[0] ?? '');
+    const record = await client.get(id);
     context.output.json(record);
     context.output.table(
       [],
@@ -113,7 +127,7 @@ export const conversionsDownload: Command = {
     ...SERVICE_OPTIONS,
   },
   run: async (invocation, context) => {
-    const [id = ''] = invocation.positionals;
+    const id = idOf(invocation);
     const service = await serviceOf(invocation, context);
     const target: PdfTarget = await pdfTarget(
       textOption(invocation, 'output') ?? `${id}.pdf`,
@@ -153,7 +167,7 @@ export const conversionsOpen: Command = {
   positionals: ID,
   options: SERVICE_OPTIONS,
   run: async (invocation, context) => {
-    const [id = ''] = invocation.positionals;
+    const id = idOf(invocation);
     const service = await serviceOf(invocation, context);
     const record = await completed(service, id, context);
     // The viewer may read the file after the command has ended, so the file stays.
