@@ -1,7 +1,15 @@
-/** The command line as a client of a service: signed in, and with what the environment says. */
+/** The command line as a client of a service; and `convert` where neither a service nor a store is named. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -10,7 +18,7 @@ import { parseLine } from '../../src/commands/cli.ts';
 import type { Cell, Output } from '../../src/commands/command.ts';
 import { createOutput } from '../../src/commands/output.ts';
 import type { ClientConfig } from '../../src/config.ts';
-import { cliJson, runCli } from '../support/cli.ts';
+import { cliJson, runCli, runCommand } from '../support/cli.ts';
 import { commandContext } from '../support/command-context.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
@@ -234,4 +242,25 @@ void test('the command line is a client of a running service', async (whole) => 
     const stopped = await onTerminal(place, 'login', [['Server', '\u0003']]);
     t.match(stopped, { code: 1, screen: /The sign-in was cancelled/ });
   });
+});
+
+void test('where no store is named, convert needs none and leaves none behind', async (t) => {
+  const place = createPlace(t);
+  const { DATA_DIR: _, ...env } = place.env;
+  const cwd = t.testdir({ 'page.html': '<h1>Just once</h1>' });
+  const args = ['convert', 'page.html', '-o', 'page.pdf'];
+  const converted = await runCommand(LAUNCHER, args, { ...env, LOG_LEVEL: 'warn' }, '', cwd);
+  t.equal(converted.code, 0, converted.stderr);
+  t.match(converted.stderr, /^There is no store in this directory: .* no record is kept\.$/m);
+  t.match((await openPdf(readFileSync(join(cwd, 'page.pdf')))).text, /Just once/);
+  t.strictSame(readdirSync(cwd).toSorted(), ['page.html', 'page.pdf']);
+  t.strictSame(readdirSync(place.tmpDir), []);
+  const others = await runCommand(
+    LAUNCHER,
+    [...args, '--account', 'ann@example.com'],
+    env,
+    '',
+    cwd,
+  );
+  t.match(others, { code: 1, stderr: /There is no store in / });
 });
