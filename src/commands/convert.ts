@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
+import { openAccount } from '../use-cases/accounts.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { accountByEmail } from './account.ts';
 import {
   type Command,
@@ -97,6 +99,14 @@ async function accountFor(core: Core, email: string | undefined): Promise<LocalA
   return { id: first.id, email: await core.vault.unseal(first.id, first.email) };
 }
 
+/** The one account of a temporary store. */
+const temporaryAccount = (core: Core): Promise<LocalAccount> =>
+  openAccount(
+    core,
+    { email: 'temporary@localhost', plan: 'pro', credits: 1 },
+    operatorContext(core.clock),
+  );
+
 /** `style.css could not be loaded: no such file.` becomes a part of a list of such. */
 const withoutVerb = (warning: string): string =>
   warning.replace(' could not be loaded:', ':').replace(/\.$/, '');
@@ -151,17 +161,17 @@ async function finish(
 
 export const convert: Command = {
   name: 'convert',
-  usage: '<file-or-url> -o <file> [--account <email> | --server <url>] [options]',
-  summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
+  usage: '<file-or-url> -o <file>',
+  summary: 'Convert an HTML file or a URL to PDF, on this machine or by a service.',
   examples: [
     'convert invoice.html -o invoice.pdf --page-size A5',
     'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
     'convert - -o - --base . < invoice.html > invoice.pdf',
   ],
-  positionals: { 'file-or-url': 'an HTML file, -: standard input, or an http(s) address' },
+  positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
   options: {
-    output: { value: 'file', short: 'o', help: 'the PDF to write; -: standard output' },
-    account: { value: 'email', help: 'whose credits to use (default: the first account)' },
+    output: { value: 'file', short: 'o', help: 'the PDF to write, or - for standard output' },
+    account: { value: 'email', help: 'the account here that pays (default: the first one)' },
     ...SERVICE_OPTIONS,
     base: {
       value: 'dir',
@@ -191,11 +201,19 @@ export const convert: Command = {
       await finish(converted, target, strict, context);
       return;
     }
-    await context.withCore(async (core) => {
-      const account = await accountFor(core, textOption(invocation, 'account'));
-      const { convertLocally } = await import('./convert-locally.ts');
-      const converted = await convertLocally(core, account, options, beside, context);
-      await finish(converted, target, strict, context);
-    });
+    const email = textOption(invocation, 'account');
+    await context.withCore(
+      async (core, isTemporary) => {
+        if (isTemporary)
+          context.output.note(
+            'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
+          );
+        const account = isTemporary ? await temporaryAccount(core) : await accountFor(core, email);
+        const { convertLocally } = await import('./convert-locally.ts');
+        const converted = await convertLocally(core, account, options, beside, context);
+        await finish(converted, target, strict, context);
+      },
+      { orTemporary: email === undefined },
+    );
   },
 };
