@@ -3,10 +3,13 @@ import { resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { nearest } from './nearest.ts';
 import {
+  blobStoreUrl,
   boolean,
   emailAddress,
+  eventStoreUrl,
   integer,
   key32,
+  natsUrl,
   oneOf,
   origin,
   origins,
@@ -90,7 +93,7 @@ export const SETTINGS = {
   host: setting('HOST', text, () => '127.0.0.1', 'the address it listens on'),
   publicUrl: setting('PUBLIC_URL', origin, none, 'the origin that clients see', {
     ...API,
-    unset: 'http://localhost:PORT',
+    unset: 'http://localhost:PORT, or with HOST',
   }),
   dataDir: setting(
     'DATA_DIR',
@@ -99,16 +102,28 @@ export const SETTINGS = {
     'event log, files, keys, read models',
     { unset: './data' },
   ),
-  eventStoreUrl: setting('EVENT_STORE_URL', text, none, 'such as kurrentdb://host:2113?tls=true', {
-    ...API,
-    unset: 'SQLite in DATA_DIR',
-  }),
-  natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222', {
+  eventStoreUrl: setting(
+    'EVENT_STORE_URL',
+    eventStoreUrl,
+    none,
+    'such as kurrentdb://host:2113?tls=true',
+    {
+      ...API,
+      unset: 'SQLite in DATA_DIR',
+    },
+  ),
+  natsUrl: setting('NATS_URL', natsUrl, none, 'such as nats://host:4222', {
     unset: 'none; api and renderer need it',
   }),
-  blobStoreUrl: setting('BLOB_STORE_URL', text, none, 'nats: or s3://bucket?region=…&endpoint=…', {
-    unset: 'files in DATA_DIR',
-  }),
+  blobStoreUrl: setting(
+    'BLOB_STORE_URL',
+    blobStoreUrl,
+    none,
+    'nats: or s3://bucket?region=…&endpoint=…',
+    {
+      unset: 'files in DATA_DIR',
+    },
+  ),
   awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', text, none, 'for S3', { unset: 'none' }),
   awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', text, none, 'for S3', { unset: 'none' }),
   awsSessionToken: setting('AWS_SESSION_TOKEN', text, none, 'for S3', { unset: 'none' }),
@@ -248,12 +263,38 @@ function valueOf(
   return defaultTo();
 }
 
+/** Settings that are missing beside others, for a process of that role. */
+function lacking(config: Partial<Config>, role: Role): readonly string[] {
+  const { natsUrl: nats, blobStoreUrl: blobs, masterKey } = config;
+  const s3 = blobs?.startsWith('s3:') === true;
+  const problems: readonly (readonly [boolean, string])[] = [
+    [
+      role !== 'start' && nats === undefined,
+      `pressledger ${role} needs NATS_URL: it is how jobs reach renderers. For one machine, use 'pressledger start'.`,
+    ],
+    [
+      role === 'start' && nats === undefined && blobs === 'nats:',
+      'BLOB_STORE_URL is nats:, so NATS_URL is needed.',
+    ],
+    [
+      s3 && !(config.awsAccessKeyId && config.awsSecretAccessKey),
+      'BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+    ],
+    [
+      role !== 'renderer' && blobs !== undefined && masterKey === undefined,
+      'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
+    ],
+  ];
+  return problems.flatMap(([isLacking, problem]) => (isLacking ? problem : []));
+}
+
 /**
  * Reads the settings from the environment; each may also be given with the prefix `PRESSLEDGER_`,
  * which wins.
+ * @param role whose settings must suffice together, too
  * @throws {ConfigError} names every setting that cannot be used
  */
-export function readConfig(env: Environment): Config {
+export function readConfig(env: Environment, role?: Role): Config {
   const problems = [...unknownNames(env)];
   const values: Record<string, unknown> = {};
   for (const [key, each] of Object.entries(SETTINGS)) {
@@ -264,6 +305,8 @@ export function readConfig(env: Environment): Config {
       problems.push(...error.problems);
     }
   }
+  // Of values that cannot be used, nobody knows what else they need.
+  if (problems.length === 0 && role !== undefined) problems.push(...lacking(values, role));
   if (problems.length > 0) throw new ConfigError(...problems);
   return Object.freeze(values) as Config;
 }

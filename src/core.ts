@@ -69,6 +69,8 @@ export interface Running {
 export interface RunningService extends Running {
   /** The origin where clients reach it, such as `https://pdf.example.com`. */
   readonly publicUrl: string;
+  /** An absolute path. */
+  readonly dataDir: string;
   /**
    * Resolves when it can accept and render, with the account that the first start has opened; rejects
    * when it never will.

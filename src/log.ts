@@ -41,6 +41,18 @@ export function readableLine(json: string): string {
   ].join('\n');
 }
 
+let second = 0;
+let upToSecond = '';
+
+/** pino's `isoTime`, which makes a date for each line: a third of what a line costs. */
+function isoTime(): string {
+  const now = Date.now();
+  const since = Math.floor(now / 1000);
+  if (since !== second) upToSecond = new Date(since * 1000).toISOString().slice(0, -4);
+  second = since;
+  return `,"time":"${upToSecond}${String(now % 1000).padStart(3, '0')}Z"`;
+}
+
 /**
  * One JSON document a line on standard error, and a line for people where that is a terminal: standard
  * output belongs to what a command answers. Text from clients is in it, and a terminal may show it. A
@@ -52,7 +64,7 @@ export function createLogger(level: Config['logLevel']): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime,
       hooks: { streamWrite: terminal ? readableLine : plainJson },
     },
     pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES }),

@@ -27,7 +27,7 @@ async function main(args: readonly string[]): Promise<void> {
   running = command;
   const output = createOutput(wantsJson);
   const settings = () => {
-    const config = readConfig(process.env);
+    const config = readConfig(process.env, command.role ?? 'start');
     return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
   };
   try {

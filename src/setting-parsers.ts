@@ -1,5 +1,9 @@
 /** Turns the text of a setting into its value. */
+import { parseS3Url } from './blob-store/s3-location.ts';
 import { isEmailAddress } from './domain/email.ts';
+import { parseConnectionString } from './event-store/kurrentdb/connection-string.ts';
+import { parseNatsUrl } from './nats/address.ts';
+import { reasonOf } from './reason.ts';
 
 /** A value that cannot be used. The message goes on after the setting's name. */
 export class UnusableValue extends Error {
@@ -35,6 +39,30 @@ export function oneOf<const T extends string>(values: readonly T[]): Parse<T> {
   return (value) =>
     values.find((each) => each === value) ?? refuse(value, `one of ${values.join(', ')}`);
 }
+
+/** Keeps the text, and says now what is wrong with it: what opens it does so after others. */
+function checked(check: (value: string) => unknown): Parse<string> {
+  return (value) => {
+    try {
+      check(value);
+      return value;
+    } catch (error) {
+      // It begins with the setting's plain name. The name that was given may have the prefix.
+      throw new UnusableValue(reasonOf(error).replace(/^\w+ /, ''));
+    }
+  };
+}
+
+export const eventStoreUrl = checked(parseConnectionString);
+export const natsUrl = checked(parseNatsUrl);
+const s3Url = checked(parseS3Url);
+
+export const blobStoreUrl: Parse<string> = (value) => {
+  if (value === 'nats:') return value;
+  if (value.startsWith('s3://')) return s3Url(value);
+  // Not repeated: it may hold a secret.
+  throw new UnusableValue('must be nats: or s3://bucket?region=…&endpoint=….');
+};
 
 /** An http(s) origin, without a path, so that paths can be appended to it. */
 export const origin: Parse<string> = (value) => {

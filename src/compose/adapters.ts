@@ -77,7 +77,7 @@ export function openAdapters(
 export function openRendererAdapters(config: Config, logger: Logger): Promise<RendererAdapters> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
-    if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
+    if (nats === undefined) throw new ConfigError('NATS_URL is needed.');
     openDataDir(config);
     const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');

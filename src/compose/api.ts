@@ -10,6 +10,14 @@ export interface RunningApi extends Running {
   readonly port: number;
 }
 
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+
+/** The origin where a program on this machine reaches the API. */
+function ownOrigin(host: string, port: number): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** @throws {Error} one line that names the address and the remedy, where it cannot listen there */
 export async function startApi(
   core: Core,
@@ -31,7 +39,13 @@ export async function startApi(
     standing: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
     connections: core.budgets.get('maxConnections'),
   });
-  const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+  const publicUrl = config.publicUrl ?? ownOrigin(config.host, server.port);
+  if (config.publicUrl === undefined && !LOOPBACK.test(config.host)) {
+    core.logger.warn(
+      `PUBLIC_URL is not set, so links to PDFs begin with ${publicUrl}: set it to the origin that clients ` +
+        'use, such as https://pdf.example.com',
+    );
+  }
   server.serve(
     createApp({
       ...core,

@@ -1,7 +1,7 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
 import { openFirstAccount } from '../use-cases/accounts.ts';
 import { systemClock } from '../clock.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
 import type { Logger } from '../log.ts';
 import { openRendererAdapters } from './adapters.ts';
@@ -26,13 +26,11 @@ export function startService(config: Config, logger: Logger): Promise<RunningSer
 
 /** The HTTP API and the process managers; jobs go to renderer nodes. */
 export function startApiNode(config: Config, logger: Logger): Promise<RunningService> {
-  demandNats('api', config);
   return serve(config, logger, (core) => feedingDuty(core));
 }
 
 /** Takes jobs from the render queue; it knows neither the event store nor any account's keys. */
 export async function startRenderer(config: Config, logger: Logger): Promise<RunningRenderer> {
-  demandNats('renderer', config);
   const [{ listen }, { createHealthApp }] = await Promise.all([
     import('../http/server.ts'),
     import('../http/health-app.ts'),
@@ -74,14 +72,6 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   }
 }
 
-/** @throws {ConfigError} roles that are apart need a queue between them */
-function demandNats(role: string, { natsUrl }: Config): void {
-  if (natsUrl !== undefined) return;
-  throw new ConfigError(
-    `pressledger ${role} needs NATS_URL: it is how jobs reach renderers. For one machine, use 'pressledger start'.`,
-  );
-}
-
 async function serve(
   config: Config,
   logger: Logger,
@@ -96,6 +86,7 @@ async function serve(
     });
     return {
       publicUrl: api.publicUrl,
+      dataDir: config.dataDir,
       ready: core
         .caughtUp()
         .then(() => part.start())

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { revokeApiKey } from '../../src/use-cases/api-keys.ts';
+import { listen } from '../../src/http/server.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
@@ -126,6 +127,15 @@ void test('what anybody may ask says how the rate limit stands, and takes nothin
     const { status, headers } = await api.call('GET', path);
     t.equal(status, 200);
     t.strictSame(shown({ headers }).slice(0, 2), ['7', '7'], path);
+  }
+});
+
+void test('a host that is no address of this machine is named', async (t) => {
+  for (const host of ['192.0.2.1', 'no-such-name.invalid']) {
+    const listening = listen({ host, port: 0, standing: async () => ({}) });
+    await t.rejects(listening, {
+      message: new RegExp(`^Cannot listen on ${host}: .*Set HOST to `),
+    });
   }
 });
 

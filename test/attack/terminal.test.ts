@@ -144,7 +144,9 @@ void test('log lines are JSON that no terminal obeys', (t) => {
   );
   t.notMatch(stderr, UNSAFE);
   t.equal(linesOf(stderr).length, 1);
-  t.match(JSON.parse(stderr), { text, [text]: 1, msg: text, err: { message: text } });
+  const line = JSON.parse(stderr) as { time: string };
+  t.match(line, { text, [text]: 1, msg: text, err: { message: text } });
+  t.equal(new Date(line.time).toISOString(), line.time);
   t.end();
 });
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { EmbeddedBlobStore } from '../../blob-store/embedded.ts';
 import { FileBlobStore } from '../../blob-store/files.ts';
 import type { BlobStore } from '../../blob-store/port.ts';
-import { type Config, ConfigError } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import type { BlobRef } from '../../domain/events.ts';
 import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 import type { NatsLink } from '../../nats/connection.ts';
@@ -62,9 +62,6 @@ async function openObjects(
   if (url === 'nats:') {
     const { NatsObjects } = await import('../../blob-store/nats-objects.ts');
     return new NatsObjects(demandNats(nats).connection);
-  }
-  if (!url.startsWith('s3://')) {
-    throw new ConfigError('BLOB_STORE_URL must be nats: or s3://bucket?region=…&endpoint=….');
   }
   const { S3Objects } = await import('../../blob-store/s3-objects.ts');
   return new S3Objects(await openS3(config, openings, url), 'blobs/');

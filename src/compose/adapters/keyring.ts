@@ -28,9 +28,7 @@ export async function openKeyring(
   }
   const { masterKey } = config;
   if (masterKey === undefined) {
-    throw new ConfigError(
-      'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
-    );
+    throw new ConfigError('MASTER_KEY is needed with BLOB_STORE_URL.');
   }
   const { RemoteKeyring } = await import('../../keyring/remote.ts');
   // A keyring that is missing beside events would be a lost one, not a new one.

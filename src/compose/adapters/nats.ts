@@ -42,6 +42,6 @@ export async function openNatsLog(
 
 /** @throws {ConfigError} */
 export function demandNats(nats: NatsLink | undefined): NatsLink {
-  if (nats === undefined) throw new ConfigError('BLOB_STORE_URL is nats:, so NATS_URL is needed.');
+  if (nats === undefined) throw new ConfigError('NATS_URL is needed.');
   return nats;
 }

@@ -1,16 +1,17 @@
-import { type Config, ConfigError } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import type { Openings } from '../openings.ts';
 
-/** @throws {ConfigError} */
+/** The settings were checked when they were read. */
 export async function openS3(config: Config, openings: Openings, url: string) {
   const [{ S3Bucket }, { parseS3Url }] = await Promise.all([
     import('../../blob-store/s3-bucket.ts'),
     import('../../blob-store/s3-location.ts'),
   ]);
-  const { awsAccessKeyId: id, awsSecretAccessKey: secret, awsSessionToken: token } = config;
-  if (id === undefined || secret === undefined) {
-    throw new ConfigError('BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
-  }
+  const {
+    awsAccessKeyId: id = '',
+    awsSecretAccessKey: secret = '',
+    awsSessionToken: token,
+  } = config;
   const credentials = { accessKeyId: id, secretAccessKey: secret };
   const bucket = new S3Bucket(
     parseS3Url(url),

@@ -6,7 +6,7 @@ import { renderer } from '../../../src/commands/renderer.ts';
 import { start } from '../../../src/commands/start.ts';
 import type { FirstAccount } from '../../../src/use-cases/accounts.ts';
 
-const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1' };
+const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1', credits: 100 };
 
 function unused(): never {
   throw new Error('not needed for this');
@@ -25,6 +25,7 @@ async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount)
     withCore: unused,
     startService: async () => ({
       publicUrl: 'http://localhost:8080',
+      dataDir: '/data',
       ready: Promise.resolve(firstAccount),
       ended: setImmediate(),
       stop: async () => {},
