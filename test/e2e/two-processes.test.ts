@@ -78,7 +78,7 @@ void test('two processes start at once on an empty store', async (t) => {
   const service = createService(t);
   const other = beside(t, service);
   await Promise.all([service.start(), other.start()]);
-  const welcomed = [service, other].filter(({ output }) => output.stdout.includes('API key'));
+  const welcomed = [service, other].filter(({ output }) => output.stdout.includes('Sign-in:'));
   t.equal(welcomed.length, 1, 'one of them opened the first account');
   const [{ firstStart } = service] = welcomed;
   for (const each of [service, other]) {
