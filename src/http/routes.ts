@@ -29,7 +29,7 @@ import {
   readyz,
 } from './resources/service.ts';
 
-export const BASE_PATH = '/api/v1';
+const BASE_PATH = '/api/v1';
 
 type Handler = Route['handler'];
 type Doc = Route['doc'];

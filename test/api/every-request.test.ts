@@ -63,11 +63,7 @@ void test('routes', async (t) => {
     ['GET', `${BASE}/nothing/`, { status: 404, error: 'not_found' }],
     ['POST', `${BASE}/pdf`, { status: 404, error: 'not_found' }, /\/api\/v1\/pdf\//],
     ['GET', `${BASE}/conversions/x`, { status: 404, error: 'not_found' }, /conversions\/x\//],
-    ['GET', '/healthz/', { status: 404, error: 'not_found' }, /mean \/healthz\?/],
-    ['GET', '/openapi.yaml', { status: 404, error: 'not_found' }, /mean \/openapi\.json\?/],
-    ['POST', '/pdf', { status: 404, error: 'not_found' }, /mean \/api\/v1\/pdf\/\?/],
-    ['GET', '/account/', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?/],
-    ['GET', '/metrics', { status: 404, error: 'not_found' }, /described at \/docs\./],
+    ['GET', '/healthz/', { status: 404, error: 'not_found' }],
     ['GET', LIST.toUpperCase(), { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
     ['PUT', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
@@ -92,10 +88,14 @@ void test('a browser that comes to the door is led to the documentation', async 
   const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '7' } });
   const open = async (path: string, method = 'GET') =>
     await fetch(api.origin + path, { method, redirect: 'manual' });
-  for (const path of ['/', '/docs/']) {
+  for (const [path, place] of [
+    ['/', '/docs'],
+    ['/docs/', '/docs'],
+    ['/openapi.yaml', '/openapi.json'],
+  ] as const) {
     for (const method of ['GET', 'HEAD']) {
       const answer = await open(path, method);
-      t.match([answer.status, answer.headers.get('location')], [302, '/docs']);
+      t.match([answer.status, answer.headers.get('location')], [302, place]);
       t.strictSame(shown(answer).slice(0, 2), ['7', '7'], 'nothing is counted');
     }
   }

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
-import { BASE_PATH } from '../routes.ts';
 import { type Credentials, presentsCredential } from './credential.ts';
 import { countRequest, setRateLimitHeaders } from './rate-limit.ts';
 
@@ -49,15 +48,6 @@ interface Routes {
   match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
 }
 
-/** Other spellings of a path: its base left out, a slash too many or too few, the document as YAML. */
-const spellingsOf = (path: string): readonly string[] => [
-  `${path}/`,
-  `${BASE_PATH}${path}`,
-  `${BASE_PATH}${path}/`,
-  path.replace(/\/$/, ''),
-  path.replace(/\.ya?ml$/, '.json'),
-];
-
 /** Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad. */
 export function notFound(
   deps: HttpDependencies,
@@ -77,8 +67,7 @@ export function notFound(
       ctx.set('Allow', allowed.join(', '));
       throw new ServiceError('method_not_allowed');
     }
-    const meant = spellingsOf(ctx.path).find((path) => methodsAt(path).length > 0);
-    const hint = meant === undefined ? 'The API is described at /docs.' : `Did you mean ${meant}?`;
-    throw new ServiceError('not_found', `There is no such resource. ${hint}`);
+    const hint = methodsAt(`${ctx.path}/`).length > 0 ? ` Did you mean ${ctx.path}/?` : '';
+    throw new ServiceError('not_found', `There is no such resource.${hint}`);
   };
 }
