@@ -28,7 +28,7 @@ export function readableLine(json: string): string {
   const said = new Set(msg.split(/[\s:,;]+/));
   const rest = Object.entries(facts)
     .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
-    .filter(([, text = '']) => !said.has(text))
+    .filter(([, text = '']) => !said.has(text) && !(text.includes(' ') && msg.includes(text)))
     .map(([name, text = '']) => `${name}=${/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)}`);
   const clock = new Date(time).toLocaleTimeString('en-GB');
   // The label alone has escapes that a terminal may obey.

@@ -160,7 +160,7 @@ void test('a line for people says the same, and no terminal obeys it', (t) => {
     missing: undefined,
     [text]: { deep: text },
     err: { type: 'Error', message: text, stack: `Error: ${text}\n    at ${text}` },
-    msg: `POST /pdf/ 202, ${text}`,
+    msg: `POST /pdf/ 202, ${ESCAPES}`,
   };
   const shown = readableLine(JSON.stringify(line));
   t.notMatch(shown, UNSAFE);
