@@ -53,12 +53,9 @@ const ANOTHER_SECRET: readonly string[] = [
   '  Another password:  bin/pressledger account password EMAIL',
 ];
 
-/** Tells the first user of an empty store how to go on; both commands work when pasted. */
+/** Tells the first user of an empty store how to go on; the command works when pasted. */
 function welcome(publicUrl: string, first: FirstAccount): readonly string[] {
   const { email, password, apiKey, credits } = first;
-  const api = `${publicUrl}/api/v1`;
-  const record = `${api}/conversions/$(sed -E 's/.*"id":"([^"]+)".*/\\1/' conversion.json)/`;
-  const read = `curl -sS -H 'X-API-Key: ${apiKey}' -H 'Prefer: wait=30' "${record}"`;
   return [
     `  Sign-in:  ${email} / ${password}`,
     `  API key:  ${apiKey}`,
@@ -66,10 +63,8 @@ function welcome(publicUrl: string, first: FirstAccount): readonly string[] {
     ...ANOTHER_SECRET.map((line) => line.replace('EMAIL', email)),
     `  Credits:  ${credits}, one for each PDF; then the API answers 402.`,
     `  More credits:      bin/pressledger credits grant ${email} 1000`,
-    '  Convert a document:',
-    `    curl -sS ${api}/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '{"html":"<h1>Hello from Pressledger</h1>"}' | tee conversion.json`,
-    '  Fetch the PDF:',
-    `    curl -sS -o document.pdf "$(${read} | sed -E 's/.*"file_url":"([^"]+)".*/\\1/')"`,
+    '  Make a PDF, hello.pdf:',
+    `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
   ];
 }
 

@@ -7,7 +7,7 @@ import { createService, startService } from '../support/service.ts';
 
 void test('what the first start prints works when pasted', async (t) => {
   const service = await startService(t);
-  const { email, password, apiKey, convert, fetch: fetchPdf } = service.firstStart;
+  const { email, password, apiKey, convert } = service.firstStart;
   t.equal(email, 'admin@localhost');
   t.match(password, /^[0-9A-Za-z]{12,}$/);
   t.match(apiKey, /^pk_live_[0-9A-Za-z]{24}$/);
@@ -16,11 +16,13 @@ void test('what the first start prints works when pasted', async (t) => {
   const cwd = service.place.dataDir;
   const converted = await runCommand('/bin/sh', ['-c', convert], service.place.env, '', cwd);
   t.equal(converted.code, 0, converted.stderr);
-  t.match(JSON.parse(converted.stdout), { id: /^conv_/, status: 'pending' });
-  const fetched = await runCommand('/bin/sh', ['-c', fetchPdf], service.place.env, '', cwd);
-  t.equal(fetched.code, 0, fetched.stderr);
-  const pdf = await openPdf(readFileSync(join(cwd, 'document.pdf')));
+  t.equal(converted.stdout + converted.stderr, '');
+  const pdf = await openPdf(readFileSync(join(cwd, 'hello.pdf')));
   t.match(pdf.text, /Hello from Pressledger/);
+  const unusable = convert.replace('"html":', '"wait_for":{"selector":":::"},"html":');
+  const failed = await runCommand('/bin/sh', ['-c', unusable], service.place.env, '', cwd);
+  t.equal(failed.code, 22, 'a failure has a status of its own');
+  t.match(failed.stderr, /422/);
 
   t.notMatch(service.output.stderr, password, 'no secret in the log');
   t.notMatch(service.output.stderr, apiKey.slice(12), 'no secret in the log');
