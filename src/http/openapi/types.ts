@@ -2,7 +2,8 @@
 
 export interface SchemaObject {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly (string | undefined)[];
+  readonly format?: string;
   readonly description?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -52,7 +53,7 @@ export interface MediaTypeObject {
 
 export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly headers?: Readonly<Record<string, Reference | HeaderObject>>;
   readonly content?: Readonly<Record<string, MediaTypeObject>>;
 }
 
@@ -68,8 +69,6 @@ export interface OperationObject {
     readonly content: Readonly<Record<string, MediaTypeObject>>;
   };
   readonly responses: Readonly<Record<string, ResponseObject>>;
-  /** https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples */
-  readonly 'x-codeSamples': readonly { lang: string; label: string; source: string }[];
 }
 
 export interface OpenApiDocument {
@@ -79,6 +78,7 @@ export interface OpenApiDocument {
     readonly version: string;
     readonly summary: string;
     readonly description: string;
+    readonly contact: { readonly name: string; readonly url: string };
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly { readonly url: string }[];

@@ -6,83 +6,81 @@ import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/oper
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from './conversions.ts';
 
-const closed = { additionalProperties: false } as const;
+const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
-const id = Type.String({
-  pattern: `^${CONVERSION_ID}$`,
-  description: 'Names the conversion.',
-  examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'],
+export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
+  description: 'pending: waiting; processing: being rendered; completed or failed: ended.',
 });
-const createdAt = Timestamp('When the request was accepted.');
 
-/** The answer of `POST /pdf/`. */
-export const AcceptedConversion = Type.Object(
-  { id, status: Type.Literal('pending'), created_at: createdAt },
-  closed,
-);
-
-/** The answers of `GET /conversions/{id}/`, by `status`. */
-export const UnfinishedConversion = Type.Object(
-  { id, status: Type.Enum(['pending', 'processing']), created_at: createdAt },
-  closed,
-);
-
-export const CompletedConversion = Type.Object(
+/** One object for every status: generators of clients make empty classes of a union. */
+export const Conversion = Type.Object(
   {
-    id,
-    status: Type.Literal('completed'),
-    created_at: createdAt,
-    file_url: Type.String({
-      description:
-        'Where the PDF is downloaded, without another credential. Each look at the record gives a fresh link.',
-      examples: [
-        'https://pdf.example.com/files/conv_06f3k8r1v2w9x4y5z6a7b8c9d0.pdf?token=v4.public.eyJzdWIi',
-      ],
+    id: Type.String({
+      pattern: `^${CONVERSION_ID}$`,
+      description: 'The id of the conversion.',
+      examples: [ID],
     }),
-    completed_at: Timestamp('When the PDF was stored.', '2026-11-21T08:15:31.456Z'),
+    status: ConversionStatus,
+    created_at: Timestamp('The time when the request was accepted.'),
+    file_url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description:
+          'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
+        examples: [`https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`],
+      }),
+    ),
+    completed_at: Type.Optional(
+      Timestamp(
+        'The time when the PDF was stored, if the status is completed.',
+        '2026-11-21T08:15:31.456Z',
+      ),
+    ),
+    error_message: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The reason, if the status is failed, in words that a person can act on.',
+        examples: ['The page answered with status 404.'],
+      }),
+    ),
   },
-  closed,
+  { additionalProperties: false },
 );
 
-export const FailedConversion = Type.Object(
-  {
-    id,
-    status: Type.Literal('failed'),
-    created_at: createdAt,
-    error_message: Type.String({
-      minLength: 1,
-      description: 'Why there is no PDF, in words that a person can act on.',
-      examples: ['The page answered with status 404.'],
-    }),
-  },
-  closed,
-);
-
-export const Conversion = Type.Union([UnfinishedConversion, CompletedConversion, FailedConversion]);
+const pending = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
+const completed = {
+  ...pending,
+  status: 'completed',
+  completed_at: '2026-11-21T08:15:31.456Z',
+  file_url: `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
+};
+const failed = {
+  ...pending,
+  status: 'failed',
+  error_message: 'The page answered with status 404.',
+};
 
 // Optional headers have no examples: the reference page would send those with each request.
-
-const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
 const conversionId: ParameterDoc = {
   name: 'id',
   in: 'path',
-  description: 'The id that the conversion was accepted under.',
+  description: 'The id of the conversion.',
   schema: Type.String({ examples: [ID] }),
 };
 
 export const createConversionDoc: OperationDoc = {
   id: 'createConversion',
   tag: 'Conversions',
-  summary: 'Ask for a PDF of HTML or of a URL',
+  summary: 'Create a conversion',
   description:
-    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`.',
+    'Converts HTML or a web page to a PDF. The response comes at once; the PDF is made afterwards: retrieve the conversion until its status is completed or failed. A conversion costs one credit, which is refunded if it fails.',
   parameters: [
     {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Printable ASCII, such as invoice-4711. Makes the request safe to repeat: for 24 hours the same key of the same account gets the first answer again, byte for byte, and costs nothing.',
+        'Makes the request safe to repeat: for 24 hours the same key gets the same response, and no further credit is taken. Printable ASCII, such as invoice-4711.',
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
@@ -107,21 +105,23 @@ export const createConversionDoc: OperationDoc = {
   },
   answers: {
     202: {
-      description: 'Accepted, and on disk.',
-      schema: AcceptedConversion,
+      description:
+        'The request was accepted and stored. The status is pending, and the response has no fields but id, status and created_at.',
+      schema: Conversion,
+      examples: { pending },
       headers: ['Idempotent-Replayed'],
     },
   },
   errors: {
     validation_error: {
-      when: 'The body is not a JSON object, or a field or the Idempotency-Key is wrong. details names every one of them.',
+      when: 'The body is not a JSON object, or a field or the Idempotency-Key is invalid. details lists all of them.',
       message: 'scale: Must be at most 2. (and 1 more field)',
       details: { scale: ['Must be at most 2.'], pageSize: ['Is not a known field.'] },
     },
     insufficient_credits: { when: 'The account has no credits left.' },
     payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
     rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or the account’s stored documents leave no room for another.',
+      when: 'The rate limit was exceeded, or the documents of the account use all of its storage.',
     },
   },
 };
@@ -129,22 +129,23 @@ export const createConversionDoc: OperationDoc = {
 export const getConversionDoc: OperationDoc = {
   id: 'getConversion',
   tag: 'Conversions',
-  summary: 'Get a conversion',
+  summary: 'Retrieve a conversion',
   description:
-    'Poll it until `status` is `completed` or `failed`, a second apart to begin with; or let the service hold the answer with `Prefer: wait`.',
+    'Retrieve it once a second until `status` is `completed` or `failed`, or send `Prefer: wait` to get the response when the conversion has ended. Most conversions take a few seconds.',
   parameters: [
     conversionId,
     {
       name: 'Prefer',
       in: 'header',
-      description: `wait=N, such as wait=30, holds the answer until the conversion has ended, at most N seconds and at most ${MAX_WAIT_SECONDS} (RFC 7240).`,
+      description: `Waits for the end of the conversion: wait=30 delays the response until then, by at most 30 seconds (RFC 7240). The longest wait is ${MAX_WAIT_SECONDS} seconds.`,
       schema: Type.String(),
     },
   ],
   answers: {
     200: {
-      description: 'The record. Which fields it has depends on its status.',
+      description: 'The conversion. Its status decides which fields it has.',
       schema: Conversion,
+      examples: { pending, completed, failed },
       headers: ['Preference-Applied'],
     },
   },
@@ -159,16 +160,17 @@ export const getConversionDoc: OperationDoc = {
 export const listConversionsDoc: OperationDoc = {
   id: 'listConversions',
   tag: 'Conversions',
-  summary: 'The account’s conversions',
+  summary: 'List conversions',
+  description: 'All conversions of the account, newest first, or those with one status.',
   parameters: [
     ...PAGE_PARAMETERS,
     {
       name: 'status',
       in: 'query',
-      description: 'Only those that stand so.',
-      schema: Type.Enum([...CONVERSION_STATUSES]),
+      description: 'Lists only conversions with this status.',
+      schema: ConversionStatus,
     },
   ],
-  answers: { 200: pageOfItems(Conversion) },
+  answers: { 200: { ...pageOfItems(Conversion), examples: { conversions: [completed, failed] } } },
   errors: { validation_error: WRONG_QUERY },
 };

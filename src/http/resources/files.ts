@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors.ts';
 import { contentKeyUnlessErased } from '../../keyring/vault.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import { hasCopy, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
 
@@ -135,8 +135,7 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
     ctx.set('Cache-Control', 'private, no-cache');
     ctx.set('Content-Disposition', `attachment; filename="${id}.pdf"`);
     ctx.type = 'application/pdf';
-    const known = ctx.get('If-None-Match').split(',');
-    if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
+    if (hasCopy(ctx, etag)) {
       ctx.status = 304;
     } else await send(ctx, deps, download, etag);
   };
