@@ -26,6 +26,8 @@ async function setUp(purpose) {
   if (purpose === 'test') {
     const { bringNatsServer } = await import('./nats.mjs');
     await bringNatsServer(root);
+    const tools = join(root, 'test', 'openapi-tools');
+    await bringPackages('tools for the OpenAPI document', tools, { dev: false });
   }
   return 0;
 }

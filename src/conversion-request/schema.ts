@@ -14,7 +14,7 @@ const Margin = (side: string) =>
       pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$',
       maxLength: 32,
       default: '1cm',
-      description: `The ${side} margin: a decimal number with its unit, px, cm, in or mm.`,
+      description: `The ${side} margin: a decimal number with the unit px, cm, in or mm.`,
     }),
   );
 
@@ -22,18 +22,26 @@ const Template = (place: string) =>
   Type.Optional(
     Type.String({
       maxLength: MAX_TEMPLATE_CHARACTERS,
-      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs. Letters of 8pt unless it sets a font size; within the side margins unless it has a style of its own.`,
+      description: `HTML printed in the ${place} margin of every page. Elements with the class date, title, url, pageNumber or totalPages are filled in. It cannot load anything: write styles into it, and images and fonts as data: URLs. The font size is 8pt unless the template sets one. A template without styles has the side margins of the page.`,
     }),
   );
 
-const Text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+const Text = (maxLength: number, example: string) =>
+  Type.Optional(Type.String({ maxLength, examples: [example] }));
 
 export const Cookie = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    value: Type.String({ maxLength: 4096 }),
-    domain: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
-    path: Type.Optional(Type.String({ pattern: '^/', maxLength: 1024 })),
+    name: Type.String({ minLength: 1, maxLength: 256, examples: ['session'] }),
+    value: Type.String({ maxLength: 4096, examples: ['abc123'] }),
+    domain: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 254,
+        description: 'The host of url if left out.',
+        examples: ['example.com'],
+      }),
+    ),
+    path: Type.Optional(Type.String({ pattern: '^/', maxLength: 1024, examples: ['/'] })),
     secure: Type.Optional(Type.Boolean()),
     http_only: Type.Optional(Type.Boolean()),
     same_site: Type.Optional(Type.Enum(['Strict', 'Lax', 'None'])),
@@ -49,12 +57,16 @@ const FILENAME =
 export const ConversionRequest = Type.Object(
   {
     html: Type.Optional(
-      Type.String({ description: 'The HTML to print. Either html or url is required.' }),
+      Type.String({
+        description: 'The HTML to print. Either html or url is required, and not both.',
+        examples: ['<h1>Invoice 4711</h1>'],
+      }),
     ),
     url: Type.Optional(
       Type.String({
         maxLength: MAX_URL_CHARACTERS,
-        description: 'The address of the page to print, http or https.',
+        description: 'The http or https address of the page to print.',
+        examples: ['https://example.com/'],
       }),
     ),
     files: Type.Optional(
@@ -68,7 +80,7 @@ export const ConversionRequest = Type.Object(
       Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The paper size.' }),
     ),
     landscape: Type.Optional(
-      Type.Boolean({ default: false, description: 'Landscape orientation.' }),
+      Type.Boolean({ default: false, description: 'Print in landscape orientation.' }),
     ),
     margin_top: Margin('top'),
     margin_right: Margin('right'),
@@ -82,25 +94,29 @@ export const ConversionRequest = Type.Object(
         minimum: 0.1,
         maximum: 2,
         default: 1,
-        description: 'The size of the content.',
+        description: 'The scale of the content.',
       }),
     ),
     page_ranges: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: 'Pages to keep, such as 1-5, 8. All of them unless given.',
+        description: 'The pages to keep; all of them if left out.',
+        examples: ['1-5, 8'],
       }),
     ),
     header_html: Template('top'),
     footer_html: Template('bottom'),
     prefer_css_page_size: Type.Optional(
-      Type.Boolean({ default: false, description: 'The document’s own @page size wins.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Let the @page size of the document override page_size.',
+      }),
     ),
     media: Type.Optional(
       Type.Enum(['print', 'screen'], {
         default: 'print',
-        description: 'The media type that style sheets see.',
+        description: 'The CSS media type.',
       }),
     ),
     wait_for: Type.Optional(
@@ -110,54 +126,66 @@ export const ConversionRequest = Type.Object(
             Type.String({
               minLength: 1,
               maxLength: 1024,
-              description: 'Until an element matches. If none ever does, the conversion fails.',
+              description:
+                'Wait until an element matches this CSS selector. If none ever does, the conversion fails.',
+              examples: ['#chart svg'],
             }),
           ),
           delay_ms: Type.Optional(
             Type.Integer({
               minimum: 0,
               maximum: 10_000,
-              description: 'That long, in milliseconds.',
+              description: 'Wait this many milliseconds.',
+              examples: [500],
             }),
           ),
           network_idle: Type.Optional(
-            Type.Boolean({ description: 'Until the network is quiet, or a while has passed.' }),
+            Type.Boolean({ description: 'Wait until the network is quiet, within limits.' }),
           ),
         },
-        { ...closed, description: 'What to wait for beside the load itself; all of it.' },
+        {
+          ...closed,
+          description: 'Conditions to wait for, all of them, after the page has loaded.',
+        },
       ),
     ),
-    tagged: Type.Optional(Type.Boolean({ default: true, description: 'An accessible PDF.' })),
+    tagged: Type.Optional(
+      Type.Boolean({ default: true, description: 'Make an accessible (tagged) PDF.' }),
+    ),
     outline: Type.Optional(
-      Type.Boolean({ default: false, description: 'Bookmarks made of the headings.' }),
+      Type.Boolean({ default: false, description: 'Make bookmarks from the headings.' }),
     ),
     metadata: Type.Optional(
       Type.Object(
         {
-          title: Text(1024),
-          author: Text(1024),
-          subject: Text(1024),
+          title: Text(1024, 'Invoice 4711'),
+          author: Text(1024, 'Example Ltd'),
+          subject: Text(1024, 'Invoice for November 2026'),
           keywords: Type.Optional(
-            Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 50 }),
+            Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+              maxItems: 50,
+              examples: [['invoice', '2026']],
+            }),
           ),
         },
-        { ...closed, description: 'What the PDF says of itself.' },
+        { ...closed, description: 'The document properties of the PDF.' },
       ),
     ),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
         maxProperties: 20,
-        description: 'Headers sent with the request for url. With url only.',
+        description: 'HTTP headers to send with the request for url. Allowed with url only.',
+        examples: [{ 'Accept-Language': 'de' }],
       }),
     ),
     cookies: Type.Optional(
       Type.Array(Cookie, {
         maxItems: 50,
-        description: 'Cookies set before url is opened. With url only.',
+        description: 'Cookies to set before url is opened. Allowed with url only.',
       }),
     ),
     javascript: Type.Optional(
-      Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
+      Type.Boolean({ default: true, description: 'Let the page run scripts.' }),
     ),
     fail_on: Type.Optional(
       Type.Array(Type.Enum([...SHORTCOMINGS]), {

@@ -64,3 +64,9 @@ export function disconnection({ res }: Pick<Context, 'res'>): AbortSignal {
   disconnections.set(res, controller.signal);
   return controller.signal;
 }
+
+/** True if the client has this version already. Not `ctx.fresh`: clients that keep no cache say `no-cache` too. */
+export function hasCopy(ctx: HttpContext, etag: string): boolean {
+  const known = ctx.get('If-None-Match').split(',');
+  return known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
+}

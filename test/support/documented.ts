@@ -32,9 +32,31 @@ export function documentedAnswers(document: OpenApiDocument): readonly string[] 
   );
 }
 
+/** The code of an error's response, which its example is named by. */
 function codeOf({ content }: ResponseObject): string | undefined {
-  const code = content?.['application/json']?.schema?.properties?.['error']?.const;
-  return typeof code === 'string' ? code : undefined;
+  const { schema, examples = {} } = content?.['application/json'] ?? {};
+  return schema?.$ref?.endsWith('/Error') ? Object.keys(examples)[0] : undefined;
+}
+
+const FIELDS_OF_STATUS: Readonly<Record<string, readonly string[]>> = {
+  pending: [],
+  processing: [],
+  completed: ['completed_at', 'file_url'],
+  failed: ['error_message'],
+};
+
+/** The fields of a conversion that its status forbids or lacks: its schema, one object for all, allows any. */
+function wrongFields(conversion: Readonly<Record<string, unknown>>): readonly string[] {
+  const wanted = new Set(FIELDS_OF_STATUS[String(conversion['status'])]);
+  const optional = new Set(Object.values(FIELDS_OF_STATUS).flat());
+  return [...optional].filter((name) => wanted.has(name) !== name in conversion);
+}
+
+function conversionsIn(schema: SchemaObject, body: unknown) {
+  const isOne = schema.$ref?.endsWith('/Conversion') ?? false;
+  const isList = schema.items?.$ref?.endsWith('/Conversion') ?? false;
+  const all = isOne ? [body] : isList ? body : [];
+  return all as readonly Readonly<Record<string, unknown>>[];
 }
 
 function templateOf(document: OpenApiDocument, path: string): string | undefined {
@@ -54,7 +76,8 @@ export function documentCheck(document: OpenApiDocument) {
 
   function bodyOf(response: ResponseObject, { text, headers, status }: Seen): string | undefined {
     const [media] = (headers.get('content-type') ?? '').split(';');
-    const expected = Object.keys(response.content ?? {});
+    const others = response['x-other-media-types'] ?? [];
+    const expected = [...Object.keys(response.content ?? {}), ...others];
     if (expected.length === 0) return text === '' ? undefined : 'a body where none is documented';
     if (media === undefined || !expected.includes(media)) return `the media type ${media}`;
     const schema = response.content?.[media]?.schema;
@@ -62,13 +85,24 @@ export function documentCheck(document: OpenApiDocument) {
     const validator = validators.get(schema) ?? Compile({ components, ...schema });
     validators.set(schema, validator);
     const body: unknown = JSON.parse(text);
-    if (validator.Check(body)) return undefined;
+    if (validator.Check(body)) {
+      const wrong = conversionsIn(schema, body).flatMap(wrongFields);
+      if (wrong.length > 0) return `a conversion with or without ${wrong.join(', ')}`;
+      const { error } = body as { readonly error?: string };
+      const code = codeOf(response);
+      return code === undefined || error === code ? undefined : `the code ${error}, not ${code}`;
+    }
     return `a body of another shape (${status}): ${JSON.stringify(validator.Errors(body))}`;
+  }
+
+  function isRequired(name: string, { headers = {} }: ResponseObject): boolean {
+    const header = headers[name];
+    return (header && 'required' in header ? header : components.headers[name])?.required ?? false;
   }
 
   function problemWith(response: ResponseObject, seen: Seen, bodiless: boolean) {
     const missing = Object.keys(response.headers ?? {}).filter(
-      (name) => components.headers[name]?.required && !seen.headers.has(name),
+      (name) => isRequired(name, response) && !seen.headers.has(name),
     );
     if (missing.length > 0) return `without the headers ${missing.join(', ')}`;
     return bodiless ? undefined : bodyOf(response, seen);

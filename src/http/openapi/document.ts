@@ -1,6 +1,7 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
 import type { Config } from '../../config.ts';
-import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs } from './errors.ts';
+import { ERRORS } from '../../errors.ts';
+import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
 import {
   type AnswerDoc,
   HEADERS,
@@ -19,21 +20,21 @@ import type {
   SchemaObject,
 } from './types.ts';
 
-/** Told apart from the package's: the interface's own version, which its path carries. */
-const INTERFACE_VERSION = '1.0.0';
+/** The version of the interface, as its paths name it. The package has another. */
+const INTERFACE_VERSION = 'v1';
 
 const SECURITY_SCHEMES = {
   apiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'For backends, scripts and command lines. Good until it is revoked.',
+    description: 'For backends, scripts and command lines. Valid until it is revoked.',
   },
   accessToken: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'For people: `/api/v1/auth/jwt/create/` gives one for 5 minutes.',
+    description: 'For people who sign in. Valid for 5 minutes.',
   },
 } as const;
 
@@ -44,21 +45,19 @@ const values = (
 ): NonNullable<MediaTypeObject['examples']> =>
   Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 
-/** One example for each form that the body can have, by the name of its schema. */
-function examplesOf(schema: SchemaObject): Readonly<Record<string, unknown>> {
-  const named = SCHEMAS[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
-  const forms = named.anyOf ?? [schema];
-  return Object.fromEntries(
-    forms.map((form) => [form.$ref?.split('/').at(-1) ?? 'example', exampleOf(form, SCHEMAS)]),
-  );
-}
+const media = (schema: SchemaObject, examples?: Readonly<Record<string, unknown>>) => ({
+  schema,
+  examples: values(examples ?? { example: exampleOf(schema, SCHEMAS) }),
+});
 
-function content({ media, schema, examples }: AnswerDoc): ResponseObject['content'] {
-  const other = media === undefined ? {} : { [media]: {} };
-  if (schema === undefined) return media === undefined ? undefined : other;
-  const object = schemaObject(schema);
-  const json = { schema: object, examples: values(examples ?? examplesOf(object)) };
-  return { 'application/json': json, ...other };
+function content(answer: AnswerDoc): ResponseObject['content'] {
+  const { media: other, schema, examples } = answer;
+  if (schema !== undefined) {
+    return { 'application/json': media(schemaObject(schema), examples) };
+  }
+  // A generator makes a download of this, and nothing of an empty object.
+  const pdf = { schema: { type: 'string', format: 'binary' } };
+  return other === undefined ? undefined : { [other]: other === 'application/pdf' ? pdf : {} };
 }
 
 function success(answer: AnswerDoc): ResponseObject {
@@ -67,6 +66,7 @@ function success(answer: AnswerDoc): ResponseObject {
     description: answer.description,
     headers: headerRefs([...OF_EVERY_ANSWER, ...(answer.headers ?? [])]),
     ...(body === undefined ? {} : { content: body }),
+    ...(answer.schema && answer.media && { 'x-other-media-types': [answer.media] }),
   };
 }
 
@@ -81,13 +81,13 @@ function parametersOf({ parameters = [] }: OperationDoc): readonly ParameterObje
 }
 
 function bodyOf({ schema, form, examples }: NonNullable<OperationDoc['body']>) {
-  const media = { schema: schemaObject(schema), examples: values(examples) };
+  const json = media(schemaObject(schema), examples);
   const asForm =
     form === undefined ? {} : { 'multipart/form-data': { schema: schemaObject(form) } };
-  return { required: true, content: { 'application/json': media, ...asForm } } as const;
+  return { required: true, content: { 'application/json': json, ...asForm } } as const;
 }
 
-function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): OperationObject {
+function operation({ auth, doc }: AnyRoute): OperationObject {
   const parameters = parametersOf(doc);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   return {
@@ -102,20 +102,7 @@ function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): Op
       ...Object.fromEntries(answers),
       ...errorResponses(errorsOf(auth, doc)),
     },
-    'x-codeSamples': [
-      {
-        lang: 'Shell',
-        label: 'curl',
-        source: curlSample({ method, path, auth, doc }, publicUrl),
-      },
-    ],
   };
-}
-
-/** The errors of no operation, for the page: the document's own place for them is an extension. */
-function describeCommonErrors(): string {
-  const lines = Object.entries(COMMON_ERRORS).map(([code, { when }]) => `- \`${code}\`: ${when}`);
-  return ['**Any request** may also be answered with', '', ...lines].join('\n');
 }
 
 export function buildDocument(
@@ -125,22 +112,31 @@ export function buildDocument(
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const route of routes) {
     const at = (paths[route.path] ??= {});
-    at[route.method] = operation(route, publicUrl);
+    at[route.method] = operation(route);
   }
+  const used = JSON.stringify(paths);
   return {
     openapi: '3.1.1',
     info: {
       title: 'Pressledger',
       version: INTERFACE_VERSION,
-      summary: 'HTML or a URL in, a PDF out.',
-      description: `${describe(config)}\n\n${describeCommonErrors()}`,
+      summary: 'Convert HTML and web pages to PDF.',
+      description: describe(config),
+      contact: { name: 'The operator of this service', url: publicUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    components: { securitySchemes: SECURITY_SCHEMES, schemas: SCHEMAS, headers: HEADERS },
-    'x-common-responses': errorResponses(COMMON_ERRORS),
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      schemas: SCHEMAS,
+      // Tools find fault with one that only `x-common-responses` refers to.
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).filter(([name]) => used.includes(`#/components/headers/${name}"`)),
+      ),
+    },
+    'x-common-responses': errorResponses(COMMON_ERRORS, headersInline),
   };
 }
 
@@ -150,48 +146,48 @@ const size = (bytes: number): string =>
 const days = (seconds: number): string =>
   seconds % 86_400 === 0 ? `${seconds / 86_400} days` : `${seconds} seconds`;
 
+const errorTable = (): string =>
+  Object.entries(ERRORS)
+    .map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`)
+    .join('\n');
+
 /** Describes the rules of the whole interface, with this service's own limits. CommonMark. */
 export function describe(config: Config): string {
   return `
-Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conversions/{id}/\`, and download the PDF from its \`file_url\`.
+Pressledger converts HTML and web pages to PDF. A conversion is asynchronous: create it with \`POST /api/v1/pdf/\`, retrieve it until its \`status\` is \`completed\` or \`failed\`, and download the PDF from its \`file_url\`.
 
-**Credentials.** An API key in \`X-API-Key\`, or an access token in \`Authorization: Bearer …\`.
+## Authentication
 
-**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\` (for a conversion also \`multipart/form-data\`), at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused; \`null\` is the same as leaving a field out. Times are ISO 8601 in UTC.
+Send an API key in the header \`X-API-Key\`. Applications in which people sign in send an access token instead: \`Authorization: Bearer …\`.
 
-**Errors** have one shape: \`{"error", "message", "details"?}\`. Decide by \`error\`; show \`message\`. Where several fields are wrong, \`details\` names all of them at once.
+## Requests
 
-**Rate limits** count requests in a minute: ${config.rateLimitFree} on the plan free, ${config.rateLimitStarter} on starter, ${config.rateLimitPro} on pro, over all credentials of the account; ${config.rateLimitAnonymous} for an address without a valid credential. Every answer below \`/api/v1\` shows how they stand; after 429 wait as long as \`Retry-After\` says.
+Bodies are JSON in UTF-8 with \`Content-Type: application/json\`; a conversion may also be created with \`multipart/form-data\`. The body of a conversion has at most ${size(config.maxBodyBytes)}, its \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused, so that a misspelt option is noticed; an optional field may be \`null\`, which is the same as leaving it out. Paths end with a slash. Times are ISO 8601 in UTC. \`HEAD\` works like \`GET\`, without a body.
 
-**Lists** are JSON arrays, newest first; \`X-Total-Count\` and \`Link\` lead to the other pages.
+## Errors
 
-**Links and files.** A \`file_url\` holds for ${config.fileUrlTtlSeconds} seconds; each look at the record gives a fresh one. Files are kept for ${days(config.retentionSeconds)}.
+Every error has the same form: \`{"error", "message", "details"}\`. Programs decide by \`error\`; \`message\` is for people. \`details\`, where present, has the messages for each field, for all fields at once. When you report an error, name the \`X-Request-Id\` of the response.
 
-**HEAD** is answered as GET is, without a body.
+| status | error | message |
+|---|---|---|
+${errorTable()}
+
+A conversion that fails is not an error of the request: its \`status\` is \`failed\`, and its \`error_message\` has the reason.
+
+## Rate limits
+
+An account may send ${config.rateLimitFree} requests per minute on the plan free, ${config.rateLimitStarter} on starter and ${config.rateLimitPro} on pro, with all of its credentials together. An address without a valid credential may send ${config.rateLimitAnonymous}. Every response has the limit, the remaining requests and the time of the next minute in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. After 429, wait for as many seconds as \`Retry-After\` says.
+
+## Pagination
+
+Lists are JSON arrays, newest first. \`page\` and \`page_size\` select a page; \`X-Total-Count\` has the number of all items, and \`Link\` has the addresses of the other pages.
+
+## Files
+
+A \`file_url\` is valid for ${config.fileUrlTtlSeconds} seconds. Retrieve the conversion again for a new one. Files are deleted after ${days(config.retentionSeconds)}.
+
+## Client libraries
+
+For TypeScript and JavaScript there is the package \`@pressledger/client\`. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API and NSwag are tested.
 `.trim();
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-/** The operation as a command to paste, with the key in `$PRESSLEDGER_API_KEY`. */
-function curlSample(
-  { method, path, auth, doc }: Pick<Route, 'method' | 'path' | 'auth' | 'doc'>,
-  publicUrl: string,
-): string {
-  const example = (name: string): string => {
-    const parameter = doc.parameters?.find((each) => each.name === name);
-    return parameter ? String(exampleOf(schemaObject(parameter.schema), SCHEMAS)) : name;
-  };
-  const query = auth === 'link' ? `?token=${example('token')}` : '';
-  const url = publicUrl + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)) + query;
-  const [body] = Object.values(doc.body?.examples ?? {});
-  const parts = [
-    `curl ${method === 'delete' ? '-X DELETE ' : ''}${quoted(url)}`,
-    ...(auth === 'link' ? ['-o document.pdf'] : []),
-    ...(auth === 'caller' ? ['-H "X-API-Key: $PRESSLEDGER_API_KEY"'] : []),
-    ...(body === undefined
-      ? []
-      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
-  ];
-  return parts.join(' \\\n  ');
 }

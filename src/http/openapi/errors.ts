@@ -1,9 +1,10 @@
-/** The errors that follow from a route, and their form in the document. */
+/** The errors that follow from a route, and their form in the document. Their examples are named by their codes. */
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import {
   type Auth,
   type ErrorDoc,
   type HeaderName,
+  HEADERS,
   OF_EVERY_ANSWER,
   type OperationDoc,
 } from './operation.ts';
@@ -14,18 +15,18 @@ type Errors = Partial<Readonly<Record<ErrorCode, ErrorDoc>>>;
 
 const INSIDE: Errors = {
   internal_error: {
-    when: 'Something failed inside. Report it with the request’s id.',
+    when: 'An internal error occurred. Report it with the id of the request.',
     message:
       'Something went wrong on our side. When you report it, name the request 5c1f7d3e-6c1a-4d1b-9a6f-0d1e2f3a4b5c.',
   },
   service_unavailable: {
-    when: 'The service cannot take the request right now: it is busy, stopping, or cannot write to disk. Nothing was accepted.',
+    when: 'The service cannot handle the request right now: it is busy, stopping, or cannot write to its disk. Nothing was accepted.',
   },
 };
 
 const LIMITED: Errors = {
   rate_limit_exceeded: {
-    when: 'More requests than a minute allows, or more at a time than one client’s share.',
+    when: 'The rate limit or a limit on simultaneous requests was exceeded.',
   },
 };
 
@@ -34,7 +35,7 @@ const COUNTED: Errors = { ...LIMITED, ...INSIDE };
 const BY_AUTH: Readonly<Record<Auth, Errors>> = {
   caller: {
     unauthorized: {
-      when: 'The credential is missing, wrong, expired or revoked. It is judged before all else.',
+      when: 'The credential is missing, wrong, expired or revoked.',
     },
     ...COUNTED,
   },
@@ -46,13 +47,13 @@ const BY_AUTH: Readonly<Record<Auth, Errors>> = {
 
 const OF_BODY: Errors = {
   validation_error: {
-    when: 'The body is not a JSON object, or a field is missing, unknown or wrong. details names every one of them.',
+    when: 'The body is not a JSON object, or fields are missing, unknown or invalid. details lists all of them.',
     message: 'name: Is required.',
     details: { name: ['Is required.'] },
   },
   payload_too_large: { when: 'The body is larger than the service accepts.' },
   unsupported_media_type: {
-    when: 'The body is not sent as application/json in UTF-8, or it is compressed.',
+    when: 'The body is not application/json in UTF-8, or it is compressed.',
   },
 };
 
@@ -67,18 +68,22 @@ const HEADERS_OF: Partial<Readonly<Record<ErrorCode, readonly HeaderName[]>>> = 
 /** Errors that may answer any request, before an operation is found for it. */
 export const COMMON_ERRORS: Errors = {
   validation_error: {
-    when: 'What came is not HTTP, or its headers are larger than 16 KiB.',
+    when: 'The request is not valid HTTP, or its headers are larger than 16 KiB.',
     message: 'The request is not valid HTTP.',
   },
   not_found: {
-    when: 'There is no such path. Trailing slashes are part of the paths; the message names the right one.',
+    when: 'The path does not exist. Paths end with a slash; the message names the path that may be meant.',
     message: 'There is no such resource. Did you mean /api/v1/pdf/?',
   },
-  method_not_allowed: { when: 'The path has no such method; Allow names those that it has.' },
-  rate_limit_exceeded: {
-    when: 'Bad credentials were tried on paths that do not exist: they count as everywhere.',
+  method_not_allowed: {
+    when: 'The path does not support this method. Allow lists those that it supports.',
   },
-  request_timeout: { when: 'Headers took longer than 10 seconds, or the whole request than 30.' },
+  rate_limit_exceeded: {
+    when: 'The rate limit was exceeded, or too many wrong credentials were sent.',
+  },
+  request_timeout: {
+    when: 'The headers took longer than 10 seconds to arrive, or the whole request longer than 30.',
+  },
   ...INSIDE,
 };
 
@@ -87,27 +92,34 @@ export function errorsOf(auth: Auth, doc: OperationDoc): Errors {
 }
 
 /** Status to response, in the order of the statuses. */
-export function errorResponses(errors: Errors) {
+export function errorResponses(errors: Errors, headersOf = headerRefs) {
   const entries = Object.entries(errors) as [ErrorCode, ErrorDoc][];
   return Object.fromEntries(
-    entries.map(([code, doc]) => [ERRORS[code].status, errorResponse(code, doc)]),
+    entries.map(([code, doc]) => [ERRORS[code].status, errorResponse(code, doc, headersOf)]),
   );
 }
 
-export const headerRefs = (names: readonly HeaderName[]): NonNullable<ResponseObject['headers']> =>
+type HeadersOf = (names: readonly HeaderName[]) => NonNullable<ResponseObject['headers']>;
+
+export const headerRefs: HeadersOf = (names) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+export const headersInline: HeadersOf = (names) =>
+  Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
 
 function errorResponse(
   code: ErrorCode,
   { when, message = ERRORS[code].message, details, headers: own = [] }: ErrorDoc,
+  headersOf: HeadersOf,
 ): ResponseObject {
   const value = { error: code, message, ...(details === undefined ? {} : { details }) };
   return {
     description: when,
-    headers: headerRefs([...OF_EVERY_ANSWER, ...(HEADERS_OF[code] ?? []), ...own]),
+    headers: headersOf([...OF_EVERY_ANSWER, ...(HEADERS_OF[code] ?? []), ...own]),
     content: {
+      // No schema of its own for each code: generators would make a class for each response.
       'application/json': {
-        schema: { ...schemaObject(ErrorAnswer), properties: { error: { const: code } } },
+        schema: schemaObject(ErrorAnswer),
         examples: { [code]: { value } },
       },
     },

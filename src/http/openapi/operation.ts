@@ -7,11 +7,11 @@ import type { RouteDependencies } from '../dependencies.ts';
 import type { HeaderObject } from './types.ts';
 
 export const TAGS = {
-  Conversions: 'Ask for a PDF, follow it, download it.',
-  Account: 'The own account and what its credits went into.',
-  'API keys': 'Make, list and revoke keys. A key or an access token may do so.',
-  'Sign-in': 'Tokens for people: an access token for 5 minutes, a refresh token for a day.',
-  Service: 'For operators and tools. No credential.',
+  Conversions: 'Create conversions, follow their progress and download the PDFs.',
+  Account: 'Retrieve the account and the history of its credits.',
+  'API keys': 'Create, list and revoke API keys, with a key or an access token.',
+  Authentication: 'Sign people in with an access token and a refresh token.',
+  Service: 'Health checks, the OpenAPI document and this page. No credential is needed.',
 } as const;
 
 export interface ParameterDoc {
@@ -35,7 +35,7 @@ export interface AnswerDoc {
 
 export interface ErrorDoc {
   readonly when: string;
-  /** The message as the service says it here; the code's own text unless given. */
+  /** The message as the service says it here; default: the text of the code. */
   readonly message?: string;
   readonly details?: ErrorDetails;
   readonly headers?: readonly HeaderName[];
@@ -90,32 +90,45 @@ const count = (description: string, example: number): HeaderObject => ({
 
 /** Every header of an answer that clients may rely on. */
 export const HEADERS = {
-  'X-Request-Id': text('Names the request: the client’s own X-Request-Id, or a new one.', 'r-4711'),
-  'X-RateLimit-Limit': count('Requests allowed in a minute.', 100),
+  'X-Request-Id': text(
+    'The id of the request: the client’s own X-Request-Id, or a new one.',
+    'r-4711',
+  ),
+  'X-RateLimit-Limit': count('Requests allowed per minute.', 100),
   'X-RateLimit-Remaining': count('Requests left in this minute.', 99),
-  'X-RateLimit-Reset': count('When the next minute begins: Unix time in seconds.', 1795248960),
-  'Retry-After': count('Seconds after which a retry makes sense.', 12),
+  'X-RateLimit-Reset': count(
+    'The time when the count starts again, as a Unix timestamp in seconds.',
+    1795248960,
+  ),
+  'Retry-After': count('Seconds to wait before the next try.', 12),
   'WWW-Authenticate': text(
-    'The way to authenticate; with error="invalid_token" where an access token was not accepted (RFC 6750).',
+    'The authentication method, with error="invalid_token" if an access token was not accepted (RFC 6750).',
     'Bearer realm="pressledger"',
   ),
-  Allow: text('The methods that the resource has.', 'HEAD, GET'),
-  'Idempotent-Replayed': text('true where this is the first answer again.', 'true', false),
+  Allow: text('The methods that the path supports.', 'HEAD, GET'),
+  'Idempotent-Replayed': text(
+    'true if this is the stored response to an earlier request.',
+    'true',
+    false,
+  ),
   Location: text(
-    'The record of the conversion.',
+    'The address of the conversion.',
     'https://pdf.example.com/api/v1/conversions/conv_06f3k8r1v2w9x4y5z6a7b8c9d0/',
   ),
-  'Preference-Applied': text('The wait that was honoured.', 'wait=30', false),
-  'X-Total-Count': count('Items in all pages together.', 42),
+  'Preference-Applied': text('The preference that was applied.', 'wait=30', false),
+  'X-Total-Count': count('The number of items on all pages together.', 42),
   Link: text(
-    'The other pages (RFC 8288): first, prev, next, last.',
+    'Links to the first, prev, next and last page (RFC 8288).',
     '<https://pdf.example.com/api/v1/conversions/?page=2&page_size=20>; rel="next"',
   ),
-  ETag: text('The SHA-256 of the file, for If-None-Match and If-Range.', '"9f86d081…"'),
-  'Accept-Ranges': text('Ranges of bytes can be asked for.', 'bytes'),
-  'Content-Range': text('The part that is sent, and the whole size.', 'bytes 0-1023/51200'),
+  ETag: text('The version of the content, for If-None-Match and If-Range.', '"9f86d081…"'),
+  'Accept-Ranges': text('Ranges of bytes are supported.', 'bytes'),
+  'Content-Range': text(
+    'The range that is sent, and the size of the whole file.',
+    'bytes 0-1023/51200',
+  ),
   'Content-Disposition': text(
-    'Save the file, or show it where disposition=inline was asked for; and its name (RFC 6266).',
+    'attachment, or inline if that was requested, and the name of the file (RFC 6266).',
     'attachment; filename="Invoice 4711.pdf"',
   ),
 } as const satisfies Readonly<Record<string, HeaderObject>>;
@@ -134,6 +147,7 @@ const EXAMPLE = '2026-11-21T08:15:30.123Z';
 /** ISO 8601, UTC, milliseconds, `Z`: as `isoTime` writes it. */
 export const Timestamp = (description: string, example = EXAMPLE) =>
   Type.String({
+    format: 'date-time',
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$',
     description,
     examples: [example],

@@ -6,26 +6,32 @@ import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { Account, LedgerEntry } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
-import {
-  CompletedConversion,
-  Conversion,
-  FailedConversion,
-  UnfinishedConversion,
-} from '../resources/conversions.api.ts';
+import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
 import { HistoryEntry } from '../resources/history.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** The body of every answer other than success. */
+const Code = Type.Enum([...ERROR_CODES], {
+  description: 'The machine-readable code. Programs decide by it.',
+  examples: ['validation_error'],
+});
+
+/** The body of every response other than success. */
 export const ErrorAnswer = Type.Object(
   {
-    error: Type.Enum([...ERROR_CODES], { description: 'What programs decide by.' }),
-    message: Type.String({ minLength: 1, description: 'What people read. It may change.' }),
+    error: Code,
+    message: Type.String({
+      minLength: 1,
+      description: 'The message for people. It may change.',
+      examples: ['scale: Must be at most 2.'],
+    }),
     details: Type.Optional(
       Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
-        description: 'Field name (wait_for.selector, cookies.0.name) to what is wrong with it.',
+        description:
+          'The messages for each field that is wrong, such as scale, wait_for.selector or cookies.0.name.',
+        examples: [{ scale: ['Must be at most 2.'] }],
       }),
     ),
   },
@@ -37,9 +43,7 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   ConversionForm,
   Cookie,
   Conversion,
-  UnfinishedConversion,
-  CompletedConversion,
-  FailedConversion,
+  ConversionStatus,
   Account,
   LedgerEntry,
   HistoryEntry,
@@ -52,6 +56,7 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Alive,
   Ready,
   Error: ErrorAnswer,
+  ErrorCode: Code,
 };
 
 const NAMES = new Map<unknown, string>(
@@ -63,23 +68,62 @@ function plain(value: unknown): unknown {
   return name === undefined ? parts(value) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** Enumerable properties alone: what TypeBox hides for itself is left out. */
+/**
+ * Enumerable properties alone: what TypeBox hides for itself is left out. Written as most generators of
+ * clients read it: an enumeration says its type, a record is `additionalProperties`, and what may be
+ * null is a type of two names.
+ */
 function parts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+  const { patternProperties, anyOf, ...rest }: SchemaObject = Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, plain(each)]),
+  );
+  const [items] = Object.values(patternProperties ?? {});
+  const [first, second] = anyOf ?? [];
+  const orNull = second?.type === 'null';
+  return {
+    ...(rest.enum === undefined ? {} : { type: 'string' }),
+    ...(anyOf === undefined ? {} : orNull ? { ...first, type: [first?.type, 'null'] } : { anyOf }),
+    ...rest,
+    ...(items === undefined ? {} : { additionalProperties: items }),
+  };
 }
 
 /** The schema as it stands in the document: named ones by reference. */
 export const schemaObject = (schema: TSchema): SchemaObject => plain(schema) as SchemaObject;
 
-/** A rule of the body that its schema does not hold: one of the two sources, not both. */
-const ONE_SOURCE = { oneOf: [{ required: ['html'] }, { required: ['url'] }] };
+/**
+ * The schema of a request's body as clients are to send it. An optional field may be null, which many
+ * serialisers send for one that is not given. Its default is told in words: a generator makes a field
+ * with the keyword `default` a required one, or sends the value always.
+ */
+function asRequest(schema: SchemaObject): SchemaObject {
+  const { properties = {}, required = [] } = schema;
+  const fields = Object.entries(properties).map(([name, given]) => {
+    const { default: usual, ...field } = asRequest(given);
+    if (required.includes(name)) return [name, field];
+    const told = usual === undefined ? '' : ` Default: ${usual as string | number | boolean}.`;
+    return [
+      name,
+      {
+        ...field,
+        ...(field.type === undefined ? {} : { type: [field.type, 'null'] }),
+        ...(field.enum === undefined ? {} : { enum: [...field.enum, null] }),
+        ...(told === '' ? {} : { description: `${field.description ?? ''}${told}`.trim() }),
+        ...(usual === undefined ? {} : { examples: [usual] }),
+      },
+    ];
+  });
+  return fields.length === 0 ? schema : { ...schema, properties: Object.fromEntries(fields) };
+}
+
+const REQUESTS: readonly TSchema[] = [ConversionRequest, Cookie];
 
 export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntries(
   Object.entries(NAMED).map(([name, schema]) => {
     const object = parts(schema) as SchemaObject;
-    return [name, schema === ConversionRequest ? { ...object, ...ONE_SOURCE } : object];
+    return [name, REQUESTS.includes(schema) ? asRequest(object) : object];
   }),
 );
 

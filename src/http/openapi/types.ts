@@ -2,14 +2,14 @@
 
 export interface SchemaObject {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly (string | undefined)[];
+  readonly format?: string;
   readonly description?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly pattern?: string;
-  readonly format?: string;
   readonly contentEncoding?: string;
   readonly contentMediaType?: string;
   readonly minLength?: number;
@@ -55,8 +55,10 @@ export interface MediaTypeObject {
 
 export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly headers?: Readonly<Record<string, Reference | HeaderObject>>;
   readonly content?: Readonly<Record<string, MediaTypeObject>>;
+  /** Media types that a client gets if it asks for them. In `content`, generators would make a union of them. */
+  readonly 'x-other-media-types'?: readonly string[];
 }
 
 export interface OperationObject {
@@ -71,8 +73,6 @@ export interface OperationObject {
     readonly content: Readonly<Record<string, MediaTypeObject>>;
   };
   readonly responses: Readonly<Record<string, ResponseObject>>;
-  /** https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples */
-  readonly 'x-codeSamples': readonly { lang: string; label: string; source: string }[];
 }
 
 export interface OpenApiDocument {
@@ -82,6 +82,7 @@ export interface OpenApiDocument {
     readonly version: string;
     readonly summary: string;
     readonly description: string;
+    readonly contact: { readonly name: string; readonly url: string };
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly { readonly url: string }[];

@@ -9,10 +9,15 @@ const closed = { additionalProperties: false } as const;
 export const Account = Type.Object(
   {
     id: Type.String({ examples: ['acct_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
+    // Without the format: validators refuse admin@localhost, the first account's.
     email: Type.String({ examples: ['ada@example.com'] }),
-    plan: Type.Enum([...PLANS]),
-    credits: Type.Integer({ minimum: 0, description: 'What is left.', examples: [99] }),
-    created_at: Timestamp('When the account was opened.'),
+    plan: Type.Enum([...PLANS], { examples: ['pro'] }),
+    credits: Type.Integer({
+      minimum: 0,
+      description: 'The credits that are left.',
+      examples: [99],
+    }),
+    created_at: Timestamp('The time when the account was opened.'),
   },
   closed,
 );
@@ -22,15 +27,19 @@ export const LedgerEntry = Type.Object(
   {
     id: Type.String({ examples: ['entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11'] }),
     type: Type.Enum(['grant', 'debit', 'refund'], { examples: ['debit'] }),
-    amount: Type.Integer({ description: 'Signed: a debit is negative.', examples: [-1] }),
-    balance: Type.Integer({ minimum: 0, description: 'The credits after it.', examples: [99] }),
+    amount: Type.Integer({ description: 'The change; a debit is negative.', examples: [-1] }),
+    balance: Type.Integer({
+      minimum: 0,
+      description: 'The credits after this entry.',
+      examples: [99],
+    }),
     conversion_id: Type.Optional(
       Type.String({
-        description: 'What was paid or refunded; a grant has none.',
+        description: 'The conversion that was paid or refunded. Grants have none.',
         examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'],
       }),
     ),
-    created_at: Timestamp('When it was recorded.'),
+    created_at: Timestamp('The time when it was recorded.'),
   },
   closed,
 );
@@ -38,15 +47,17 @@ export const LedgerEntry = Type.Object(
 export const getAccountDoc: OperationDoc = {
   id: 'getAccount',
   tag: 'Account',
-  summary: 'The own account',
-  answers: { 200: { description: 'The account that the credential belongs to.', schema: Account } },
+  summary: 'Retrieve the account',
+  description: 'The account that the credential belongs to, with its plan and its credits.',
+  answers: { 200: { description: 'The account.', schema: Account } },
 };
 
 export const listLedgerDoc: OperationDoc = {
-  id: 'listLedger',
+  id: 'listLedgerEntries',
   tag: 'Account',
-  summary: 'What the credits went into',
-  description: 'Every grant, debit and refund, each with the balance after it.',
+  summary: 'List ledger entries',
+  description:
+    'All grants, debits and refunds of credits, newest first, each with the balance after it.',
   parameters: PAGE_PARAMETERS,
   answers: { 200: pageOfItems(LedgerEntry) },
   errors: { validation_error: WRONG_QUERY },

@@ -8,7 +8,8 @@ export const ApiKeyRequest = Type.Object(
   {
     name: Type.String({
       description:
-        'A label, 1 to 100 characters after trimming: no control characters, line breaks or marks of text direction.',
+        'A label of 1 to 100 characters after trimming, without control characters, line breaks or marks of text direction.',
+      examples: ['build server'],
     }),
   },
   { additionalProperties: false },
@@ -21,7 +22,7 @@ const id = Type.String({
   examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'],
 });
 const name = Type.String({ minLength: 1, examples: ['build server'] });
-const createdAt = Timestamp('When the key was made.');
+const createdAt = Timestamp('The time when the key was created.');
 
 /** One item of `GET /api-keys/`. */
 export const ApiKey = Type.Object(
@@ -31,13 +32,14 @@ export const ApiKey = Type.Object(
     prefix: Type.String({
       minLength: 12,
       maxLength: 12,
-      description: 'How the key begins.',
+      description: 'The first characters of the key.',
       examples: ['pk_live_Ab3d'],
     }),
     created_at: createdAt,
-    last_used_at: Type.Union([Timestamp('At most a minute behind.'), Type.Null()], {
-      description: 'null before the first use.',
-    }),
+    last_used_at: Type.Union([
+      Timestamp('The time of the last use, at most a minute behind; null before the first use.'),
+      Type.Null(),
+    ]),
   },
   closed,
 );
@@ -49,7 +51,7 @@ export const CreatedApiKey = Type.Object(
     name,
     key: Type.String({
       pattern: '^pk_live_[0-9A-Za-z]{24}$',
-      description: 'The full key: shown this once and never again.',
+      description: 'The full key. It is shown only this once.',
       examples: ['pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x'],
     }),
     created_at: createdAt,
@@ -60,7 +62,9 @@ export const CreatedApiKey = Type.Object(
 export const listApiKeysDoc: OperationDoc = {
   id: 'listApiKeys',
   tag: 'API keys',
-  summary: 'The keys that are in force',
+  summary: 'List API keys',
+  description:
+    'All keys that have not been revoked, newest first. Their full values are never shown again.',
   parameters: PAGE_PARAMETERS,
   answers: { 200: pageOfItems(ApiKey) },
   errors: { validation_error: WRONG_QUERY },
@@ -69,12 +73,13 @@ export const listApiKeysDoc: OperationDoc = {
 export const postApiKeyDoc: OperationDoc = {
   id: 'createApiKey',
   tag: 'API keys',
-  summary: 'Make a key',
+  summary: 'Create an API key',
+  description: 'Store the key at once: this response is the only one that holds it.',
   body: { schema: ApiKeyRequest, examples: { key: { name: 'build server' } } },
-  answers: { 201: { description: 'Made. The key is shown this once.', schema: CreatedApiKey } },
+  answers: { 201: { description: 'The key was created.', schema: CreatedApiKey } },
   errors: {
     rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or the account has as many keys as it may have.',
+      when: 'The rate limit was exceeded, or the account has as many keys as it may have.',
       message: 'An account has at most 100 API keys. Revoke one that is not needed first.',
     },
   },
@@ -83,20 +88,21 @@ export const postApiKeyDoc: OperationDoc = {
 export const deleteApiKeyDoc: OperationDoc = {
   id: 'revokeApiKey',
   tag: 'API keys',
-  summary: 'Revoke a key',
-  description: 'At once and for good: the very next request with it is answered with 401.',
+  summary: 'Revoke an API key',
+  description:
+    'Takes effect at once and cannot be undone: the next request with the key is refused with 401.',
   parameters: [
     {
       name: 'id',
       in: 'path',
-      description: 'The key’s id.',
+      description: 'The id of the key.',
       schema: Type.String({ examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'] }),
     },
   ],
-  answers: { 204: { description: 'Revoked. No body.' } },
+  answers: { 204: { description: 'The key was revoked. There is no body.' } },
   errors: {
     not_found: {
-      when: 'The account has no such key, or it was revoked before.',
+      when: 'The account has no key with this id, or it was revoked before.',
       message: 'There is no such API key.',
     },
   },

@@ -6,15 +6,27 @@ const closed = { additionalProperties: false } as const;
 /** The body of `POST /auth/jwt/create/`. */
 export const SignInRequest = Type.Object(
   {
-    email: Type.String({ minLength: 1, maxLength: 320 }),
-    password: Type.String({ minLength: 1, maxLength: 1024 }),
+    email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+    password: Type.String({
+      format: 'password',
+      minLength: 1,
+      maxLength: 1024,
+      examples: ['correct horse battery'],
+    }),
   },
   closed,
 );
 
 /** The body of `POST /auth/jwt/refresh/` and of `POST /auth/jwt/revoke/`. */
 export const RefreshRequest = Type.Object(
-  { refresh: Type.String({ minLength: 1, maxLength: 4096 }) },
+  {
+    refresh: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'The refresh token.',
+      examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…'],
+    }),
+  },
   closed,
 );
 
@@ -22,11 +34,12 @@ export const RefreshRequest = Type.Object(
 export const TokenPair = Type.Object(
   {
     access: Type.String({
-      description: 'Sent as Authorization: Bearer … for 5 minutes.',
+      description: 'The access token, for Authorization: Bearer …. It is valid for 5 minutes.',
       examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…'],
     }),
     refresh: Type.String({
-      description: 'Gets new access tokens for a day, unless it is signed out.',
+      description:
+        'The refresh token, for new access tokens. It is valid for a day, or until it is signed out.',
       examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…'],
     }),
   },
@@ -36,40 +49,42 @@ export const TokenPair = Type.Object(
 const refreshToken = { refresh: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…' };
 
 const badRefreshToken = {
-  when: 'The refresh token is wrong, has expired or was signed out.',
+  when: 'The refresh token is wrong, expired or signed out.',
   message: 'The refresh token is not valid or has expired.',
 };
 
 export const createTokenPairDoc: OperationDoc = {
   id: 'signIn',
-  tag: 'Sign-in',
+  tag: 'Authentication',
   summary: 'Sign in',
-  description: 'Where the account has as many open sessions as it may have, the oldest ends.',
+  description:
+    'Exchanges an email address and a password for an access token and a refresh token. An account that has as many open sessions as it may have loses the oldest.',
   body: {
     schema: SignInRequest,
     examples: { person: { email: 'ada@example.com', password: 'correct horse battery' } },
   },
-  answers: { 200: { description: 'Signed in.', schema: TokenPair } },
+  answers: { 200: { description: 'The tokens.', schema: TokenPair } },
   errors: {
     unauthorized: {
-      when: 'The address or the password is wrong; which of them is not said.',
+      when: 'The email address or the password is wrong.',
       message: 'The email address or the password is wrong.',
     },
     rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or too many wrong tries in 15 minutes: with the address, from the client, from its network, or in all. A client from which the owner has signed in before has a count of its own.',
+      when: 'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
     },
   },
 };
 
 export const refreshAccessDoc: OperationDoc = {
-  id: 'refreshAccess',
-  tag: 'Sign-in',
-  summary: 'Get a new access token',
+  id: 'refreshAccessToken',
+  tag: 'Authentication',
+  summary: 'Refresh the access token',
+  description: 'Exchanges a refresh token for a new access token.',
   body: { schema: RefreshRequest, examples: { token: refreshToken } },
   answers: {
     200: {
       description:
-        'A new access token, and the refresh token that was sent: it lives its whole day.',
+        'A new access token, and the refresh token that was sent. The refresh token keeps its expiry time.',
       schema: TokenPair,
     },
   },
@@ -78,10 +93,10 @@ export const refreshAccessDoc: OperationDoc = {
 
 export const signOutDoc: OperationDoc = {
   id: 'signOut',
-  tag: 'Sign-in',
+  tag: 'Authentication',
   summary: 'Sign out',
-  description: 'Ends the refresh token and its access tokens at once.',
+  description: 'Invalidates the refresh token and its access tokens at once.',
   body: { schema: RefreshRequest, examples: { token: refreshToken } },
-  answers: { 204: { description: 'Signed out. No body.' } },
+  answers: { 204: { description: 'The tokens are no longer valid. There is no body.' } },
   errors: { unauthorized: badRefreshToken },
 };

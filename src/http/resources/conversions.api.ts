@@ -7,75 +7,73 @@ import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
 
-const closed = { additionalProperties: false } as const;
+const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
-const id = Type.String({
-  pattern: `^${CONVERSION_ID}$`,
-  description: 'Names the conversion.',
-  examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'],
+export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
+  description: 'pending: waiting; processing: being rendered; completed or failed: ended.',
 });
-const createdAt = Timestamp('When the request was accepted.');
 
-/** The answer of `POST /pdf/` to a request that does not wait. */
-export const AcceptedConversion = Type.Object(
-  { id, status: Type.Literal('pending'), created_at: createdAt },
-  closed,
-);
-
-/** The answers of `GET /conversions/{id}/`, by `status`. */
-export const UnfinishedConversion = Type.Object(
-  { id, status: Type.Enum(['pending', 'processing']), created_at: createdAt },
-  closed,
-);
-
-export const CompletedConversion = Type.Object(
+/** One object for every status: generators of clients make empty classes of a union. */
+export const Conversion = Type.Object(
   {
-    id,
-    status: Type.Literal('completed'),
-    created_at: createdAt,
-    file_url: Type.String({
-      description:
-        'Where the PDF is downloaded, without another credential. Each look at the record gives a fresh link.',
-      examples: [
-        'https://pdf.example.com/files/conv_06f3k8r1v2w9x4y5z6a7b8c9d0.pdf?token=v4.public.eyJzdWIi',
-      ],
+    id: Type.String({
+      pattern: `^${CONVERSION_ID}$`,
+      description: 'The id of the conversion.',
+      examples: [ID],
     }),
-    completed_at: Timestamp('When the PDF was stored.', '2026-11-21T08:15:31.456Z'),
+    status: ConversionStatus,
+    created_at: Timestamp('The time when the request was accepted.'),
+    file_url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description:
+          'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
+        examples: [`https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`],
+      }),
+    ),
+    completed_at: Type.Optional(
+      Timestamp(
+        'The time when the PDF was stored, if the status is completed.',
+        '2026-11-21T08:15:31.456Z',
+      ),
+    ),
+    error_message: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The reason, if the status is failed, in words that a person can act on.',
+        examples: ['The page answered with status 404.'],
+      }),
+    ),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
         minItems: 1,
-        description: 'What was missing when the page was printed; absent where nothing was.',
+        description: 'What was missing when the page was printed, if anything was.',
         examples: [['https://example.com/logo.png was answered with status 404.']],
       }),
     ),
   },
-  closed,
+  { additionalProperties: false },
 );
 
-export const FailedConversion = Type.Object(
-  {
-    id,
-    status: Type.Literal('failed'),
-    created_at: createdAt,
-    error_message: Type.String({
-      minLength: 1,
-      description: 'Why there is no PDF, in words that a person can act on.',
-      examples: ['The page answered with status 404.'],
-    }),
-  },
-  closed,
-);
-
-export const Conversion = Type.Union([UnfinishedConversion, CompletedConversion, FailedConversion]);
+const pending = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
+const completed = {
+  ...pending,
+  status: 'completed',
+  completed_at: '2026-11-21T08:15:31.456Z',
+  file_url: `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
+};
+const failed = {
+  ...pending,
+  status: 'failed',
+  error_message: 'The page answered with status 404.',
+};
 
 // Optional headers have no examples: the reference page would send those with each request.
-
-const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
 const conversionId: ParameterDoc = {
   name: 'id',
   in: 'path',
-  description: 'The id that the conversion was accepted under.',
+  description: 'The id of the conversion.',
   schema: Type.String({ examples: [ID] }),
 };
 
@@ -83,24 +81,22 @@ const prefer = (more = ''): ParameterDoc => ({
   name: 'Prefer',
   in: 'header',
   description:
-    `wait=N, such as wait=30, holds the answer until the conversion has ended, at most N seconds and at most ${MAX_WAIT_SECONDS} (RFC 7240). ${more}`.trim(),
+    `Waits for the end of the conversion: wait=30 delays the response until then, by at most 30 seconds (RFC 7240). The longest wait is ${MAX_WAIT_SECONDS} seconds. ${more}`.trim(),
   schema: Type.String(),
 });
-
-const exampleOfAccepted = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
 
 export const createConversionDoc: OperationDoc = {
   id: 'createConversion',
   tag: 'Conversions',
-  summary: 'Ask for a PDF of HTML or of a URL',
+  summary: 'Create a conversion',
   description:
-    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`. Or get the PDF by this one request: with `Prefer: wait=30` and `Accept: application/pdf`. A page with style sheets, images, fonts or scripts of its own is sent with `files`, or as a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
+    'Converts HTML or a web page to a PDF. The response comes at once; the PDF is made afterwards: retrieve the conversion until its status is completed or failed. A conversion costs one credit, which is refunded if it fails. To get the PDF with this one request, send `Prefer: wait=30` and `Accept: application/pdf`. To send style sheets, images, fonts or scripts with the page, use `files`, or send a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
   parameters: [
     {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Printable ASCII, such as invoice-4711. Makes the request safe to repeat: for 24 hours the same key of the same account gets the first answer again, byte for byte, and costs nothing.',
+        'Makes the request safe to repeat: for 24 hours the same key gets the same response, and no further credit is taken. Printable ASCII, such as invoice-4711.',
       schema: Type.String({
         minLength: 1,
         maxLength: 255,
@@ -108,7 +104,7 @@ export const createConversionDoc: OperationDoc = {
       }),
     },
     prefer(
-      'With Accept: application/pdf beside it, the answer is the PDF itself. A conversion that takes longer is answered with 202; nothing is lost.',
+      'With Accept: application/pdf, the response is the PDF itself. If the conversion takes longer, the response is 202 and the conversion goes on.',
     ),
   ],
   body: {
@@ -134,23 +130,23 @@ export const createConversionDoc: OperationDoc = {
   answers: {
     200: {
       description:
-        'With Prefer: wait alone: the conversion ended in time. Its record, or its PDF where the client prefers that.',
+        'The conversion ended within the time of Prefer: wait. The body is the conversion, or the PDF (application/pdf) if the client accepts that.',
       schema: Conversion,
       media: 'application/pdf',
       headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed'],
     },
     202: {
       description:
-        'Accepted, and on disk. The status is pending, and there are no fields but id, status and created_at.',
+        'The request was accepted and stored. The status is pending, and the response has no fields but id, status and created_at.',
       // The same as of 200: generators of clients take one type for all successes, or throw the others.
       schema: Conversion,
-      examples: { UnfinishedConversion: exampleOfAccepted },
+      examples: { pending },
       headers: ['Location', 'Retry-After', 'Preference-Applied', 'Idempotent-Replayed'],
     },
   },
   errors: {
     validation_error: {
-      when: 'The body is not a JSON object, or a field or the Idempotency-Key is wrong. details names every one of them.',
+      when: 'The body is not a JSON object, or a field or the Idempotency-Key is invalid. details lists all of them.',
       message: 'scale: Must be at most 2. See details for one more field.',
       details: {
         scale: ['Must be at most 2.'],
@@ -159,13 +155,13 @@ export const createConversionDoc: OperationDoc = {
     },
     insufficient_credits: { when: 'The account has no credits left.' },
     conversion_failed: {
-      when: 'The PDF was waited for, and its conversion failed. The credit comes back.',
+      when: 'The request waited for the PDF, and the conversion failed. The credit is refunded.',
       message: 'The page answered with status 404.',
     },
     gone: { when: 'The PDF of an earlier request with this Idempotency-Key has been deleted.' },
     payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
     rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or the account’s stored documents leave no room for another.',
+      when: 'The rate limit was exceeded, or the documents of the account use all of its storage.',
     },
   },
 };
@@ -173,14 +169,15 @@ export const createConversionDoc: OperationDoc = {
 export const getConversionDoc: OperationDoc = {
   id: 'getConversion',
   tag: 'Conversions',
-  summary: 'Get a conversion',
+  summary: 'Retrieve a conversion',
   description:
-    'Poll it until `status` is `completed` or `failed`, a second apart to begin with; or let the service hold the answer with `Prefer: wait`.',
+    'Retrieve it once a second until `status` is `completed` or `failed`, or send `Prefer: wait` to get the response when the conversion has ended. Most conversions take a few seconds.',
   parameters: [conversionId, prefer()],
   answers: {
     200: {
-      description: 'The record. Which fields it has depends on its status.',
+      description: 'The conversion. Its status decides which fields it has.',
       schema: Conversion,
+      examples: { pending, completed, failed },
       headers: ['Preference-Applied'],
     },
   },
@@ -220,16 +217,17 @@ export const getConversionFileDoc: OperationDoc = {
 export const listConversionsDoc: OperationDoc = {
   id: 'listConversions',
   tag: 'Conversions',
-  summary: 'The account’s conversions',
+  summary: 'List conversions',
+  description: 'All conversions of the account, newest first, or those with one status.',
   parameters: [
     ...PAGE_PARAMETERS,
     {
       name: 'status',
       in: 'query',
-      description: 'Only those that stand so.',
-      schema: Type.Enum([...CONVERSION_STATUSES]),
+      description: 'Lists only conversions with this status.',
+      schema: ConversionStatus,
     },
   ],
-  answers: { 200: pageOfItems(Conversion) },
+  answers: { 200: { ...pageOfItems(Conversion), examples: { conversions: [completed, failed] } } },
   errors: { validation_error: WRONG_QUERY },
 };

@@ -8,25 +8,26 @@ export const FILE_PARAMETERS: readonly ParameterDoc[] = [
   {
     name: 'disposition',
     in: 'query',
-    description: 'inline has a browser show the PDF, and not save it.',
+    description: 'inline: a browser shows the PDF; attachment: it saves the PDF.',
     schema: Type.Enum(['attachment', 'inline'], { default: 'attachment' }),
   },
   {
     name: 'Range',
     in: 'header',
-    description: 'One range of bytes, such as bytes=0-1023 (RFC 9110, section 14).',
+    description: 'The range of bytes to send, such as bytes=0-1023 (RFC 9110, section 14).',
     schema: Type.String(),
   },
   {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The ETag of a copy that is there already.',
+    description: 'The ETag of a copy that the client has. If it is current, the response is 304.',
     schema: Type.String(),
   },
   {
     name: 'If-Range',
     in: 'header',
-    description: 'The ETag of the copy that Range is to go on with.',
+    description:
+      'The ETag of the copy that Range continues. If it is not current, the whole file is sent.',
     schema: Type.String(),
   },
 ];
@@ -38,11 +39,11 @@ export const FILE_ANSWERS: OperationDoc['answers'] = {
     headers: ['Content-Disposition', 'ETag', 'Accept-Ranges'],
   },
   206: {
-    description: 'The part that Range asked for.',
+    description: 'The range that was requested.',
     media: 'application/pdf',
     headers: ['Content-Disposition', 'Content-Range', 'ETag', 'Accept-Ranges'],
   },
-  304: { description: 'The copy is the same. No body.', headers: ['ETag'] },
+  304: { description: 'The copy is current. There is no body.', headers: ['ETag'] },
 };
 
 export const FILE_ERRORS: NonNullable<OperationDoc['errors']> = {
@@ -51,31 +52,33 @@ export const FILE_ERRORS: NonNullable<OperationDoc['errors']> = {
     message: 'disposition: Must be attachment or inline.',
     details: { disposition: ['Must be attachment or inline.'] },
   },
-  gone: { when: 'The file was deleted when its retention ended, or its account was erased.' },
+  gone: {
+    when: 'The file was deleted at the end of its retention period, or its account was erased.',
+  },
   range_not_satisfiable: {
-    when: 'The file does not have this range of bytes.',
+    when: 'The range is outside the file.',
     headers: ['Content-Range'],
   },
 };
 
 export const getFileDoc: OperationDoc = {
-  id: 'getFile',
+  id: 'downloadFile',
   tag: 'Conversions',
-  summary: 'Download the PDF',
+  summary: 'Download a PDF by its link',
   description:
-    'Its address is the `file_url` of the completed record, and the token in it is the credential. A wrong link counts against the client’s address. A good one counts in a window of its own, for downloads from that address, which the rate limit headers do not show.',
+    'The link is the `file_url` of a completed conversion; its token is the credential. Wrong links count towards the rate limit of the client’s address. Downloads have a limit of their own, which the rate limit headers do not show.',
   parameters: [
     {
       name: 'id',
       in: 'path',
-      description: 'The conversion’s id.',
+      description: 'The id of the conversion.',
       schema: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
     },
     {
       name: 'token',
       in: 'query',
       required: true,
-      description: 'As file_url has it.',
+      description: 'The token in file_url.',
       schema: Type.String({ examples: ['v4.public.eyJzdWIi'] }),
     },
     ...FILE_PARAMETERS,
@@ -84,11 +87,11 @@ export const getFileDoc: OperationDoc = {
   errors: {
     ...FILE_ERRORS,
     forbidden: {
-      when: 'The link is wrong, altered or has expired: read the record for a fresh one.',
+      when: 'The link is wrong, altered or expired. Retrieve the conversion for a new one.',
     },
-    not_found: { when: 'There is no file under this id.', message: 'There is no such file.' },
+    not_found: { when: 'There is no file with this id.', message: 'There is no such file.' },
     rate_limit_exceeded: {
-      when: 'Too many wrong links from this address, or more downloads than its share, in a minute or at a time.',
+      when: 'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
     },
   },
 };

@@ -15,6 +15,7 @@ import { addressKey } from '../../use-cases/rate-limits.ts';
 import {
   commandContext,
   disconnection,
+  hasCopy,
   type HttpContext,
   type HttpMiddleware,
   pathParameter,
@@ -204,8 +205,7 @@ export async function sendPdf(
   const fallback = download.name.replaceAll(/[^\x20-\x7e]/gu, '_');
   ctx.attachment(download.name, { type: disposition, fallback });
   if (disposition === 'inline') ctx.set('Content-Security-Policy', VIEWER_POLICY);
-  const known = ctx.method === 'POST' ? [] : ctx.get('If-None-Match').split(',');
-  if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
+  if (ctx.method !== 'POST' && hasCopy(ctx, etag)) {
     ctx.status = 304;
     return;
   }

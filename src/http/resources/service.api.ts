@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { OperationDoc } from '../openapi/operation.ts';
+import type { AnswerDoc, OperationDoc } from '../openapi/operation.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -9,22 +9,31 @@ export const Alive = Type.Object({ status: Type.Literal('ok') }, closed);
 /** The answer of `GET /readyz`. */
 export const Ready = Type.Object({ status: Type.Literal('ready') }, closed);
 
+const NOT_MODIFIED: AnswerDoc = {
+  description: 'The copy that If-None-Match names is current. There is no body.',
+  headers: ['ETag'],
+};
+
 export const healthzDoc: OperationDoc = {
-  id: 'healthz',
+  id: 'getHealth',
   tag: 'Service',
-  summary: 'Whether the process answers',
-  answers: { 200: { description: 'It does.', schema: Alive } },
+  summary: 'Check that the service is alive',
+  description:
+    'For liveness probes: answers as soon as the process runs, and needs no other part of the service.',
+  answers: { 200: { description: 'The process answers.', schema: Alive } },
 };
 
 export const readyzDoc: OperationDoc = {
-  id: 'readyz',
+  id: 'getReadiness',
   tag: 'Service',
-  summary: 'Whether it can accept and render',
-  answers: { 200: { description: 'It can.', schema: Ready } },
+  summary: 'Check that the service is ready',
+  description:
+    'For readiness probes and load balancers: the service can accept requests and render them.',
+  answers: { 200: { description: 'The service is ready.', schema: Ready } },
   errors: {
-    internal_error: { when: 'Something failed inside.' },
+    internal_error: { when: 'An internal error occurred.' },
     service_unavailable: {
-      when: 'Not yet, or no longer; details.missing says why.',
+      when: 'The service is not ready. details.missing lists the reasons.',
       message: 'Not ready: the renderer is starting.',
       details: { missing: ['the renderer is starting'] },
     },
@@ -32,27 +41,39 @@ export const readyzDoc: OperationDoc = {
 };
 
 export const openApiDoc: OperationDoc = {
-  id: 'openapi',
+  id: 'getOpenApiDocument',
   tag: 'Service',
-  summary: 'This interface as an OpenAPI 3.1 document',
+  summary: 'Retrieve the OpenAPI document',
+  description:
+    'This interface as an OpenAPI 3.1 document, for generators of clients and other tools.',
   answers: {
     200: {
       description: 'The document.',
       schema: Type.Object({ openapi: Type.String({ examples: ['3.1.1'] }) }),
+      headers: ['ETag'],
     },
+    304: NOT_MODIFIED,
   },
 };
 
 export const referencePageDoc: OperationDoc = {
-  id: 'docs',
+  id: 'getReferencePage',
   tag: 'Service',
-  summary: 'This interface as a page to read and to try',
-  answers: { 200: { description: 'The page.', media: 'text/html' } },
+  summary: 'Retrieve the reference page',
+  description: 'This interface as a page, on which requests can be sent.',
+  answers: {
+    200: { description: 'The page.', media: 'text/html', headers: ['ETag'] },
+    304: NOT_MODIFIED,
+  },
 };
 
 export const referenceScriptDoc: OperationDoc = {
-  id: 'docsScript',
+  id: 'getReferenceScript',
   tag: 'Service',
-  summary: 'The script of the page',
-  answers: { 200: { description: 'The script.', media: 'text/javascript' } },
+  summary: 'Retrieve the script of the reference page',
+  description: 'The script that makes the reference page from the OpenAPI document.',
+  answers: {
+    200: { description: 'The script.', media: 'text/javascript', headers: ['ETag'] },
+    304: NOT_MODIFIED,
+  },
 };

@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { ServiceError } from '../../errors.ts';
-import type { HttpMiddleware } from '../context.ts';
+import { hasCopy, type HttpMiddleware } from '../context.ts';
 import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
 
 const RETRY_SECONDS = 2;
@@ -27,19 +27,63 @@ export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddlewar
   };
 }
 
-export function getOpenApi({ document }: RouteDependencies): HttpMiddleware {
-  const text = Buffer.from(JSON.stringify(document));
-  return (ctx) => {
-    ctx.type = 'application/json';
-    ctx.body = text;
+const CODINGS = ['br', 'gzip'] as const;
+
+/**
+ * Answers with a text that is the same for everybody, compressed once. A copy is good for `maxAgeSeconds`;
+ * after that its ETag tells whether it still is.
+ */
+function fixed(
+  type: string,
+  maxAgeSeconds: number,
+  read: () => Promise<Buffer> | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): HttpMiddleware {
+  const make = async () => {
+    const identity = await read();
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 6 };
+    const [br, gzipped] = await Promise.all([
+      promisify(brotliCompress)(identity, { params }),
+      promisify(gzip)(identity),
+    ]);
+    const hash = createHash('sha256').update(identity).digest('base64url');
+    return { etag: `"${hash}"`, bodies: { identity, br, gzip: gzipped } };
+  };
+  let made: ReturnType<typeof make> | undefined;
+  return async (ctx) => {
+    made ??= make();
+    const { etag, bodies } = await made;
+    ctx.set({ ...headers, 'Cache-Control': `public, max-age=${maxAgeSeconds}`, ETag: `W/${etag}` });
+    ctx.vary('Accept-Encoding');
+    if (hasCopy(ctx, etag)) {
+      ctx.status = 304;
+      return;
+    }
+    const coding = CODINGS.find((each) => ctx.acceptsEncodings(each) === each) ?? 'identity';
+    if (coding !== 'identity') ctx.set('Content-Encoding', coding);
+    ctx.type = type;
+    ctx.body = bodies[coding];
   };
 }
+
+const MINUTES_5 = 300;
+const DAY = 86_400;
+
+export const getOpenApi = ({ document }: RouteDependencies): HttpMiddleware =>
+  fixed('application/json', MINUTES_5, () => Buffer.from(JSON.stringify(document)));
 
 /** https://github.com/scalar/scalar/blob/main/documentation/configuration.md */
 const REFERENCE_OPTIONS = {
   url: '/openapi.json',
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: false,
+  // Options in the order of the schema, the most used first.
+  orderSchemaPropertiesBy: 'preserve',
+  documentDownloadType: 'json',
+  // The placeholder of a secret is a joke in Base64, which reads like a key. A section that is shown by its
+  // link needs no frame.
+  customCss:
+    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important }',
   // All that would lead to servers of others, or asks them for something.
   withDefaultFonts: false,
   telemetry: false,
@@ -79,13 +123,10 @@ const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 </html>
 `);
 
-export function getReferencePage(): HttpMiddleware {
-  return (ctx) => {
-    ctx.set('Content-Security-Policy', REFERENCE_POLICY);
-    ctx.type = 'text/html';
-    ctx.body = REFERENCE_PAGE;
-  };
-}
+export const getReferencePage = (): HttpMiddleware =>
+  fixed('text/html', MINUTES_5, () => REFERENCE_PAGE, {
+    'Content-Security-Policy': REFERENCE_POLICY,
+  });
 
 const referenceScript = (): string =>
   join(
@@ -93,17 +134,5 @@ const referenceScript = (): string =>
     'browser/standalone.js',
   );
 
-/** Compressed once: nearly every client asks for that, and four megabytes become one. */
-export function getReferenceScript(): HttpMiddleware {
-  let compressed: Promise<Buffer> | undefined;
-  return async (ctx) => {
-    ctx.set('Cache-Control', 'public, max-age=86400');
-    ctx.vary('Accept-Encoding');
-    ctx.type = 'text/javascript';
-    if (ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
-      compressed ??= readFile(referenceScript()).then((script) => promisify(gzip)(script));
-      ctx.set('Content-Encoding', 'gzip');
-      ctx.body = await compressed;
-    } else ctx.body = createReadStream(referenceScript());
-  };
-}
+export const getReferenceScript = (): HttpMiddleware =>
+  fixed('text/javascript', DAY, () => readFile(referenceScript()));

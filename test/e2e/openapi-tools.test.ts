@@ -1,0 +1,166 @@
+/** Other people's tools on the OpenAPI document: linters, generators of clients, a validating proxy. */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { test } from 'tap';
+import { startService } from '../support/service.ts';
+
+const TOOLS = fileURLToPath(new URL('../openapi-tools', import.meta.url));
+const GENERATED = join(TOOLS, 'generated');
+const DOCUMENT = './generated/openapi.json';
+
+/** Findings that the interface forces, by the name of their rule. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'no-path-trailing-slash': 'Trailing slashes are part of the paths.',
+  'path-keys-no-trailing-slash': 'Trailing slashes are part of the paths.',
+  'operation-4xx-response': 'Health checks and documents refuse nobody.',
+  'no-server-example.com': 'The service of this test runs on localhost.',
+};
+
+/** The steps that every generated client takes, and what it tells of them. */
+const TOLD = {
+  status: 'completed',
+  pdf: '%PDF-',
+  listed: true,
+  keys: 1,
+  plan: 'pro',
+  entry: 'debit',
+  error: 'not_found',
+};
+
+const ENV: NodeJS.ProcessEnv = {
+  ...process.env,
+  PATH: `${join(TOOLS, 'node_modules/.bin')}:${process.env['PATH']}`,
+  // The loaders that the test runner gives to every child are not for other programs.
+  NODE_OPTIONS: '',
+  REDOCLY_TELEMETRY: 'off',
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+  DOTNET_CLI_TELEMETRY_OPTOUT: '1',
+  DOTNET_NOLOGO: '1',
+  // No build server stays behind.
+  MSBUILDDISABLENODEREUSE: '1',
+  UseSharedCompilation: 'false',
+};
+
+interface Ran {
+  readonly stdout: string;
+}
+
+/** @throws {Error} with the program's output, where it fails and `mayFail` is not given */
+async function run(command: string, args: readonly string[], more: NodeJS.ProcessEnv = {}) {
+  const options = { cwd: TOOLS, env: { ...ENV, ...more }, maxBuffer: 2 ** 26 };
+  return await promisify(execFile)(command, args, options).catch((error: unknown) => {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${command} ${args.join(' ')}\n${stdout}\n${stderr}`, { cause: error });
+  });
+}
+
+async function lint(): Promise<readonly string[]> {
+  const redocly = ['lint', DOCUMENT, '--extends=recommended-strict', '--format=json'];
+  const [first, second] = await Promise.all([
+    run('redocly', redocly).catch(({ cause }: Error) => cause as Ran),
+    run('node', ['lint.mjs', DOCUMENT]),
+  ]);
+  const { problems } = JSON.parse(first.stdout) as { problems: { ruleId: string }[] };
+  const findings = JSON.parse(second.stdout) as { code: string }[];
+  return [...problems.map(({ ruleId }) => ruleId), ...findings.map(({ code }) => code)];
+}
+
+/** The origin of a proxy in front of the service, which answers 500 in place of what is not as documented. */
+async function proxied(url: string): Promise<{ origin: string; proxy: ChildProcess }> {
+  const args = ['proxy', DOCUMENT, url, '--errors', '--port', '0'];
+  const proxy = spawn('prism', args, {
+    cwd: TOOLS,
+    env: ENV,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface(proxy.stdout)) {
+    const origin = /listening on (http:\/\/[^\s]+)/.exec(line)?.[1];
+    if (origin !== undefined) {
+      proxy.stdout.resume();
+      return { origin, proxy };
+    }
+  }
+  throw new Error('Prism ended before it listened.');
+}
+
+const version = Number.parseInt(spawnSync('dotnet', ['--version']).stdout?.toString() ?? '', 10);
+const nswag = join(TOOLS, 'node_modules/nswag/bin/binaries', `Net${version}0`);
+const noDotnet = existsSync(nswag)
+  ? false
+  : 'no .NET SDK that NSwag knows is installed: the generated C# client is not tested';
+
+void test('linters, generated clients and a validating proxy take the document', async (t) => {
+  const service = await startService(t, { RATE_LIMIT_PRO: '1000' });
+  const { apiKey } = service.firstStart;
+  await rm(GENERATED, { recursive: true, force: true });
+  await mkdir(GENERATED);
+  const document = await fetch(`${service.url}/openapi.json`);
+  await writeFile(join(TOOLS, DOCUMENT), await document.text());
+  const told = async (command: string, args: readonly string[]) =>
+    (await run(command, [...args, apiKey])).stdout.trim().toLowerCase();
+  const expected = JSON.stringify(TOLD).toLowerCase();
+
+  await t.test('linters', async (own) => {
+    const findings = await lint();
+    own.strictSame(
+      [...new Set(findings)].filter((rule) => !(rule in ALLOWED)),
+      [],
+    );
+    own.equal(findings.filter((rule) => rule === 'operation-4xx-response').length, 4);
+  });
+
+  await t.test('TypeScript: openapi-typescript and Hey API', async (own) => {
+    await run('openapi-typescript', [DOCUMENT, '--output', 'generated/schema.ts']);
+    await run('openapi-ts', ['-i', DOCUMENT, '-o', 'generated/hey-api', '--no-log-file']);
+    await run('tsc', ['--project', '.']);
+    // The package here is one of ECMAScript modules, and what was compiled is CommonJS.
+    await writeFile(join(GENERATED, 'compiled/package.json'), '{"type":"commonjs"}');
+    for (const name of ['openapi-fetch', 'hey-api']) {
+      const program = `generated/compiled/${name}.js`;
+      own.equal(await told('node', [program, service.url]), expected, name);
+    }
+  });
+
+  await t.test('Prism passes every answer of the service', async (own) => {
+    const { origin, proxy } = await proxied(service.url);
+    own.teardown(async () => {
+      proxy.kill();
+      await once(proxy, 'close');
+    });
+    const program = 'generated/compiled/openapi-fetch.js';
+    own.equal(await told('node', [program, origin]), expected);
+  });
+
+  await t.test('C#: NSwag, with both serialisers', { skip: noDotnet }, async (own) => {
+    const folder = join(GENERATED, 'csharp');
+    await cp(join(TOOLS, 'csharp'), folder, { recursive: true });
+    const consumer = await readFile(join(folder, 'Consumer.cs'), 'utf8');
+    const other = consumer.replaceAll('NewtonsoftJson', 'SystemTextJson');
+    await writeFile(join(folder, 'Consumer.SystemTextJson.cs'), other);
+    for (const library of ['NewtonsoftJson', 'SystemTextJson']) {
+      await run('dotnet', [
+        join(nswag, 'dotnet-nswag.dll'),
+        'openapi2csclient',
+        `/input:${DOCUMENT}`,
+        `/output:generated/csharp/${library}.cs`,
+        `/namespace:Generated.${library}`,
+        '/className:PressledgerClient',
+        `/jsonLibrary:${library}`,
+        `/jsonLibraryVersion:${version}.0`,
+        '/generateOptionalParameters:true',
+      ]);
+    }
+    await run('dotnet', ['build', folder, '--output', join(folder, 'built')], {
+      ConsumerFramework: `net${version}.0`,
+      NSwagFolder: nswag,
+    });
+    const program = join(folder, 'built/consumer.dll');
+    own.equal(await told('dotnet', [program, service.url]), `${expected}\n${expected}`);
+  });
+});
