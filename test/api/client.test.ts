@@ -98,7 +98,7 @@ void test('convert: from a document to its bytes in one call', async (t) => {
   sent.length = 0;
   const pdf = await client.convert(HTML, { idempotencyKey: 'a' });
   t.equal(Buffer.from(pdf).toString(), PDF.toString());
-  t.match(sent, [/^POST .*\/pdf\/$/, /^GET .*\/conversions\//, /^GET \/files\//]);
+  t.match(sent, [/^POST .*\/pdf\/$/, /^GET \/files\//]);
 
   const failing = await client.create(HTML, { idempotencyKey: 'b' });
   await api.fail(account.id, failing.id, 'The page took too long.');
