@@ -4,11 +4,11 @@ const only = (name, from, to, comment) => ({
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^(src|projections|dashboard)/', pathNot: to },
+  to: { path: '^(client|src|projections|dashboard)/', pathNot: to },
 });
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
-const PLAIN = '^src/(budgets|ownership|plain-text|reason|seldom|slots|within)\\.ts$';
+const PLAIN = '^src/(budgets|ownership|plain-text|reason|seldom|slots|stoppable|within)\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -23,7 +23,7 @@ module.exports = {
       name: 'no-orphans-outside',
       comment: 'Product code never depends on tests, benchmarks or the set-up.',
       severity: 'error',
-      from: { path: '^(src|projections)/' },
+      from: { path: '^(client|src|projections)/' },
       to: { path: '^(test|bench|setup)/' },
     },
     only('plain', PLAIN, [PLAIN], 'What many parts use knows none of them.'),
@@ -122,6 +122,12 @@ module.exports = {
       '^src/nats/',
       ['^src/nats/', PLAIN],
       'The connection that adapters share knows none of them.',
+    ),
+    only(
+      'leader',
+      '^src/leader/',
+      ['^src/leader/', '^src/nats/', '^src/log\\.ts$', PLAIN],
+      'Whoever leads, and by which lease, is the same for every task.',
     ),
     only(
       'actors',
@@ -237,8 +243,8 @@ module.exports = {
     ),
     only(
       'client-stands-alone',
-      '^src/client/',
-      ['^src/client/'],
+      '^client/',
+      ['^client/'],
       'The client is packed for others: it carries nothing of the service.',
     ),
     {
@@ -255,13 +261,13 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/adapters(\\.ts$|/)',
-          '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
+          '^src/compose/(adapters|nats|stores)\\.ts$',
+          '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(event-store|blob-store|keyring|rate-limiter|render-queue|nats)/',
-        pathNot: '/(port|codec|messages|vault|master-key|decryption|encryption)\\.ts$',
+        path: '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+        pathNot: '/(port|codec|election|messages|vault|master-key|decryption|encryption)\\.ts$',
       },
     },
   ],

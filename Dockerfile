@@ -17,6 +17,8 @@ STOPSIGNAL SIGTERM
 
 FROM base AS app
 COPY package.json package-lock.json .npmrc ./
+# The lock file names the workspace, of which the service imports the sources.
+COPY client/package.json client/
 # No package needs its install script: better-sqlite3 brings its binaries.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY . .

@@ -151,7 +151,8 @@ await inTemporaryDirectory(async (dir) => {
     PORT: '0',
     RATE_LIMIT_PRO: UNLIMITED,
     RATE_LIMIT_ANONYMOUS: UNLIMITED,
-    LOG_LEVEL: 'warn',
+    // A line for each request, as everywhere, on standard error.
+    LOG_LEVEL: 'info',
   });
   const [bare, generator] = [start('bare'), start('load')];
   try {

@@ -17,6 +17,7 @@ const BATCH = Number(process.argv[3] ?? 48);
 const AT_ONCE = 16;
 const SLOTS = 2;
 const NODES = [1, 2, 4] as const;
+const MASTER_KEY = '0123456789abcdef'.repeat(4);
 
 interface Contender {
   readonly name: string;
@@ -35,14 +36,13 @@ async function startApart(
   slots: number,
 ): Promise<RunningService> {
   const nats = await startNatsServer({ teardown: (ending) => void endings.push(ending) });
-  const all = { ...settings, NATS_URL: nats.url };
+  const shared = { BLOB_STORE_URL: `file:${join(directory, 'shared')}`, MASTER_KEY };
+  const all = { ...shared, ...settings, NATS_URL: nats.url };
   const api = await startService(join(directory, 'api'), all, 'api');
   endings.push(() => api.stop());
   for (let node = 0; node < nodes; node += 1) {
     const own = { ...all, RENDER_CONCURRENCY: String(slots) };
-    // What lies in files lies where the API looks for it.
-    const shared = settings['BLOB_STORE_URL'] === undefined ? 'api' : `node-${node}`;
-    const renderer = await startRenderer(join(directory, shared), own);
+    const renderer = await startRenderer(join(directory, `node-${node}`), own);
     endings.push(() => renderer.stop());
   }
   return api;
@@ -94,7 +94,6 @@ await inTemporaryDirectory(async (directory) => {
       const settings = {
         EVENT_STORE_URL: url,
         BLOB_STORE_URL: 'nats:',
-        MASTER_KEY: '0123456789abcdef'.repeat(4),
       };
       const beyond = await startApart(join(directory, 'beyond'), settings, 1, SLOTS);
       contenders.push({ name: 'NATS, event-store server, NATS blobs', service: beyond });

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PressledgerClient } from '../src/client/client.ts';
+import type { PressledgerClient } from '../client/src/client.ts';
 import { findChrome } from '../src/renderer/chrome/find.ts';
 import { invoice, letter, scripted } from './documents.ts';
 import { inTemporaryDirectory, median, perSecond, print } from './measure.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PressledgerClient } from '../src/client/client.ts';
+import { PressledgerClient } from '../client/src/client.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../bin/pressledger');
 const MANY = '1000000';

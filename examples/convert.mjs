@@ -6,30 +6,24 @@ const server = process.env.PRESSLEDGER_SERVER ?? 'http://localhost:8080';
 
 /** Creates a conversion, waits for its end and returns the bytes of the PDF. */
 export async function convert(request) {
-  const { id } = await api('/pdf/', {
+  // The answer is the PDF as soon as it is there, or a status after 30 seconds.
+  const headers = {
+    'X-API-Key': process.env.PRESSLEDGER_API_KEY,
+    Accept: 'application/pdf',
+    Prefer: 'wait=30',
+  };
+  let response = await fetch(`${server}/api/v1/pdf/`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { ...headers, 'Content-Type': 'application/json' },
     body: JSON.stringify(request),
   });
-  for (;;) {
-    // Answers as soon as the conversion has ended, or after 30 seconds.
-    const record = await api(`/conversions/${id}/`, { headers: { Prefer: 'wait=30' } });
-    if (record.status === 'failed') throw new Error(record.error_message);
-    if (record.status !== 'completed') continue;
-    const file = await fetch(record.file_url);
-    if (!file.ok) throw new Error((await file.json()).message);
-    return new Uint8Array(await file.arrayBuffer());
+  const file = `${response.headers.get('Location')}file/`;
+  while (response.status === 202 || response.status === 409) {
+    response = await fetch(file, { headers });
   }
-}
-
-async function api(path, options) {
-  const response = await fetch(`${server}/api/v1${path}`, {
-    ...options,
-    headers: { ...options.headers, 'X-API-Key': process.env.PRESSLEDGER_API_KEY },
-  });
-  const body = await response.json();
-  if (!response.ok) throw new Error(`${response.status} ${body.error}: ${body.message}`);
-  return body;
+  if (response.ok) return new Uint8Array(await response.arrayBuffer());
+  const { error, message } = await response.json();
+  throw new Error(`${response.status} ${error}: ${message}`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

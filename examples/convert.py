@@ -11,24 +11,25 @@ SERVER = os.environ.get("PRESSLEDGER_SERVER", "http://localhost:8080")
 
 def convert(request: dict) -> bytes:
     """Creates a conversion, waits for its end and returns the bytes of the PDF."""
-    record = api("/pdf/", {"Content-Type": "application/json"}, json.dumps(request).encode())
-    while record["status"] not in ("completed", "failed"):
-        # Answers as soon as the conversion has ended, or after 30 seconds.
-        record = api(f"/conversions/{record['id']}/", {"Prefer": "wait=30"})
-    if record["status"] == "failed":
-        raise RuntimeError(record["error_message"])
-    with urlopen(record["file_url"], timeout=60) as file:
-        return file.read()
+    body = json.dumps(request).encode()
+    answer = send(f"{SERVER}/api/v1/pdf/", {"Content-Type": "application/json"}, body)
+    file = f"{answer.headers['Location']}file/"
+    while answer.status in (202, 409):
+        answer = send(file, {})
+    if answer.status == 200:
+        return answer.read()
+    problem = json.load(answer)
+    raise RuntimeError(f"{answer.status} {problem['error']}: {problem['message']}")
 
 
-def api(path: str, headers: dict, body: bytes | None = None) -> dict:
+def send(url: str, headers: dict, body: bytes | None = None):
+    # The answer is the PDF as soon as it is there, or a status after 30 seconds.
+    headers |= {"Accept": "application/pdf", "Prefer": "wait=30"}
     headers["X-API-Key"] = os.environ["PRESSLEDGER_API_KEY"]
     try:
-        with urlopen(Request(f"{SERVER}/api/v1{path}", body, headers), timeout=60) as answer:
-            return json.load(answer)
+        return urlopen(Request(url, body, headers), timeout=60)
     except HTTPError as error:
-        problem = json.load(error)
-        raise RuntimeError(f"{error.code} {problem['error']}: {problem['message']}") from None
+        return error
 
 
 if __name__ == "__main__":

@@ -8,63 +8,58 @@ const TRIES = 5;
 
 const [input, output] = process.argv.slice(2);
 const body = await readFile(input, 'utf8');
-const idempotencyKey = createHash('sha256').update(body).digest('hex');
+const headers = {
+  'X-API-Key': process.env.PRESSLEDGER_API_KEY,
+  Accept: 'application/pdf',
+  Prefer: 'wait=30',
+};
 
 try {
-  let record = await api('/pdf/', {
+  // The key makes sure that the document costs one credit, however often the request is sent.
+  const key = createHash('sha256').update(body).digest('hex');
+  let response = await send(`${server}/api/v1/pdf/`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
+    headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': key },
     body,
   });
-  while (record.status !== 'completed' && record.status !== 'failed') {
-    record = await api(`/conversions/${record.id}/`, { headers: { Prefer: 'wait=30' } });
-  }
-  // The request was right, but the page could not be printed. The credit has been given back.
-  if (record.status === 'failed') throw new Error(`The page failed: ${record.error_message}`);
-  const file = await fetch(record.file_url);
-  await writeFile(output, new Uint8Array(await file.arrayBuffer()));
+  const file = `${response.headers.get('Location')}file/`;
+  while (response.status === 202 || response.status === 409)
+    response = await send(file, { headers });
+  if (!response.ok) throw new Error(await explain(response));
+  await writeFile(output, new Uint8Array(await response.arrayBuffer()));
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }
 
-/** Repeats what may succeed later. The idempotency key makes sure that it costs one credit. */
-async function api(path, options) {
+/** Repeats what may succeed later. */
+async function send(url, options) {
   for (let attempt = 1; ; attempt += 1) {
-    const response = await fetch(`${server}/api/v1${path}`, {
-      ...options,
-      headers: { ...options.headers, 'X-API-Key': process.env.PRESSLEDGER_API_KEY },
-    }).catch((error) => error);
-    const unreachable = response instanceof Error;
-    if (!unreachable && response.ok) return response.json();
-
-    const later = unreachable || response.status === 429 || response.status >= 500;
-    if (later && attempt < TRIES) {
-      const seconds = unreachable
-        ? attempt
-        : Number(response.headers.get('Retry-After') ?? attempt);
-      await pause(seconds * 1000);
-      continue;
-    }
-    if (unreachable) throw new Error(`No answer from ${server}: is the service running?`);
-    throw new Error(await explain(response));
+    const response = await fetch(url, options).catch(() => undefined);
+    const later = !response || response.status === 429 || response.status >= 500;
+    if (response && (!later || attempt === TRIES)) return response;
+    if (attempt === TRIES) throw new Error(`No answer from ${server}: is the service running?`);
+    await pause(Number(response?.headers.get('Retry-After') ?? attempt) * 1000);
   }
 }
 
 async function explain(response) {
   const { error, message, details = {} } = await response.json();
-  const id = response.headers.get('X-Request-Id');
   switch (error) {
-    case 'validation_error':
-      return [
-        'The request is wrong:',
-        ...Object.entries(details).map(([field, texts]) => `  ${field}: ${texts.join(' ')}`),
-      ].join('\n');
+    case 'validation_error': {
+      const fields = Object.entries(details).map(
+        ([field, texts]) => `  ${field}: ${texts.join(' ')}`,
+      );
+      return ['The request is wrong:', ...fields].join('\n');
+    }
     case 'unauthorized':
       return 'The API key is wrong or was revoked: set PRESSLEDGER_API_KEY.';
     case 'insufficient_credits':
       return 'The account has no credits left.';
+    case 'conversion_failed':
+      // The credit has been given back.
+      return `The page failed: ${message}`;
     default:
-      return `${error}: ${message} (request ${id})`;
+      return `${error}: ${message} (request ${response.headers.get('X-Request-Id')})`;
   }
 }

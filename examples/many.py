@@ -1,7 +1,7 @@
 """Converts every HTML file of a folder: python3 many.py pages/ pdfs/
 
-Several files are under way at a time. Where the service asks to wait (429, 503), the program waits as long
-as Retry-After says. Each file has an idempotency key, so a second run after an interruption costs nothing twice.
+Several files are under way at a time. Where the service asks to wait (429, 503), the program waits as long as
+Retry-After says. Each file has an idempotency key, so a second run after an interruption costs nothing twice.
 """
 
 import hashlib
@@ -22,26 +22,25 @@ def convert(source: Path, target: Path) -> str:
     html = source.read_text("utf-8")
     key = hashlib.sha256(f"{source.name}\n{html}".encode()).hexdigest()
     headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-    record = api("/pdf/", headers, json.dumps({"html": html}).encode())
-    while record["status"] not in ("completed", "failed"):
-        record = api(f"/conversions/{record['id']}/", {"Prefer": "wait=30"})
-    if record["status"] == "failed":
-        return f"{source.name}: {record['error_message']}"
-    with urlopen(record["file_url"], timeout=60) as file:
-        target.write_bytes(file.read())
+    answer = send(f"{SERVER}/api/v1/pdf/", headers, json.dumps({"html": html}).encode())
+    file = f"{answer.headers['Location']}file/"
+    while answer.status in (202, 409):
+        answer = send(file, {})
+    if answer.status != 200:
+        return f"{source.name}: {json.load(answer)['message']}"
+    target.write_bytes(answer.read())
     return f"{source.name}: {target}"
 
 
-def api(path: str, headers: dict, body: bytes | None = None) -> dict:
+def send(url: str, headers: dict, body: bytes | None = None):
+    headers |= {"Accept": "application/pdf", "Prefer": "wait=30"}
     headers["X-API-Key"] = os.environ["PRESSLEDGER_API_KEY"]
     while True:
         try:
-            with urlopen(Request(f"{SERVER}/api/v1{path}", body, headers), timeout=60) as answer:
-                return json.load(answer)
+            return urlopen(Request(url, body, headers), timeout=60)
         except HTTPError as error:
-            problem = json.load(error)
             if error.code not in (429, 503):
-                raise RuntimeError(f"{error.code} {problem['error']}: {problem['message']}") from None
+                return error
             time.sleep(int(error.headers.get("Retry-After", 1)))
 
 

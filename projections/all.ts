@@ -3,6 +3,7 @@ import type { Projection } from '../src/read-model/projection.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys } from './api-keys.ts';
 import { conversions } from './conversions.ts';
+import { history } from './history.ts';
 import { ledger } from './ledger.ts';
 import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
@@ -13,6 +14,7 @@ export const allProjections: readonly Projection[] = [
   accounts,
   apiKeys,
   conversions,
+  history,
   ledger,
   refundsDue,
   sessions,

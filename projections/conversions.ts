@@ -16,9 +16,11 @@ CREATE TABLE conversions (
   created_at INTEGER NOT NULL,
   completed_at INTEGER,
   error_message TEXT,
+  filename TEXT,
   document TEXT,
   pdf TEXT,
   pages INTEGER,
+  warnings TEXT,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
@@ -32,7 +34,7 @@ CREATE TABLE conversion_totals (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 2,
+  version: 4,
   tables: ['conversions', 'conversion_totals'],
   ddl,
   handlers(db) {
@@ -46,13 +48,13 @@ export const conversions: Projection = {
       'UPDATE conversion_totals SET failed = failed + 1 WHERE account_id = ?',
     );
     const insert = db.prepare(
-      `INSERT INTO conversions (account_id, number, id, status, created_at)
-       VALUES (?, ?, ?, 'pending', ?)`,
+      `INSERT INTO conversions (account_id, number, id, status, created_at, filename)
+       VALUES (?, ?, ?, 'pending', ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
-      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?
+      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -60,8 +62,8 @@ export const conversions: Projection = {
     );
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
     return typedHandlers({
-      ConversionRequested({ accountId, conversionId, requestedAt }) {
-        insert.run(accountId, count.get(accountId), conversionId, requestedAt);
+      ConversionRequested({ accountId, conversionId, requestedAt, filename = null }) {
+        insert.run(accountId, count.get(accountId), conversionId, requestedAt, filename);
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
@@ -69,9 +71,9 @@ export const conversions: Projection = {
       ConversionRequeued({ conversionId }) {
         requeue.run(conversionId);
       },
-      ConversionCompleted({ conversionId, document, pdf, pages, completedAt }) {
-        const blob = JSON.stringify(document);
-        complete.run(completedAt, blob, JSON.stringify(pdf), pages, conversionId);
+      ConversionCompleted({ conversionId, document, pdf, pages, warnings = null, completedAt }) {
+        const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
+        complete.run(completedAt, blob, digest, pages, warnings, conversionId);
       },
       ConversionFailed({ accountId, conversionId, message }) {
         fail.run(message, conversionId);
@@ -94,11 +96,15 @@ export interface ConversionRow {
   readonly completedAt?: number;
   /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
+  /** The name that the PDF is to be downloaded under. Sealed. */
+  readonly filename?: string;
   /** The encrypted PDF; only when completed. It is gone from the blob store once `expired`. */
   readonly document?: BlobRef;
   /** The PDF itself; only when completed. */
   readonly pdf?: PdfDigest;
   readonly pages?: number;
+  /** What the page lacked, a JSON array of texts; only when completed. Sealed. */
+  readonly warnings?: string;
   readonly expired: boolean;
 }
 
@@ -109,14 +115,16 @@ interface StoredConversion {
   readonly created_at: number;
   readonly completed_at: number | null;
   readonly error_message: string | null;
+  readonly filename: string | null;
   readonly document: string | null;
   readonly pdf: string | null;
   readonly pages: number | null;
+  readonly warnings: string | null;
   readonly expired: number;
 }
 
 function toRow(stored: StoredConversion): ConversionRow {
-  const { completed_at, error_message, document, pdf, pages } = stored;
+  const { completed_at, error_message, filename, document, pdf, pages, warnings } = stored;
   return {
     id: stored.id,
     accountId: stored.account_id,
@@ -124,9 +132,11 @@ function toRow(stored: StoredConversion): ConversionRow {
     createdAt: stored.created_at,
     ...(completed_at === null ? {} : { completedAt: completed_at }),
     ...(error_message === null ? {} : { errorMessage: error_message }),
+    ...(filename === null ? {} : { filename }),
     ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
     ...(pdf === null ? {} : { pdf: JSON.parse(pdf) as PdfDigest }),
     ...(pages === null ? {} : { pages }),
+    ...(warnings === null ? {} : { warnings }),
     expired: stored.expired === 1,
   };
 }
@@ -148,7 +158,7 @@ export interface ConversionQueries {
 
 export function conversionQueries(db: Database): ConversionQueries {
   const columns =
-    'id, account_id, status, created_at, completed_at, error_message, document, pdf, pages, expired';
+    'id, account_id, status, created_at, completed_at, error_message, filename, document, pdf, pages, warnings, expired';
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${columns} FROM conversions WHERE id = ?`,
   );

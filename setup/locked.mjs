@@ -12,6 +12,7 @@ import { join } from 'node:path';
  * @property {string[]} [os]
  * @property {string[]} [cpu]
  * @property {string[]} [libc]
+ * @property {boolean} [link] to a workspace
  *
  * @typedef {Readonly<Record<string, LockedPackage>>} Packages by path, such as `node_modules/koa`
  * @typedef {{ os: string, cpu: string, libc: string }} Platform
@@ -48,7 +49,8 @@ function isNeeded(entry, platform, withDev) {
 export function lacking(wanted, installed, platform, withDev) {
   return Object.entries(wanted)
     .filter(([path, entry]) => {
-      if (path === '') return false;
+      // The clone itself and its workspaces, which are there.
+      if (!path.startsWith('node_modules/') || entry.link === true) return false;
       const found = installed[path];
       if (found === undefined) return isNeeded(entry, platform, withDev);
       return found.version !== entry.version || found.integrity !== entry.integrity;

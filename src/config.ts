@@ -1,14 +1,17 @@
 /** Environment → one validated, frozen object. The only file that reads settings. */
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { nearest } from './nearest.ts';
 import {
+  blobPlace,
   boolean,
   emailAddress,
   integer,
   key32,
   oneOf,
   origin,
+  origins,
   type Parse,
   ports,
   text,
@@ -105,9 +108,15 @@ export const SETTINGS = {
   natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222', {
     unset: 'none; api and renderer need it',
   }),
-  blobStoreUrl: setting('BLOB_STORE_URL', text, none, 'nats: or s3://bucket?region=…&endpoint=…', {
-    unset: 'files in DATA_DIR',
-  }),
+  blobStoreUrl: setting(
+    'BLOB_STORE_URL',
+    blobPlace,
+    none,
+    'file:PATH, nats: or s3://bucket?region=…',
+    {
+      unset: 'files in DATA_DIR; needed with NATS_URL',
+    },
+  ),
   awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', text, none, 'for S3', { unset: 'none' }),
   awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', text, none, 'for S3', { unset: 'none' }),
   awsSessionToken: setting('AWS_SESSION_TOKEN', text, none, 'for S3', { unset: 'none' }),
@@ -141,6 +150,13 @@ export const SETTINGS = {
   rateLimitPro: rateLimit('RATE_LIMIT_PRO', 100, 'account on plan pro'),
   rateLimitAnonymous: rateLimit('RATE_LIMIT_ANONYMOUS', 30, 'address without a credential'),
   trustProxy: setting('TRUST_PROXY', boolean, () => false, 'whether X-Forwarded-For counts', API),
+  corsOrigins: setting(
+    'CORS_ORIGINS',
+    origins,
+    () => [],
+    'origins whose pages may call the API, separated by commas; *: all',
+    { ...API, unset: 'none' },
+  ),
   fileUrlTtlSeconds: setting(
     'FILE_URL_TTL_SECONDS',
     integer(1, 31_536_000),
@@ -264,9 +280,18 @@ export function readConfig(env: Environment): Config {
 export interface ClientConfig {
   readonly server: string | undefined;
   readonly apiKey: string | undefined;
+  /** The file in which `pressledger login` keeps both. */
+  readonly loginFile: string;
 }
 
 export function readClientConfig(env: Environment): ClientConfig {
   const [apiKey] = CLIENT_KEYS.map((name) => env[name]).filter((value) => value);
-  return { server: env[CLIENT_SERVER] || undefined, apiKey };
+  // The XDG specification has a relative path ignored.
+  const { XDG_CONFIG_HOME: named = '' } = env;
+  const configDir = isAbsolute(named) ? named : join(homedir(), '.config');
+  return {
+    server: env[CLIENT_SERVER] || undefined,
+    apiKey,
+    loginFile: join(configDir, 'pressledger', 'login.json'),
+  };
 }

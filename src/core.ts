@@ -6,24 +6,17 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { EventStore } from './event-store/port.ts';
 import type { Vault } from './keyring/vault.ts';
+import type { Lease } from './leader/port.ts';
 import type { Logger } from './log.ts';
 import type { RateLimiter } from './rate-limiter/port.ts';
 import type { ReadModel } from './read-model/database.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
+import type { Stoppable } from './stoppable.ts';
 
-/** The right to do what one process at a time does. */
-export interface Lease {
-  /** Resolves when it is lost without having been given back; absent where that cannot happen. */
-  readonly lost?: Promise<void>;
-  release(): void | Promise<void>;
-}
-
-/** Access to the render queue, and the right to feed it. */
+/** Access to the render queue, and to the right to feed it. */
 export interface RenderQueues {
-  /** True if renderers of other processes take jobs from it too. */
-  readonly shared: boolean;
   /**
    * The queue as one part of this process uses it; closing it leaves other parts' alone.
    * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
@@ -31,8 +24,10 @@ export interface RenderQueues {
   open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
   /** Calls back when a server that was away is back, and may have lost jobs; returns how to end that. */
   onReturn(listener: () => void): () => void;
-  /** Takes the right to offer jobs and to record what came of them, if no other process has it. */
-  acquireLead(): Lease | undefined | Promise<Lease | undefined>;
+  /** Reserves a shared queue for the log of this origin. @throws {Error} one line: it is another log's */
+  claim(logOrigin: string): Promise<void>;
+  /** The right to offer the log's jobs and to record what came of them. */
+  lease(logOrigin: string): Lease;
 }
 
 /** The parts that every role and every command works with: the log, its actors and its read models. */
@@ -54,18 +49,13 @@ export interface Core extends AccountDependencies {
   /** Waits until the read model holds everything that was in the log when it was called. */
   caughtUp(): Promise<void>;
   /** Why it cannot take commands and show what came of them right now, for its operator; else empty. */
-  missing(): Promise<readonly string[]>;
+  unhealthyReasons(): Promise<readonly string[]>;
   /** Builds the read models anew from the log, beside whatever runs on them. */
   rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
   close(): Promise<void>;
 }
 
-/** Work that goes on in this process until it is stopped. */
-export interface Running {
-  stop(): Promise<void>;
-}
-
-export interface RunningService extends Running {
+export interface RunningService extends Stoppable {
   /** The origin where clients reach it, such as `https://pdf.example.com`. */
   readonly publicUrl: string;
   /**
@@ -81,7 +71,7 @@ export interface RunningService extends Running {
 }
 
 /** A renderer node that is ready. */
-export interface RunningRenderer extends Running {
+export interface RunningRenderer extends Stoppable {
   /** The origin where its /healthz and /readyz answer. */
   readonly healthUrl: string;
 }

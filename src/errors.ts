@@ -19,6 +19,10 @@ export const ERRORS = {
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'The resource does not support this method.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
+  not_ready: {
+    status: 409,
+    message: 'The conversion has not ended yet. Ask again, or wait for it with Prefer: wait=30.',
+  },
   gone: { status: 410, message: 'The file was deleted when its retention ended.' },
   payload_too_large: { status: 413, message: 'The request is too large.' },
   unsupported_media_type: {
@@ -26,6 +30,7 @@ export const ERRORS = {
     message: 'Send the body as JSON, with the header Content-Type: application/json.',
   },
   range_not_satisfiable: { status: 416, message: 'The file does not have this range of bytes.' },
+  conversion_failed: { status: 422, message: 'The conversion has failed. Its record says why.' },
   rate_limit_exceeded: {
     status: 429,
     message: 'Too many requests. Wait as long as Retry-After says, then try again.',

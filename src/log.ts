@@ -1,21 +1,60 @@
+import { styleText } from 'node:util';
 import { type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
-import { plainJson } from './plain-text.ts';
+import { plainJson, plainText } from './plain-text.ts';
 
 export type { Logger };
 
+/** Lines beyond it are dropped: a reader that stands still must not take the service's memory. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** The levels of pino that a person must notice. */
+const LABELS: Readonly<Record<number, string>> = {
+  40: styleText('yellow', 'WARNING', { stream: process.stderr }),
+  50: styleText('red', 'ERROR', { stream: process.stderr }),
+  60: styleText('red', 'FATAL', { stream: process.stderr }),
+};
+
+interface LogLine {
+  readonly level: number;
+  readonly time: string;
+  readonly msg?: string;
+  readonly err?: { readonly stack?: string; readonly message?: string };
+}
+
+/** Makes a line for people: the local time, the message, and what the message has not said already. */
+export function readableLine(json: string): string {
+  const { level, time, msg = '', err, ...facts } = JSON.parse(json) as LogLine;
+  const said = new Set(msg.split(/[\s:,;]+/));
+  const rest = Object.entries(facts)
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
+    .filter(([, text = '']) => !said.has(text))
+    .map(([name, text = '']) => `${name}=${/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)}`);
+  const clock = new Date(time).toLocaleTimeString('en-GB');
+  // The label alone has escapes that a terminal may obey.
+  const line = [clock, LABELS[level], plainText([msg, ...rest].join(' '))];
+  const trace = (err?.stack ?? err?.message ?? '').split('\n').filter((each) => each !== '');
+  return [
+    line.filter((part) => part !== undefined).join(' '),
+    ...trace.map((each) => `    ${plainText(each.trim())}`),
+    '',
+  ].join('\n');
+}
+
 /**
- * One JSON document a line on standard error: standard output belongs to what a command answers. Text
- * from clients is in it, and a terminal may show it.
+ * One JSON document a line on standard error, and a line for people where that is a terminal: standard
+ * output belongs to what a command answers. Text from clients is in it, and a terminal may show it. A
+ * request does not wait for its line to be written.
  */
 export function createLogger(level: Config['logLevel']): Logger {
+  const terminal = process.stderr.isTTY;
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      hooks: { streamWrite: plainJson },
+      hooks: { streamWrite: terminal ? readableLine : plainJson },
     },
-    pino.destination({ fd: 2, sync: true }),
+    pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES }),
   );
 }

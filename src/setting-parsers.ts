@@ -1,4 +1,6 @@
 /** Turns the text of a setting into its value. */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isEmailAddress } from './domain/email.ts';
 
 /** A value that cannot be used. The message goes on after the setting's name. */
@@ -52,12 +54,35 @@ export const origin: Parse<string> = (value) => {
     : refuse(value, 'an http or https origin such as https://pdf.example.com');
 };
 
+/** The pages that may call the API. `*` beside others would make them meaningless. */
+export const origins: Parse<readonly string[]> = (value) => {
+  const each = value.split(',').map((part) => part.trim());
+  return each.length === 1 && each[0] === '*'
+    ? each
+    : each.filter((part) => part !== '').map((part) => origin(part));
+};
+
 export const ports: Parse<readonly number[]> = (value) =>
   value
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '')
     .map((each) => integer(1, 65_535)(each));
+
+/** The place of documents and keys that nodes share. */
+export type BlobPlace =
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 'nats' }
+  | { readonly kind: 's3'; readonly url: string };
+
+/** A value that cannot be used is not repeated: it may hold a password. */
+export const blobPlace: Parse<BlobPlace> = (value) => {
+  if (value === 'nats:') return { kind: 'nats' };
+  if (value.startsWith('s3://')) return { kind: 's3', url: value };
+  if (/^file:\/\/\/./.test(value)) return { kind: 'folder', path: fileURLToPath(value) };
+  if (/^file:(?!\/\/)./.test(value)) return { kind: 'folder', path: resolve(value.slice(5)) };
+  throw new UnusableValue('must be file:PATH, nats: or s3://bucket?region=…&endpoint=….');
+};
 
 /** 32 bytes. A value that cannot be used is not repeated: it may be most of a secret. */
 export const key32: Parse<Buffer> = (value) => {

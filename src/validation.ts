@@ -4,12 +4,20 @@ import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { type ErrorDetails, ServiceError } from './errors.ts';
+import { nearest } from './nearest.ts';
 
 /** Fields named in one answer: a body of a million faults is not sent back to its sender. */
 const MAX_FIELDS = 200;
 /** Fewer, so that they never crowd out what is wrong with fields that are known. */
 const MAX_UNKNOWN = 100;
 const MAX_NAME_CHARACTERS = 100;
+
+/** Names as other languages write them: `pageSize`, `page-size`. */
+const inSnakeCase = (name: string): string =>
+  name
+    .slice(0, MAX_NAME_CHARACTERS)
+    .replaceAll(/-|(?<=[a-z])(?=[A-Z])/g, '_')
+    .toLowerCase();
 
 /** The validation issues of a request, gathered field by field so that one answer names all of them. */
 export class ValidationIssues {
@@ -32,10 +40,14 @@ export class ValidationIssues {
     } else if (this.#fields.size < MAX_FIELDS) this.#fields.set(name, [message]);
   }
 
-  addUnknown(field: string): void {
+  /** @param known the names that there are in its place, one of which may be meant */
+  addUnknown(path: readonly string[], known: readonly string[], kind = 'field'): void {
+    const field = path.join('.');
     this.#unknown += 1;
-    if (this.#unknown <= MAX_UNKNOWN) this.add(field, 'Is not a known field.');
-    else this.#concern(field);
+    if (this.#unknown > MAX_UNKNOWN) return this.#concern(field);
+    const near = nearest(inSnakeCase(path.at(-1) ?? ''), known);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    this.add(field, `Is not a known ${kind}.${hint}`);
   }
 
   /** True where something is wrong with the field of the body or within it. */
@@ -48,9 +60,15 @@ export class ValidationIssues {
     const [first] = this.#fields;
     if (first === undefined) return;
     const [field, [message = '']] = first;
-    const more = this.#fields.size - 1;
-    const rest = more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'field' : 'fields'})`;
-    throw new ServiceError('validation_error', `${field}: ${message}${rest}`, {
+    const others = [...this.#fields.values()].slice(1);
+    // A message about several fields together names them itself.
+    const different = others.filter((messages) => !messages.includes(message)).length;
+    const named = different < others.length ? message : `${field}: ${message}`;
+    const rest =
+      different === 0
+        ? ''
+        : ` See details for ${different === 1 ? 'one more field' : `${different} more fields`}.`;
+    throw new ServiceError('validation_error', `${named}${rest}`, {
       details: Object.fromEntries(this.#fields) satisfies ErrorDetails,
     });
   }
@@ -77,7 +95,8 @@ function cutText(text: string, limit: number): string {
 /**
  * Keeps of a value what its schema knows, and of what is too long or too many no more than it takes to
  * see that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
- * those are named in `issues` here. A list or object where there is to be none comes back empty.
+ * those are named in `issues` here. A list or object where there is to be none comes back empty. A field
+ * that is null is left out: serialisers of many languages write one for each field that is not given.
  */
 export function stripUnknown(
   schema: TSchema,
@@ -101,13 +120,14 @@ export function stripUnknown(
     const known: [string, unknown][] = [];
     for (const [name, each] of entries) {
       const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (inner === undefined) issues.addUnknown([...path, name].join('.'));
-      else known.push([name, within(inner, each, name)]);
+      if (inner === undefined) issues.addUnknown([...path, name], Object.keys(properties));
+      else if (each !== null) known.push([name, within(inner, each, name)]);
     }
     return Object.fromEntries(known);
   }
   if (Type.IsRecord(schema)) {
-    const first = entries.slice(0, limitOf(schema, 'maxProperties') + 1);
+    const given = entries.filter(([, each]) => each !== null);
+    const first = given.slice(0, limitOf(schema, 'maxProperties') + 1);
     return Object.fromEntries(
       first.map(([name, each]) => [cutText(name, MAX_RECORD_NAME_CHARACTERS), each]),
     );
@@ -174,14 +194,12 @@ function checkText(issues: ValidationIssues, value: unknown, path: readonly stri
   }
 }
 
-export type Check<S extends TObject> = (
-  body: object,
-  issues: ValidationIssues,
-) => body is Static<S> & object;
+export type Check<S extends TObject> = (body: object, issues: ValidationIssues) => Static<S>;
 
 /**
  * Compiles a schema of closed objects once; the check adds to `issues` all that is wrong at the same
- * time, and its work is bounded by the schema, whatever the body holds.
+ * time, and its work is bounded by the schema, whatever the body holds. It returns the fields that are
+ * given. One that `issues` has may be of any type.
  * @param forms field name (`*` for any item) → what its pattern demands, in words
  */
 export function compile<const S extends TObject>(
@@ -189,10 +207,10 @@ export function compile<const S extends TObject>(
   forms: Readonly<Record<string, string>> = {},
 ): Check<S> {
   const validator = Compile(schema);
-  return (body, issues): body is Static<S> & object => {
+  return (body, issues) => {
     const known = stripUnknown(schema, body, issues);
     checkText(issues, known, []);
-    if (validator.Check(known)) return !issues.any;
+    if (validator.Check(known)) return known;
     for (const error of validator.Errors(known)) {
       const field = fieldName(error.instancePath);
       const form = forms[field.replaceAll(/\.\d+(?=\.|$)/g, '.*')];
@@ -200,6 +218,6 @@ export function compile<const S extends TObject>(
       else addError(issues, error);
     }
     if (!issues.any) throw new ServiceError('validation_error');
-    return false;
+    return known as Static<S>;
   };
 }

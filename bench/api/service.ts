@@ -2,9 +2,10 @@
 import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { logOrigin } from '../../src/use-cases/log-origin.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { startApi } from '../../src/compose/api.ts';
 import { openCore } from '../../src/compose/core.ts';
+import { startApi } from '../../src/compose/roles.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/log.ts';
 import { cpuMicros, type Question, type Served, type SignedIn } from './messages.ts';
@@ -14,7 +15,7 @@ const EMAIL = 'bench@example.com';
 
 const config = readConfig(process.env);
 const core = await openCore(config, createLogger(config.logLevel), { create: true });
-const api = await startApi(core, () => ({ ready: true, missing: [] }));
+const api = await startApi(core, await logOrigin(core), () => ({ ready: true, missing: [] }));
 const origin = `http://127.0.0.1:${api.port}/api/v1`;
 const context = () => operatorContext(core.clock);
 

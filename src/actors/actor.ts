@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { StagedBlob } from '../blob-store/port.ts';
-import { type AggregateType, isRefusal } from '../domain/decider.ts';
+import { type AggregateType, isRejection } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import { decodeEvent, encodeEvent } from '../event-store/codec.ts';
@@ -193,7 +193,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
 
     const decideOne = (command: Command, context: CommandContext): Outcome<State, Event> => {
       const decision = decider.decide(command, state);
-      if (isRefusal(decision)) return { accepted: false, refusal: decision };
+      if (isRejection(decision)) return { accepted: false, rejection: decision };
       const encoded = decision.map((event, n) => {
         const id = eventId(`${context.commandId}/${this.#stream}/${n}`);
         return encodeEvent(id, event, context.metadata);

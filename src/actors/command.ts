@@ -1,6 +1,6 @@
 /** The terms of the actors: the kinds of aggregates, the commands to them, and their answers. */
 import type { StagedBlob } from '../blob-store/port.ts';
-import type { Refusal } from '../domain/decider.ts';
+import type { Rejection } from '../domain/decider.ts';
 import type { EventMetadata } from '../domain/events.ts';
 
 /** The sender of a command, and the blobs that its events name. */
@@ -26,7 +26,7 @@ export interface Accepted<State, Event> {
 
 export type Outcome<State, Event> =
   | Accepted<State, Event>
-  | { readonly accepted: false; readonly refusal: Refusal };
+  | { readonly accepted: false; readonly rejection: Rejection };
 
 /** A stream's state as of one of its events. */
 export interface Version<State> {

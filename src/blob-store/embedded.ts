@@ -87,20 +87,11 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   async read(ref: BlobRef): Promise<Buffer> {
-    return this.readRow(ref) ?? (await this.#files.read(ref));
-  }
-
-  /**
-   * Reads a blob from the database, which only its own process can do. Undefined: it is a file, or nothing.
-   * @throws {BlobStoreUnavailable}
-   */
-  readRow(ref: BlobRef): Buffer | undefined {
-    const row = this.#row(ref);
-    return row && verified(ref, row);
+    return this.#row(ref) ?? (await this.#files.read(ref));
   }
 
   async open(ref: BlobRef, range?: BlobRange): Promise<Readable> {
-    const content = this.readRow(ref);
+    const content = this.#row(ref);
     if (content === undefined) return this.#files.open(ref, range);
     if (range === undefined) return Readable.from(content, { objectMode: false });
     const { start, end } = checkRange(ref, range);
@@ -108,7 +99,7 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   async exists(ref: BlobRef): Promise<boolean> {
-    return this.readRow(ref) !== undefined || (await this.#files.exists(ref));
+    return this.#row(ref) !== undefined || (await this.#files.exists(ref));
   }
 
   async deleteAll(conversionId: string): Promise<void> {
@@ -136,13 +127,16 @@ export class EmbeddedBlobStore implements BlobStore {
     return this.#files.claim(log);
   }
 
+  /** Undefined: it is a file, or nothing. @throws {BlobStoreUnavailable} */
   #row(ref: BlobRef): Buffer | undefined {
     parseKey(ref);
+    let row: Buffer | undefined;
     try {
-      return this.#select.get(ref.key);
+      row = this.#select.get(ref.key);
     } catch (error) {
       throw new BlobStoreUnavailable(`Could not read ${ref.key}.`, { cause: error });
     }
+    return row && verified(ref, row);
   }
 
   async #write(what: string, work: () => void): Promise<void> {

@@ -20,7 +20,7 @@ import {
 
 const PAGE = 500;
 
-/** The help of EMAIL in every command that takes it. */
+/** The help of <email> in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 
 export function parsePlan(value: string): Plan {
@@ -40,23 +40,27 @@ export async function accountByEmail(core: Core, email: string) {
 function emailOf(invocation: Invocation): string {
   const given = [...invocation.positionals, textOption(invocation, 'email') ?? []].flat();
   const [email] = given;
-  if (email === undefined) throw new UsageError('EMAIL (the sign-in address) is missing.');
-  if (given.length > 1) throw new UsageError('Give the address once: as EMAIL or with --email.');
+  if (email === undefined) throw new UsageError('<email> (the sign-in address) is missing.');
+  if (given.length > 1)
+    throw new UsageError('Give the address once: as an argument or with --email.');
   return email;
 }
 
 export const accountCreate: Command = {
   name: 'account create',
   createsStore: true,
-  usage: 'EMAIL [--plan PLAN] [--credits COUNT] [--password-stdin]',
-  summary: 'Open an account; a password is made and shown once where none is given.',
-  positionals: { EMAIL: 'the sign-in address' },
+  usage: '<email> [--plan <plan>] [--credits <credits>] [--password-stdin]',
+  summary: 'Open an account; without --password-stdin, a password is made and shown once.',
+  positionals: { email: 'the sign-in address' },
   optionalPositionals: 1,
-  examples: ['account create ann@example.com --plan pro --credits 500'],
+  examples: [
+    'account create ann@example.com --plan pro --credits 500',
+    'account create ann@example.com --password-stdin < password.txt',
+  ],
   options: {
-    email: { value: 'email', help: 'the sign-in address, in place of the argument' },
+    email: { value: 'email', help: 'the sign-in address, instead of the argument' },
     plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)`, choices: PLANS },
-    credits: { value: 'number', help: 'credits to begin with (default FREE_CREDITS)' },
+    credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
     'password-stdin': { help: 'read the password from standard input' },
   },
   run: async (invocation, { withCore, output }) => {
@@ -91,9 +95,10 @@ export const accountCreate: Command = {
 
 export const accountPassword: Command = {
   name: 'account password',
-  usage: 'EMAIL [--password-stdin]',
-  summary: 'Set a new password and end all sessions; one is made if none is given.',
-  positionals: { EMAIL: ACCOUNT },
+  usage: '<email> [--password-stdin]',
+  summary: 'Set a new password and end all sessions; without --password-stdin, one is made.',
+  positionals: { email: ACCOUNT },
+  examples: ['account password ann@example.com'],
   options: {
     'password-stdin': { help: 'read the password from standard input' },
   },
@@ -103,7 +108,7 @@ export const accountPassword: Command = {
       const { id } = await accountByEmail(core, email);
       const made = await changePassword(core, id, given, operatorContext(core.clock));
       output.json({ id, email, ...(made === undefined ? {} : { password: made }) });
-      output.line(`${email} has another password, and all sessions have ended.`);
+      output.line(`${email} has a new password, and all sessions have ended.`);
       if (made !== undefined) output.line(`Password (shown only now): ${made}`);
     });
   },
@@ -111,16 +116,17 @@ export const accountPassword: Command = {
 
 export const accountSignOut: Command = {
   name: 'account sign-out',
-  usage: 'EMAIL',
+  usage: '<email>',
   summary: 'End all sessions of an account; their tokens are refused from then on.',
-  positionals: { EMAIL: ACCOUNT },
+  examples: ['account sign-out ann@example.com'],
+  positionals: { email: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
       const ended = await endSessions(core, id, operatorContext(core.clock));
       output.json({ id, email, sessions_ended: ended });
-      output.line(`All sessions of ${email} have ended. Open before: ${ended}.`);
+      output.line(`${email} is signed out: ${counted(ended, 'session')} ended.`);
     });
   },
 };
@@ -129,12 +135,13 @@ export const accountList: Command = {
   name: 'account list',
   usage: '',
   summary: 'List all accounts, oldest first.',
+  examples: ['account list'],
   positionals: {},
   options: {},
   run: async (_, { withCore, output }) => {
     await withCore(async (core) => {
       await core.caughtUp();
-      const accounts: object[] = [];
+      const accounts = [];
       for (let offset = 0; ; offset += PAGE) {
         const rows = core.readModel.query(accountQueries).all({ offset, limit: PAGE });
         for (const { id, email, plan, credits, createdAt } of rows) {
@@ -146,23 +153,31 @@ export const accountList: Command = {
             created_at: isoTime(createdAt),
           };
           accounts.push(account);
-          output.line(
-            [id, account.email, plan, counted(credits, 'credit'), account.created_at].join('  '),
-          );
         }
         if (rows.length < PAGE) break;
       }
       output.json(accounts);
-      if (accounts.length === 0) output.line('There is no account yet.');
+      output.table(
+        ['ID', 'PLAN', 'CREDITS', 'CREATED', 'EMAIL'],
+        accounts.map(({ id, email, plan, credits, created_at }) => [
+          id,
+          plan,
+          credits,
+          new Date(created_at),
+          email,
+        ]),
+        'There is no account yet.',
+      );
     });
   },
 };
 
 export const accountShow: Command = {
   name: 'account show',
-  usage: 'EMAIL',
+  usage: '<email>',
   summary: 'Show one account by its sign-in address.',
-  positionals: { EMAIL: ACCOUNT },
+  examples: ['account show ann@example.com'],
+  positionals: { email: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {
@@ -179,7 +194,7 @@ export const accountShow: Command = {
         stored_bytes: core.readModel.query(storedBlobQueries).bytesOf(id),
       };
       output.json(shown);
-      for (const [name, value] of Object.entries(shown)) output.line(`${name.padEnd(14)}${value}`);
+      output.table([], Object.entries({ ...shown, created_at: new Date(row.createdAt) }));
     });
   },
 };

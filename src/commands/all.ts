@@ -6,36 +6,82 @@ import {
   accountShow,
   accountSignOut,
 } from './account.ts';
-import type { Command } from './command.ts';
+import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
+import {
+  conversionsDownload,
+  conversionsGet,
+  conversionsList,
+  conversionsOpen,
+} from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
+import { keysCreate, keysList, keysRevoke } from './keys.ts';
+import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
+import { usage } from './usage.ts';
 import { version } from './version.ts';
 
-const commands: readonly Command[] = [
-  start,
-  api,
-  renderer,
-  accountCreate,
-  accountList,
-  accountShow,
-  accountPassword,
-  accountSignOut,
-  creditsGrant,
-  planSet,
-  keyCreate,
-  keyList,
-  keyRevoke,
-  convert,
-  manifest,
-  projectionsRebuild,
-  version,
+const SERVICE =
+  'The service and its key are those of options, of PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY, or of ' +
+  "'pressledger login', in this order.";
+const STORE = "Settings come from the environment; 'pressledger start --help' lists them.";
+
+const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
+  { heading: 'Run the service', commands: [start, api, renderer] },
+  {
+    heading: 'Convert',
+    note: `${SERVICE} Where none is named, or with --account, the conversion is one of the store here. ${STORE}`,
+    commands: [convert],
+  },
+  { heading: 'Use a service', commands: [login, logout] },
+  {
+    heading: 'Use a service',
+    note: SERVICE,
+    commands: [
+      conversionsList,
+      conversionsGet,
+      conversionsDownload,
+      conversionsOpen,
+      usage,
+      keysList,
+      keysCreate,
+      keysRevoke,
+    ],
+  },
+  {
+    heading: 'Operate the store of this machine',
+    note: STORE,
+    commands: [
+      accountCreate,
+      accountList,
+      accountShow,
+      accountPassword,
+      accountSignOut,
+      creditsGrant,
+      planSet,
+      keyCreate,
+      keyList,
+      keyRevoke,
+      history,
+      manifest,
+      projectionsRebuild,
+    ],
+  },
+  { heading: 'About pressledger', commands: [version] },
 ];
 
-export const allCommands: readonly Command[] = [...commands, ...completionCommands(commands)];
+const commands = SECTIONS.flatMap(({ commands: listed, ...section }) =>
+  listed.map((command): Command => ({ ...command, section })),
+);
+
+export const allCommands: readonly Command[] = [
+  ...commands,
+  ...completionCommands(commands, { heading: 'About pressledger' }),
+];

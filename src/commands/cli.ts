@@ -6,7 +6,6 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { PressledgerError } from '../client/errors.ts';
 import { type Config, ConfigError, type Role, SETTINGS } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
@@ -17,6 +16,7 @@ import {
   type OptionSpec,
   UsageError,
 } from './command.ts';
+import { isPressledgerError } from './service.ts';
 
 export type ParsedArgs =
   | { readonly type: 'help'; readonly text: string }
@@ -29,6 +29,16 @@ export type ParsedArgs =
 
 const HELP = ['-h', '--help'];
 const VERSION = ['-v', '-V', '--version'];
+
+/** The help of `--json` for what runs until it is stopped. */
+const ROLE_JSON =
+  'when ready, print one JSON document (its address, and the first account); logs stay on standard error';
+
+/** The end of the help of the whole command line and of a group. */
+const OVERVIEW = `
+'pressledger <command> --help' shows the arguments, options and examples of a command.
+The exit status is 0, 1 for a refusal or failure, 2 for wrong usage.
+`;
 
 const isOption = (arg: string): boolean => arg.startsWith('-');
 
@@ -69,12 +79,12 @@ function helpAbout(
     about = next ?? about;
   }
   const command = commands.find(({ name }) => name === nameOf(about));
-  const text = about.helpInformation() + (command ? more(about, command) : '');
+  const text = about.helpInformation() + (command ? more(about, command) : OVERVIEW);
   return { type: 'help', text: text.trimEnd() };
 }
 
 /** The part of a command's help below its options. */
-function more(about: Commander, { role, examples = [] }: Command): string {
+function more(about: Commander, { role, examples, section: listed }: Command): string {
   const helper = about.createHelp();
   helper.prepareContext({ helpWidth: about.configureOutput().getOutHelpWidth?.() ?? 80 });
   const section = (title: string, rows: readonly (readonly [string, string])[]): string => {
@@ -88,9 +98,8 @@ function more(about: Commander, { role, examples = [] }: Command): string {
       'Examples',
       examples.map((line) => [`pressledger ${line}`, '']),
     ) +
-    (role === undefined
-      ? "\nSettings come from the environment; 'pressledger start --help' lists them.\n"
-      : section(title, settingsOf(role)))
+    (role === undefined ? '' : section(title, settingsOf(role))) +
+    (listed?.note === undefined ? '' : `\n${helper.boxWrap(listed.note, helper.helpWidth ?? 80)}\n`)
   );
 }
 
@@ -110,11 +119,12 @@ const nameOf = (command: Commander): string =>
 
 function buildProgram(commands: readonly Command[], onRun: (run: ParsedArgs) => void): Commander {
   const program = configure(new Commander('pressledger'))
-    .usage('COMMAND [ARGUMENTS] [--json]')
+    .usage('<command> [arguments] [options]')
+    .description('HTML or a URL in, a PDF out, every step an event.')
     .addOption(new Option('-V, --version', 'show the version'));
   for (const command of commands) {
     const words = command.name.split(' ');
-    const parent = words.length === 1 ? program : groupOf(program, words[0] ?? '');
+    const parent = words.length === 1 ? program : groupOf(program, command, words[0] ?? '');
     parent.addCommand(buildCommand(command, words.at(-1) ?? '', onRun));
   }
   return program;
@@ -123,25 +133,30 @@ function buildProgram(commands: readonly Command[], onRun: (run: ParsedArgs) => 
 const leavesOf = (command: Commander): Commander[] =>
   command.commands.flatMap((each) => (each.commands.length === 0 ? [each] : leavesOf(each)));
 
-function groupOf(program: Commander, name: string): Commander {
+function groupOf(program: Commander, { section }: Command, name: string): Commander {
   const there = program.commands.find((each) => each.name() === name);
   if (there) return there;
-  const group = configure(new Commander(name)).usage('COMMAND [ARGUMENTS] [--json]');
+  const group = configure(new Commander(name)).usage('<command> [arguments] [options]');
+  if (section) group.helpGroup(`${section.heading}:`);
   program.addCommand(group);
   return group;
 }
 
 /** Adds what every command has: help, `--json`, and errors that are thrown. */
-function configure(command: Commander): Commander {
+function configure(command: Commander, json: string = COMMON_OPTIONS.json.help): Commander {
   return (
     command
       .helpOption('-h, --help', COMMON_OPTIONS.help.help)
       .helpCommand(false)
-      .option('--json', COMMON_OPTIONS.json.help)
+      .option('--json', json)
       .enablePositionalOptions()
       .showSuggestionAfterError(false)
       // The commands of the groups are listed, not the groups.
-      .configureHelp({ visibleCommands: leavesOf, subcommandTerm: nameOf })
+      .configureHelp({
+        visibleCommands: leavesOf,
+        subcommandTerm: nameOf,
+        argumentTerm: (argument) => `<${argument.name()}>`,
+      })
       .configureOutput({ writeOut: () => {}, writeErr: () => {} })
       .exitOverride((error) => {
         throw usageError(error, command);
@@ -151,6 +166,7 @@ function configure(command: Commander): Commander {
 
 function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) => void): Commander {
   const built = new Commander(name).usage(command.usage).description(command.summary);
+  if (command.section) built.helpGroup(`${command.section.heading}:`);
   const positionals = Object.entries(command.positionals);
   const needed = positionals.length - (command.optionalPositionals ?? 0);
   for (const [index, [argument, help]] of positionals.entries()) {
@@ -159,7 +175,7 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
   const options = Object.entries(command.options).map(
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,
   );
-  return configure(built).action(() => {
+  return configure(built, command.role && ROLE_JSON).action(() => {
     const values: Record<string, string | boolean> = {};
     for (const [long, option] of options) {
       const key = option.attributeName();
@@ -171,9 +187,14 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
   });
 }
 
-function buildOption(name: string, { value, short, help }: OptionSpec, command: Commander): Option {
+function buildOption(
+  name: string,
+  { value, short, help, heading }: OptionSpec,
+  command: Commander,
+): Option {
   const flags = `${short === undefined ? '' : `-${short}, `}--${name}`;
   const option = new Option(value === undefined ? flags : `${flags} <${value}>`, help);
+  if (heading !== undefined) option.helpGroup(heading);
   command.addOption(option);
   if (value !== undefined) {
     option.argParser((given) => {
@@ -215,7 +236,7 @@ function wordsOf({ code, message }: CommanderError, command: Commander): string 
   }
   if (code === 'commander.missingArgument') {
     const argument = command.registeredArguments.find((each) => each.name() === typed);
-    return `${typed} (${argument?.description ?? ''}) is missing.`;
+    return `<${typed}> (${argument?.description ?? ''}) is missing.`;
   }
   if (code === 'commander.unknownOption') {
     const longs = command.options.flatMap(({ long }) => long ?? []);
@@ -240,7 +261,7 @@ function optionOf(field: string, command: Command | undefined): string | undefin
 const fieldsIn = (
   error: unknown,
 ): readonly (readonly [field: string, issues: readonly string[]])[] =>
-  error instanceof ServiceError || error instanceof PressledgerError
+  error instanceof ServiceError || isPressledgerError(error)
     ? Object.entries(error.details ?? {})
     : [];
 

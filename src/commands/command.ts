@@ -1,7 +1,8 @@
 /** The interface of a command, and what several commands share. */
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig, Role } from '../config.ts';
-import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { Stoppable } from '../stoppable.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
@@ -14,22 +15,35 @@ export interface CommandContext {
   /** Starts a renderer node in this process. */
   readonly startRenderer: () => Promise<RunningRenderer>;
   /** Renders what is unfinished in this process, unless a service on the same store does so. */
-  readonly startRendering: (core: Core) => Promise<Running>;
-  /** PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY of the environment. */
+  readonly startRendering: (core: Core) => Promise<Stoppable>;
+  /** The part of the environment that the command line reads as a client of a service. */
   readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */
   readonly outputMode: number;
   readonly output: Output;
 }
 
+/** A date is shown in local time on a terminal, as ISO 8601 elsewhere. */
+export type Cell = string | number | Date | null | undefined;
+
 /** Standard output for answers, standard error for everything said on the way. */
 export interface Output {
   /** One line of a human-readable answer; not printed with `--json`. */
   line(text: string): void;
+  /**
+   * The rows of an answer: in columns below their heads on a terminal, separated by tabs and without
+   * heads elsewhere; not printed with `--json`.
+   * @param ifNone the message on standard error where there is no row
+   */
+  table(heads: readonly string[], rows: readonly (readonly Cell[])[], ifNone?: string): void;
   /** The answer as data: the one JSON document on standard output with `--json`. */
   json(value: unknown): void;
-  /** Progress: rewritten in place on a terminal, a line at a time elsewhere. */
+  /** A message on standard error that stays. */
+  note(text: string): void;
+  /** Progress: rewritten in place on a terminal until something else is said, a line at a time elsewhere. */
   progress(text: string): void;
+  /** The same for a wait, with the time that has passed. */
+  waiting(text: string): void;
   readonly wantsJson: boolean;
 }
 
@@ -39,6 +53,8 @@ export interface Command {
   /** The usage line after the name. */
   readonly usage: string;
   readonly summary: string;
+  /** The part of the help that lists it, as the registry sets it. */
+  readonly section?: Section;
   /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
   readonly role?: Role;
   /** It opens an empty store where there is none; others would then find nothing in it. */
@@ -48,9 +64,17 @@ export interface Command {
   readonly positionals: Readonly<Record<string, string>>;
   /** The number of positional arguments at the end that may be left out; none unless given. */
   readonly optionalPositionals?: number;
+  /** The values of arguments that completion offers. */
+  readonly argumentChoices?: readonly string[];
   /** Lines that work as they are, but for names. */
-  readonly examples?: readonly string[];
+  readonly examples: readonly string[];
   run(invocation: Invocation, context: CommandContext): Promise<void>;
+}
+
+export interface Section {
+  readonly heading: string;
+  /** The origin of the commands' settings, at the end of their help. */
+  readonly note?: string;
 }
 
 export interface OptionSpec {
@@ -60,11 +84,13 @@ export interface OptionSpec {
   readonly help: string;
   /** The values that completion offers. */
   readonly choices?: readonly string[];
+  /** The heading below which help lists it; `Options` unless given. */
+  readonly heading?: string;
 }
 
 /** The options of every command. */
 export const COMMON_OPTIONS = {
-  json: { help: 'print one JSON document and nothing else' },
+  json: { help: 'print the answer as one JSON document' },
   help: { short: 'h', help: 'show this help' },
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 

@@ -1,5 +1,5 @@
 /** Completion scripts for shells, generated from the table of commands. */
-import { type Command, COMMON_OPTIONS, type OptionSpec } from './command.ts';
+import { type Command, COMMON_OPTIONS, type OptionSpec, type Section } from './command.ts';
 
 /** A place in a line, and the words that may follow there. */
 interface Place {
@@ -9,7 +9,7 @@ interface Place {
 }
 
 /** The places where a command or a group is expected. */
-function placesOf(commands: readonly Command[]): readonly Place[] {
+function placesOf(commands: readonly Pick<Command, 'name' | 'summary'>[]): readonly Place[] {
   const places = new Map<string, Map<string, string>>();
   for (const { name, summary } of commands) {
     const words = name.split(' ');
@@ -26,6 +26,12 @@ function placesOf(commands: readonly Command[]): readonly Place[] {
   }
   return [...places].map(([path, next]) => ({ path, next: [...next] }));
 }
+
+/** Each command, and help about it. */
+const withHelp = (commands: readonly Command[]): readonly Pick<Command, 'name' | 'summary'>[] => [
+  ...commands,
+  ...commands.map(({ name, summary }) => ({ name: `help ${name}`, summary })),
+];
 
 const optionsOf = ({ options }: Command): readonly (readonly [string, OptionSpec])[] =>
   Object.entries({ ...options, ...COMMON_OPTIONS });
@@ -57,14 +63,17 @@ function bash(commands: readonly Command[]): readonly string[] {
     '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
     '  local path="${COMP_WORDS[*]:1:COMP_CWORD-1}"',
     '  case "${path:+$path }" in',
-    ...placesOf(commands).map(
+    ...placesOf(withHelp(commands)).map(
       ({ path, next }) => `    ${quoted(path)}) ${bashWords(next.map(([each]) => each))} ;;`,
     ),
     ...commands.flatMap((command) => [
       `    ${quoted(`${command.name} `)}*)`,
       '      case "$before" in',
       ...valueBranches(command, bashWords),
-      `        *) ${bashWords(optionsOf(command).flatMap(([name, spec]) => flagsOf(name, spec)))} ;;`,
+      `        *) ${bashWords([
+        ...(command.argumentChoices ?? []),
+        ...optionsOf(command).flatMap(([name, spec]) => flagsOf(name, spec)),
+      ])} ;;`,
       '      esac ;;',
     ]),
     '  esac',
@@ -78,6 +87,9 @@ function bash(commands: readonly Command[]): readonly string[] {
 const zshFound = (rows: readonly (readonly [string, string])[]): string =>
   `found=(${rows.map(([word, about]) => quoted(`${word}:${about}`)).join(' ')})`;
 
+const zshValues = (values: readonly string[] = []): string =>
+  values.length === 0 ? '' : `found=(${values.join(' ')}); _describe value found; `;
+
 function zsh(commands: readonly Command[]): readonly string[] {
   return [
     '#compdef pressledger',
@@ -86,7 +98,7 @@ function zsh(commands: readonly Command[]): readonly string[] {
     '  local -a found',
     '  local before="${words[CURRENT-1]}" path_="${(j: :)words[2,CURRENT-1]}"',
     '  case "${path_:+$path_ }" in',
-    ...placesOf(commands).map(
+    ...placesOf(withHelp(commands)).map(
       ({ path, next }) => `    ${quoted(path)}) ${zshFound(next)}; _describe command found ;;`,
     ),
     ...commands.flatMap((command) => [
@@ -95,7 +107,7 @@ function zsh(commands: readonly Command[]): readonly string[] {
       ...valueBranches(command, (choices) =>
         choices.length === 0 ? '_files' : `found=(${choices.join(' ')}); _describe value found`,
       ),
-      `        *) ${zshFound(
+      `        *) ${zshValues(command.argumentChoices)}${zshFound(
         optionsOf(command).flatMap(([name, spec]) =>
           flagsOf(name, spec).map((flag) => [flag, spec.help] as const),
         ),
@@ -130,26 +142,38 @@ function fish(commands: readonly Command[]): readonly string[] {
     '  test -n "$path"; and set path "$path "',
     '  string match -q -- $argv[1] "$path"',
     'end',
-    ...placesOf(commands).flatMap(({ path, next }) =>
+    ...placesOf(withHelp(commands)).flatMap(({ path, next }) =>
       next.map(([word, about]) => `${fishAt(path)} -f -a ${word} -d ${quoted(about)}`),
     ),
-    ...commands.flatMap((command) =>
-      optionsOf(command).map(
+    ...commands.flatMap((command) => [
+      ...(command.argumentChoices ?? []).map(
+        (choice) => `${fishAt(`${command.name} *`)} -f -a ${choice}`,
+      ),
+      ...optionsOf(command).map(
         ([name, spec]) => `${fishAt(`${command.name} *`)} ${fishOption(name, spec)}`,
       ),
-    ),
+    ]),
   ];
 }
 
-const SHELLS = { bash, zsh, fish };
+const SHELLS = {
+  bash: { script: bash, file: '~/.local/share/bash-completion/completions/pressledger' },
+  zsh: { script: zsh, file: '"${fpath[1]}/_pressledger"' },
+  fish: { script: fish, file: '~/.config/fish/completions/pressledger.fish' },
+};
 
 /** @param commands all others */
-export function completionCommands(commands: readonly Command[]): readonly Command[] {
+export function completionCommands(
+  commands: readonly Command[],
+  section: Section,
+): readonly Command[] {
   const own = Object.entries(SHELLS).map(
-    ([shell, script]): Command => ({
+    ([shell, { script, file }]): Command => ({
       name: `completion ${shell}`,
+      section,
       usage: '',
       summary: `Print the completion script for ${shell}.`,
+      examples: [`completion ${shell} > ${file}`],
       positionals: {},
       options: {},
       run: async (_, { output }) => {

@@ -6,12 +6,13 @@ import { openContent } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { requestConversion } from '../use-cases/request-conversion.ts';
-import type { Conversion, ConversionOptions } from '../client/types.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../conversion-request/validate.ts';
+import { ServiceError } from '../errors.ts';
 import { ValidationIssues } from '../validation.ts';
 import type { CommandContext } from './command.ts';
+import type { Conversion, ConversionOptions } from './service.ts';
 
 export interface Converted {
   readonly record: {
@@ -49,9 +50,14 @@ async function settled(core: Core, id: string): Promise<Row> {
   }
 }
 
+export interface LocalAccount {
+  readonly id: string;
+  readonly email: string;
+}
+
 export async function convertLocally(
   core: Core,
-  accountId: string,
+  { id: accountId, email }: LocalAccount,
   body: ConversionOptions,
   { output, startRendering }: CommandContext,
 ): Promise<Converted> {
@@ -62,8 +68,12 @@ export async function convertLocally(
     core,
     { accountId, ...request, document: new UnencryptedText(JSON.stringify(document)) },
     operatorContext(core.clock),
-  );
-  output.progress(`${conversionId} is accepted; waiting for the PDF`);
+  ).catch((error: unknown) => {
+    if (!(error instanceof ServiceError && error.code === 'insufficient_credits')) throw error;
+    const remedy = `'pressledger credits grant ${email} <credits>' adds some`;
+    throw new ServiceError(error.code, `${email} has no credits left: ${remedy}.`);
+  });
+  output.waiting(`${conversionId} is accepted; waiting for the PDF`);
   const rendering = await startRendering(core);
   try {
     const row = await settled(core, conversionId);

@@ -3,9 +3,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
-import { PressledgerClient } from '../client/client.ts';
-import type { ConversionOptions } from '../client/types.ts';
-import type { ClientConfig } from '../config.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { accountByEmail } from './account.ts';
@@ -13,14 +10,14 @@ import {
   type Command,
   type Invocation,
   requiredOption,
-  secretFromInput,
   textOption,
   type CommandContext,
   UsageError,
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
-import type { Converted } from './convert-locally.ts';
+import type { Converted, LocalAccount } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
+import { type ConversionOptions, findService, SERVICE_OPTIONS, type Service } from './service.ts';
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.
@@ -42,6 +39,7 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
     if (!stats && HOST.test(fileOrUrl)) {
       throw new UsageError(`There is no file ${fileOrUrl}. Did you mean https://${fileOrUrl}?`);
     }
+    if (!stats) throw new UsageError(`There is no file ${fileOrUrl}.`);
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
   }
 }
@@ -49,86 +47,49 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
 /** A host's name and a path, but no name of an HTML file. */
 const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$/i;
 
-/** A service elsewhere, and the credential there. */
-interface Remote {
-  readonly server: string;
-  readonly apiKey: string;
-}
-
 /**
  * The service that converts; undefined where the store of the settings does.
- * @throws {UsageError} it is not the address of a service, or the key is missing or given twice
+ * @throws {UsageError} the options contradict each other, or the key is missing
  */
 async function remoteOf(
   fileOrUrl: string,
   invocation: Invocation,
-  environment: ClientConfig,
-): Promise<Remote | undefined> {
-  const [server, account, key] = ['server', 'account', 'api-key'].map((name) =>
-    textOption(invocation, name),
-  );
-  const keyFromInput = invocation.values['api-key-stdin'] === true;
-  if (server !== undefined && account !== undefined) {
-    throw new UsageError('--account is for the store of the settings, not for a --server.');
-  }
-  if (key !== undefined && keyFromInput) {
-    throw new UsageError('--api-key and --api-key-stdin are two ways to give one key: choose one.');
-  }
-  if (keyFromInput && fileOrUrl === '-') {
+  context: CommandContext,
+): Promise<Service | undefined> {
+  if (invocation.values['api-key-stdin'] === true && fileOrUrl === '-') {
     throw new UsageError('The document and the key cannot both come from standard input.');
   }
-  // An account of the store says where to convert, whatever the environment says.
-  const chosen = server ?? (account === undefined ? environment.server : undefined);
-  if (chosen === undefined) {
-    if (key === undefined && !keyFromInput) return undefined;
-    throw new UsageError('A key is for a service: give --server too, or set PRESSLEDGER_SERVER.');
-  }
-  const address = addressOf(chosen);
-  const apiKey = key ?? (keyFromInput ? await secretFromInput() : environment.apiKey);
-  if (apiKey === undefined || apiKey === '') {
-    throw new UsageError(
-      'A service needs a key: set PRESSLEDGER_API_KEY, or pipe the key in with --api-key-stdin.',
-    );
-  }
-  return { server: address, apiKey };
-}
-
-/**
- * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
- * @throws {UsageError} it is not one
- */
-function addressOf(server: string): string {
-  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server) ? 'http' : 'https';
-  const address = server.includes('://') ? server : `${scheme}://${server}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return address;
-  throw new UsageError('A server is an http or https address such as http://localhost:8080.');
+  // An account of the store says where to convert, whatever environment and sign-in say.
+  if (textOption(invocation, 'account') === undefined)
+    return await findService(invocation, context);
+  const given = Object.keys(SERVICE_OPTIONS).find((name) => invocation.values[name] !== undefined);
+  if (given === undefined) return undefined;
+  throw new UsageError(`--account is for the store of the settings, not for --${given}.`);
 }
 
 async function convertRemotely(
-  remote: Remote,
+  { client, server }: Service,
   options: ConversionOptions,
-  context: CommandContext,
+  { output }: CommandContext,
 ): Promise<Converted> {
-  const client = new PressledgerClient(remote);
   // A key of its own lets the request be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
-  context.output.progress(`${id} is accepted; waiting for the PDF`);
+  output.waiting(`${id} is accepted; waiting for ${server}`);
   const record = await client.wait(id);
   return { record, open: async () => Readable.fromWeb(await client.download(record)) };
 }
 
-async function accountFor(core: Core, email: string | undefined): Promise<string> {
-  if (email !== undefined) return (await accountByEmail(core, email)).id;
+async function accountFor(core: Core, email: string | undefined): Promise<LocalAccount> {
+  if (email !== undefined) return { id: (await accountByEmail(core, email)).id, email };
   await core.caughtUp();
   const first = core.readModel.query(accountQueries).first();
   if (!first) {
     throw new ServiceError(
       'not_found',
-      "There is no account yet: 'pressledger account create' opens one.",
+      "There is no account yet: 'pressledger account create <email>' opens one.",
     );
   }
-  return first.id;
+  return { id: first.id, email: await core.vault.unseal(first.id, first.email) };
 }
 
 async function finish(
@@ -140,36 +101,31 @@ async function finish(
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
-  await target.write(open);
+  const facts = await target.write(open);
   output.json(record);
-  target.tell(record.id);
+  target.tell(record.id, facts);
 }
 
 export const convert: Command = {
   name: 'convert',
-  usage: 'FILE_OR_URL -o OUT.pdf [--account EMAIL | --server URL] [options]',
+  usage: '<file-or-url> -o <file> [--account <email> | --server <url>] [options]',
   summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
   examples: [
     'convert invoice.html -o invoice.pdf --page-size A5',
     'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
     'convert - -o - < invoice.html > invoice.pdf',
   ],
-  positionals: { FILE_OR_URL: 'an HTML file, -: standard input, or an http(s) address' },
+  positionals: { 'file-or-url': 'an HTML file, -: standard input, or an http(s) address' },
   options: {
     output: { value: 'file', short: 'o', help: 'the PDF to write; -: standard output' },
     account: { value: 'email', help: 'whose credits to use (default: the first account)' },
-    server: { value: 'url', help: "a service's origin or base URL (default PRESSLEDGER_SERVER)" },
-    'api-key': {
-      value: 'key',
-      help: 'a key there; ps shows it, so better set PRESSLEDGER_API_KEY',
-    },
-    'api-key-stdin': { help: 'read the key from standard input' },
+    ...SERVICE_OPTIONS,
     ...CONVERT_FLAGS,
   },
   run: async (invocation: Invocation, context) => {
     const [fileOrUrl = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
-    const remote = await remoteOf(fileOrUrl, invocation, context.client);
+    const remote = await remoteOf(fileOrUrl, invocation, context);
     const target = await pdfTarget(path, context);
     const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
     if (remote) {
@@ -177,9 +133,9 @@ export const convert: Command = {
       return;
     }
     await context.withCore(async (core) => {
-      const accountId = await accountFor(core, textOption(invocation, 'account'));
+      const account = await accountFor(core, textOption(invocation, 'account'));
       const { convertLocally } = await import('./convert-locally.ts');
-      await finish(await convertLocally(core, accountId, options, context), target, context);
+      await finish(await convertLocally(core, account, options, context), target, context);
     });
   },
 };

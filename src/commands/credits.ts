@@ -5,12 +5,13 @@ import { type Command, counted, wholeNumber } from './command.ts';
 
 export const creditsGrant: Command = {
   name: 'credits grant',
-  usage: 'EMAIL COUNT',
+  usage: '<email> <credits>',
   summary: 'Give an account more credits.',
-  positionals: { EMAIL: ACCOUNT, COUNT: 'how many more' },
+  examples: ['credits grant ann@example.com 500'],
+  positionals: { email: ACCOUNT, credits: 'how many more' },
   options: {},
   run: async ({ positionals: [email = '', count = ''] }, { withCore, output }) => {
-    const amount = wholeNumber(count, 'COUNT', 1, MAX_BALANCE);
+    const amount = wholeNumber(count, '<credits>', 1, MAX_BALANCE);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
       const { state } = orThrow(

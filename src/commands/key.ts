@@ -3,15 +3,33 @@ import { createApiKey, revokeApiKey } from '../use-cases/api-keys.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { isoTime } from '../clock.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
-import { type Command, requiredOption } from './command.ts';
+import { type Command, type Output, requiredOption } from './command.ts';
+import type { ApiKey } from './service.ts';
 
 const PAGE = 500;
 
+/** The keys of an account, as the API lists them. */
+export function tellKeys(output: Output, keys: readonly ApiKey[]): void {
+  output.json(keys);
+  output.table(
+    ['ID', 'PREFIX', 'CREATED', 'LAST USED', 'NAME'],
+    keys.map(({ id, prefix, created_at, last_used_at, name }) => [
+      id,
+      prefix,
+      new Date(created_at),
+      last_used_at === null ? undefined : new Date(last_used_at),
+      name,
+    ]),
+    'There is no API key.',
+  );
+}
+
 export const keyCreate: Command = {
   name: 'key create',
-  usage: 'EMAIL --name NAME',
-  summary: 'Make an API key; the full key is shown only now.',
-  positionals: { EMAIL: ACCOUNT },
+  usage: '<email> --name <name>',
+  summary: 'Create an API key for an account; the full key is shown only now.',
+  examples: ["key create ann@example.com --name 'build server'"],
+  positionals: { email: ACCOUNT },
   options: { name: { value: 'name', help: 'a label to tell the key by' } },
   run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
@@ -25,7 +43,7 @@ export const keyCreate: Command = {
         key: made.key,
         created_at: isoTime(made.createdAt),
       });
-      output.line(`${made.id}  ${made.name}`);
+      output.line(`Created ${made.id}, '${made.name}'.`);
       output.line(`Key (shown only now): ${made.key}`);
     });
   },
@@ -33,15 +51,16 @@ export const keyCreate: Command = {
 
 export const keyList: Command = {
   name: 'key list',
-  usage: 'EMAIL',
-  summary: 'List the keys of an account that are not revoked, newest first.',
-  positionals: { EMAIL: ACCOUNT },
+  usage: '<email>',
+  summary: 'List the API keys of an account that are valid, newest first.',
+  examples: ['key list ann@example.com'],
+  positionals: { email: ACCOUNT },
   options: {},
   run: async ({ positionals: [email = ''] }, { withCore, output }) => {
     await withCore(async (core) => {
       const { id: accountId } = await accountByEmail(core, email);
       await core.caughtUp();
-      const keys: object[] = [];
+      const keys: ApiKey[] = [];
       for (let offset = 0; ; offset += PAGE) {
         const { rows } = core.readModel
           .query(apiKeyQueries)
@@ -55,22 +74,20 @@ export const keyList: Command = {
             last_used_at: row.lastUsedAt === undefined ? null : isoTime(row.lastUsedAt),
           };
           keys.push(key);
-          const used = key.last_used_at === null ? 'never used' : `last used ${key.last_used_at}`;
-          output.line([key.id, `${key.prefix}…`, key.name, used].join('  '));
         }
         if (rows.length < PAGE) break;
       }
-      output.json(keys);
-      if (keys.length === 0) output.line(`${email} has no API key.`);
+      tellKeys(output, keys);
     });
   },
 };
 
 export const keyRevoke: Command = {
   name: 'key revoke',
-  usage: 'ID',
-  summary: 'Revoke an API key for good; its next request is refused on every node.',
-  positionals: { ID: "the key's id, as 'key list' shows it" },
+  usage: '<id>',
+  summary: 'Revoke an API key for good; every node refuses the next request with it.',
+  examples: ['key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+  positionals: { id: "the key's id, as 'key list' shows it" },
   options: {},
   run: async ({ positionals: [id = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

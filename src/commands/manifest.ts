@@ -41,9 +41,10 @@ function describe(manifest: RenderManifest): string[] {
 
 export const manifest: Command = {
   name: 'manifest',
-  usage: 'ID',
+  usage: '<id>',
   summary: 'Show how a PDF came about: Chrome, fonts, resources, errors, times.',
-  positionals: { ID: "the conversion's id" },
+  examples: ['manifest conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+  positionals: { id: "the conversion's id" },
   options: {},
   run: async ({ positionals: [id = ''] }, { withCore, output }) => {
     await withCore(async (core) => {

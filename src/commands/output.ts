@@ -3,35 +3,100 @@
  * too, so whatever is written here is made harmless for terminals first.
  */
 import { plainJson, plainText } from '../plain-text.ts';
-import type { Output } from './command.ts';
+import type { Cell, Output } from './command.ts';
+
+const TICK_MS = 1000;
 
 /** Writes one line on standard error: what went wrong. */
 export function writeFailure(text: string): void {
   process.stderr.write(`pressledger: ${plainText(text)}\n`);
 }
 
+function textOf(cell: Cell, forPeople: boolean): string {
+  // Sweden writes dates as ISO 8601 does.
+  if (cell instanceof Date) return forPeople ? cell.toLocaleString('sv-SE') : cell.toISOString();
+  return cell === null || cell === undefined ? (forPeople ? '-' : '') : plainText(String(cell));
+}
+
+/** The lines of a table for people: numbers to the right, the last column as long as it is. */
+function inColumns(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
+  const texts = rows.map((row) => row.map((cell) => textOf(cell, true)));
+  const lines = heads.length === 0 ? texts : [heads, ...texts];
+  const first = rows[0] ?? [];
+  const widths = first.map((_, at) =>
+    lines.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), 0),
+  );
+  return lines.map((line) =>
+    line
+      .map((text, at) =>
+        typeof first[at] === 'number'
+          ? text.padStart(widths[at] ?? 0)
+          : text.padEnd(widths[at] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 /** @param wantsJson one JSON document on standard output, and nothing else there */
 export function createOutput(wantsJson: boolean): Output & { end(): void } {
-  const terminal = process.stderr.isTTY;
-  let progressShown = false;
+  const onTerminal = process.stderr.isTTY;
+  let ticker: NodeJS.Timeout | undefined;
+  let shown = false;
   const endProgress = (): void => {
-    if (progressShown && terminal) process.stderr.write('\n');
-    progressShown = false;
+    clearInterval(ticker);
+    if (shown) process.stderr.write('\r\u001b[K');
+    shown = false;
+  };
+  const show = (text: string): void => {
+    shown = onTerminal;
+    const line = plainText(text);
+    process.stderr.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`);
+  };
+  const note = (text: string): void => {
+    endProgress();
+    process.stderr.write(`${plainText(text)}\n`);
   };
   return {
     wantsJson,
     line: (text) => {
       endProgress();
-      if (!wantsJson) process.stdout.write(`${plainText(text)}\n`);
+      if (!wantsJson) write(plainText(text));
+    },
+    table: (heads, rows, ifNone) => {
+      endProgress();
+      if (wantsJson) return;
+      if (rows.length === 0) {
+        if (ifNone !== undefined) note(ifNone);
+        return;
+      }
+      const lines = process.stdout.isTTY
+        ? inColumns(heads, rows)
+        : rows.map((row) => row.map((cell) => textOf(cell, false)).join('\t'));
+      for (const line of lines) write(line);
     },
     json: (value) => {
       endProgress();
-      if (wantsJson) process.stdout.write(`${plainJson(JSON.stringify(value, null, 2))}\n`);
+      if (wantsJson) write(plainJson(JSON.stringify(value, null, 2)));
     },
+    note,
     progress: (text) => {
-      progressShown = true;
-      const line = plainText(text);
-      process.stderr.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+      clearInterval(ticker);
+      show(text);
+    },
+    waiting: (text) => {
+      clearInterval(ticker);
+      show(text);
+      if (!onTerminal) return;
+      const began = performance.now();
+      ticker = setInterval(() => {
+        show(`${text} (${Math.round((performance.now() - began) / 1000)} s)`);
+      }, TICK_MS);
+      ticker.unref();
     },
     end: endProgress,
   };

@@ -6,12 +6,49 @@ import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { type CommandContext, UsageError } from './command.ts';
+import { type CommandContext, counted, UsageError } from './command.ts';
+
+export interface PdfFacts {
+  readonly bytes: number;
+  /** Zero where it cannot be told. */
+  readonly pages: number;
+}
 
 export interface PdfTarget {
-  write(open: () => Promise<Readable>): Promise<void>;
+  write(open: () => Promise<Readable>): Promise<PdfFacts>;
   /** Says that a conversion's PDF is there. */
-  tell(id: string): void;
+  tell(id: string, facts: PdfFacts): void;
+}
+
+/** The root of a page tree, as Chrome writes it, counts all pages; a node below it counts its own. */
+const PAGE_TREE = /\/Type\s*\/Pages\s*\/Count\s+(\d+)/g;
+/** More than such an object's beginning has. */
+const OVERLAP = 64;
+
+/** Passes a PDF on, and counts its bytes and pages on the way. */
+class MeasuredPdf {
+  bytes = 0;
+  pages = 0;
+
+  async *through(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let end = '';
+    for await (const chunk of content) {
+      this.bytes += chunk.length;
+      const text = end + Buffer.from(chunk).toString('latin1');
+      for (const [, count] of text.matchAll(PAGE_TREE)) {
+        this.pages = Math.max(this.pages, Number(count));
+      }
+      end = text.slice(-OVERLAP);
+      yield chunk;
+    }
+  }
+}
+
+/** `3 pages, 45.2 kB, in 1.8 s`, counted from the start of the command. */
+function inWords({ bytes, pages }: PdfFacts): string {
+  const size = bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  const seconds = (performance.now() / 1000).toFixed(1);
+  return [...(pages === 0 ? [] : [counted(pages, 'page')]), size, `in ${seconds} s`].join(', ');
 }
 
 const writeOut = promisify((chunk: Buffer, done: (error?: Error | null) => void): void => {
@@ -28,10 +65,12 @@ function standardOutput({ output }: CommandContext): PdfTarget {
   return {
     // Not a pipeline: where reading fails, it would also end what belongs to the whole process.
     write: async (open) => {
-      for await (const chunk of await open()) await writeOut(chunk as Buffer);
+      const measured = new MeasuredPdf();
+      for await (const chunk of measured.through(await open())) await writeOut(chunk);
+      return measured;
     },
     // Standard output has the PDF and nothing else.
-    tell: (id) => output.progress(`${id} is on standard output.`),
+    tell: (id, facts) => output.note(`${id} is on standard output: ${inWords(facts)}.`),
   };
 }
 
@@ -47,7 +86,7 @@ export async function pdfTarget(path: string, context: CommandContext): Promise<
   await checkOutputFile(path);
   return {
     write: (open) => writeOutputFile(open, path, context.outputMode),
-    tell: (id) => context.output.line(`${id} is in ${path}.`),
+    tell: (id, facts) => context.output.line(`${id} is in ${path}: ${inWords(facts)}.`),
   };
 }
 
@@ -69,14 +108,17 @@ export async function writeOutputFile(
   open: () => Promise<Readable>,
   path: string,
   mode: number,
-): Promise<void> {
+): Promise<PdfFacts> {
   const content = await open();
+  const measured = new MeasuredPdf();
   const partial = `${path}.${randomUUID()}.part`;
   try {
-    await pipeline(content, createWriteStream(partial, { flags: 'wx', flush: true }));
+    const file = createWriteStream(partial, { flags: 'wx', flush: true });
+    await pipeline(content, (chunks: AsyncIterable<Buffer>) => measured.through(chunks), file);
     // A file system without permissions has none to set.
     await chmod(partial, mode).catch(() => {});
     await rename(partial, path);
+    return measured;
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

@@ -6,9 +6,11 @@ import type { Command } from './command.ts';
 
 export const planSet: Command = {
   name: 'plan set',
-  usage: 'EMAIL PLAN',
+  usage: '<email> <plan>',
   summary: 'Put an account on another plan.',
-  positionals: { EMAIL: ACCOUNT, PLAN: PLANS.join(', ') },
+  examples: ['plan set ann@example.com pro'],
+  positionals: { email: ACCOUNT, plan: PLANS.join(', ') },
+  argumentChoices: PLANS,
   options: {},
   run: async ({ positionals: [email = '', name = ''] }, { withCore, output }) => {
     const plan = parsePlan(name);

@@ -3,7 +3,8 @@ import { type Command, counted } from './command.ts';
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
   usage: '',
-  summary: 'Build all read models anew from the log, also beside a service.',
+  summary: 'Rebuild all read models from the event log; a running service goes on.',
+  examples: ['projections rebuild'],
   positionals: {},
   options: {},
   run: async (_, { withCore, output }) => {

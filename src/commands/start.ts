@@ -6,23 +6,39 @@ import type { Command, Output } from './command.ts';
 /** Signals this close together count as one: Ctrl-C reaches the process from the terminal and from npm. */
 const ONE_SIGNAL_MS = 1000;
 
+const IN_A_HURRY =
+  'pressledger: Stopping now: conversions that are being rendered go back to the queue, uncounted.\n';
+const AT_ONCE =
+  'pressledger: Stopping at once: what has not been put back by now counts as tried.\n';
+
+export interface ShutdownSignals {
+  /** Resolves at the first signal. */
+  readonly stop: Promise<void>;
+  /** Aborted by a second signal: nothing under way is waited for. */
+  readonly hurry: AbortSignal;
+}
+
 /**
- * Resolves when the process is asked to stop: SIGTERM from a supervisor, SIGINT from a terminal. A later
- * signal ends the process at once; what it was rendering then counts as tried.
+ * Follows the signals that ask the process to stop: SIGTERM from a supervisor, SIGINT from a terminal,
+ * SIGHUP from one that is closed. The third ends it at once, should something hang.
  */
-export function shutdownSignal({ progress }: Pick<Output, 'progress'>): Promise<void> {
+export function shutdownSignals(): ShutdownSignals {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let askedAt: number | undefined;
-  const listener = (signal: 'SIGINT' | 'SIGTERM'): void => {
+  const hurry = new AbortController();
+  let count = 0;
+  let lastAt = -ONE_SIGNAL_MS;
+  const listener = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void => {
     const now = performance.now();
-    askedAt ??= now;
-    resolve();
-    if (now - askedAt < ONE_SIGNAL_MS) return;
-    progress('A second signal: the process ends at once.');
-    process.exit(128 + constants.signals[signal]);
+    if (now - lastAt < ONE_SIGNAL_MS) return;
+    lastAt = now;
+    count += 1;
+    if (count === 1) return resolve();
+    process.stderr.write(count === 2 ? IN_A_HURRY : AT_ONCE);
+    hurry.abort();
+    if (count > 2) process.exit(128 + constants.signals[signal]);
   };
-  process.on('SIGINT', listener).on('SIGTERM', listener);
-  return promise;
+  process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', listener);
+  return { stop: promise, hurry: hurry.signal };
 }
 
 /** Tells the first user of an empty store how to go on; both commands work when pasted. */
@@ -51,7 +67,7 @@ function startedJson(url: string, firstAccount: FirstAccount | undefined): objec
 
 /** Says when the service is ready, and stops it at a signal. */
 async function serve(begin: () => Promise<RunningService>, output: Output): Promise<void> {
-  const stop = shutdownSignal(output);
+  const { stop, hurry } = shutdownSignals();
   const service = await begin();
   try {
     // Whoever stops the service before it is ready need not wait for Chrome.
@@ -65,7 +81,7 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
     });
     await Promise.race([ready, stop, service.ended]);
   } finally {
-    await service.stop();
+    await service.stop(hurry);
   }
 }
 
@@ -74,6 +90,7 @@ export const start: Command = {
   usage: '',
   summary: 'Run the whole service in one process: API, process managers, renderer.',
   role: 'start',
+  examples: ['start'],
   positionals: {},
   options: {},
   run: (_, { startService, output }) => serve(startService, output),
@@ -84,6 +101,7 @@ export const api: Command = {
   usage: '',
   summary: 'Run the API and the process managers; renderers take jobs from NATS_URL.',
   role: 'api',
+  examples: ['api'],
   positionals: {},
   options: {},
   run: (_, { startApiNode, output }) => serve(startApiNode, output),

@@ -5,6 +5,7 @@ export const version: Command = {
   name: 'version',
   usage: '',
   summary: 'Show the version.',
+  examples: ['version'],
   positionals: {},
   options: {},
   run: async (_, { output }) => {

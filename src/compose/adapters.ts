@@ -1,39 +1,41 @@
-/** Picks the adapters that serve the ports, by the settings. `adapters/` alone names concrete ones. */
+/** Picks the adapters that serve the ports, by the settings. */
+import { join } from 'node:path';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
 import type { EventStore } from '../event-store/port.ts';
-import type { Keyring } from '../keyring/port.ts';
+import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
 import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
+import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { openBlobs } from './adapters/blobs.ts';
-import { openDataDir } from './adapters/data-dir.ts';
-import { openStore } from './adapters/event-store.ts';
-import { openKeyring } from './adapters/keyring.ts';
-import { connect, openNatsLog } from './adapters/nats.ts';
-import { embeddedQueues, natsQueues, natsRateLimiter } from './adapters/queues.ts';
+import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
 import { Openings } from './openings.ts';
+import {
+  openBlobs,
+  openDirectory,
+  openEventStore,
+  openKeyring,
+  type OpenedKeyring,
+} from './stores.ts';
 
-export interface Adapters {
-  readonly store: EventStore;
+interface Opened {
   readonly blobs: BlobStore;
-  readonly keyring: Keyring;
-  readonly masterKey: Buffer;
-  readonly queues: RenderQueues;
-  readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
   /** Why something of it does not work right now, for the operator; else empty. */
-  missing(): Promise<readonly string[]>;
+  unhealthyReasons(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-export interface RendererAdapters {
+export interface Adapters extends Opened, OpenedKeyring {
+  readonly store: EventStore;
+  readonly queues: RenderQueues;
+  readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
+}
+
+export interface RendererAdapters extends Opened {
   readonly queue: RenderQueue;
-  readonly blobs: BlobStore;
-  missing(): Promise<readonly string[]>;
-  close(): Promise<void>;
 }
 
 /**
@@ -44,30 +46,35 @@ export interface RendererAdapters {
 export function openAdapters(
   config: Config,
   logger: Logger,
-  { create }: { readonly create: boolean },
+  options: { readonly create: boolean },
 ): Promise<Adapters> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
-    const { store, database } = await openStore(config, logger, openings, create);
-    const log = nats && (await openNatsLog(nats, store, logger, openings));
-    const { blobs, readRow } = await openBlobs(config, openings, nats, database, 'api');
-    const keys = await openKeyring(config, openings, nats, store);
+    const around = { config, logger, openings, nats };
+    const { store, database } = await openEventStore(around, options);
+    const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
+    const blobs = await openBlobs(around, 'api', database);
     return {
       store,
       blobs,
-      ...keys,
-      queues:
-        nats && log
-          ? await natsQueues({ link: nats, log, readRow, logger })
-          : embeddedQueues(config),
+      ...(await openKeyring(around, store)),
+      queues,
       openRateLimiter: async (clock) =>
-        nats === undefined
-          ? new MemoryRateLimiter(clock)
-          : await natsRateLimiter(nats, logger, clock),
-      missing: () => openings.missing(),
+        nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),
+      unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
   });
+}
+
+function embeddedQueues({ dataDir }: Config): RenderQueues {
+  const lease = new FileLease(join(dataDir, 'render.lock'));
+  return {
+    open: async () => new InProcessRenderQueue(),
+    onReturn: () => () => {},
+    claim: async () => {},
+    lease: () => lease,
+  };
 }
 
 /**
@@ -78,15 +85,15 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
-    openDataDir(config);
-    const { blobs } = await openBlobs(config, openings, nats, undefined, 'renderer');
+    openDirectory('DATA_DIR', config.dataDir);
+    const blobs = await openBlobs({ config, logger, openings, nats }, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });
     return {
       queue,
       blobs,
-      missing: () => openings.missing(),
+      unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
   });

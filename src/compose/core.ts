@@ -56,10 +56,10 @@ export async function openCore(
     addressKey: deriveKey(masterKey, 'sign-in address', 32),
     queues,
     openRateLimiter,
-    missing: async () => {
+    unhealthyReasons: async () => {
       const stuck = await runner.isStuck().catch(() => true);
       const behind = stuck ? ['the read models cannot follow the event store'] : [];
-      return [...(await adapters.missing()), ...behind];
+      return [...(await adapters.unhealthyReasons()), ...behind];
     },
     caughtUp: async () => runner.waitFor(await store.head()),
     rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),

@@ -1,7 +1,7 @@
 /** Everything opened on the way to a composition. It is checked together and closed in the reverse order. */
 export interface Opening {
   /** Why it does not work right now, for the operator. */
-  readonly missing?: () => Promise<string | undefined>;
+  readonly unhealthyReason?: () => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export class Openings {
     this.#openings.push(opening);
   }
 
-  async missing(): Promise<readonly string[]> {
-    const all = await Promise.all(this.#openings.map(async ({ missing }) => await missing?.()));
-    return all.filter((each) => each !== undefined);
+  async unhealthyReasons(): Promise<readonly string[]> {
+    const all = this.#openings.map(async ({ unhealthyReason }) => await unhealthyReason?.());
+    return (await Promise.all(all)).filter((each) => each !== undefined);
   }
 
   async close(): Promise<void> {

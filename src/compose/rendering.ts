@@ -1,31 +1,110 @@
-/** The second path: from what is accepted to what is rendered and recorded. */
+/** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
 import { join } from 'node:path';
-import type { BlobStore } from '../blob-store/port.ts';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { Core, Running } from '../core.ts';
-import { Duty, type DutyWork } from '../duty.ts';
+import type { Core } from '../core.ts';
 import { timeOrderedId } from '../ids.ts';
-import type { Logger } from '../log.ts';
+import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
 import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
 import { startRefunds } from '../process-managers/refunds.ts';
 import { startRetention } from '../process-managers/retention.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import type { RendererNode } from '../renderer/node.ts';
+import type { Stoppable } from '../stoppable.ts';
 
 /** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
 const LAST_REPORTS_MS = 5000;
 
-interface Managers extends Running {
+/** Work that a process does beside the API. */
+export interface Work extends LeaderTask {
+  /** @throws {Error} it cannot start, in one line */
+  start(): Promise<void>;
+}
+
+/**
+ * Who renders in this process: nobody, the leader, which alone has an in-process queue, or this process
+ * whoever leads, from a queue that is shared.
+ */
+export type Renders = 'nobody' | 'leader' | 'always';
+
+/** Leads where no other process on the same log does: feeds the queue and records what came of the jobs. */
+export function createWork(core: Core, logOrigin: string, renders: Renders): Work {
+  const withRenderer = renders === 'leader';
+  const election = new LeaderElection({
+    name: withRenderer ? 'the renderer' : 'the feeding of the render queue',
+    lease: core.queues.lease(logOrigin),
+    begin: () => startLeading(core, withRenderer),
+    logger: core.logger,
+  });
+  return inOrder(renders === 'always' ? [election, rendering(core)] : [election]);
+}
+
+/** Starts one after the other, and stops in the reverse order. */
+function inOrder(all: readonly Work[]): Work {
+  let starting = Promise.resolve();
+  let stopped = false;
+  const startAll = async (): Promise<void> => {
+    for (const each of all) if (!stopped) await each.start();
+  };
+  return {
+    start: () => (starting = startAll()),
+    unhealthyReasons: () => all.flatMap((each) => each.unhealthyReasons()),
+    stop: async (hurry) => {
+      stopped = true;
+      await starting.catch(() => {});
+      for (const each of all.toReversed()) await each.stop(hurry);
+    },
+  };
+}
+
+/** Takes jobs from the queue that nodes share. */
+function rendering(core: Core): Work {
+  let renderer: LeaderTask | undefined;
+  return {
+    start: async () => {
+      const queue = await core.queues.open('renderer');
+      try {
+        renderer = await startRendererTask(core, queue);
+      } catch (error) {
+        await queue.close();
+        throw error;
+      }
+    },
+    unhealthyReasons: () => renderer?.unhealthyReasons() ?? ['the renderer is starting'],
+    stop: async (hurry) => await renderer?.stop(hurry),
+  };
+}
+
+async function startLeading(core: Core, withRenderer: boolean): Promise<LeaderTask> {
+  const queue = await core.queues.open(withRenderer ? 'both' : 'api');
+  const managers = startManagers(core, queue);
+  let renderer: LeaderTask | undefined;
+  try {
+    if (withRenderer) renderer = await startRendererTask(core, queue);
+  } catch (error) {
+    await managers.stop();
+    await queue.close();
+    throw error;
+  }
+  return {
+    unhealthyReasons: () => renderer?.unhealthyReasons() ?? [],
+    stop: async (hurry) => {
+      await managers.stopDispatch();
+      // The renderer first: what it still finishes is reported to managers that run.
+      await renderer?.stop(hurry);
+      await managers.stop();
+      await queue.close();
+    },
+  };
+}
+
+interface Managers extends Stoppable {
   /** No further job is offered; what renderers report is still recorded. */
   stopDispatch(): Promise<void>;
 }
 
 function startManagers(core: Core, queue: RenderQueue): Managers {
   const { retentionSeconds } = core.config;
-  const managers = [
+  const managers: readonly Stoppable[] = [
     startOutcomes({ ...core, queue }),
     startRefunds(core),
     startRetention({ ...core, retentionSeconds }),
@@ -46,13 +125,17 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
   };
 }
 
-/** @throws {Error} one clear line when Chrome cannot be found or started */
-export async function startNode(
-  { config, clock, logger, blobs }: NodeDependencies,
+/**
+ * Renders what comes through the queue. A stop lets what is under way end and be recorded, and closes the
+ * queue.
+ * @throws {Error} one clear line when Chrome cannot be found or started
+ */
+export async function startRendererTask(
+  { config, clock, logger, blobs }: Pick<Core, 'config' | 'clock' | 'logger' | 'blobs'>,
   queue: RenderQueue,
-): Promise<RendererNode> {
+): Promise<LeaderTask> {
   const { startRendererNode } = await import('../renderer/node.ts');
-  return await startRendererNode({
+  const node = await startRendererNode({
     queue,
     blobs,
     settings: {
@@ -68,81 +151,19 @@ export async function startNode(
     clock,
     logger,
   });
-}
-
-/**
- * Lets what is under way end and be recorded. Who does not answer by then, a server or whoever records,
- * must not hold up the end: the log knows what is unfinished.
- */
-export async function endNode(
-  { renderTimeoutMs }: Config,
-  node: RendererNode,
-  queue: RenderQueue,
-): Promise<void> {
-  const giveUp = setTimeout(() => void queue.close(), renderTimeoutMs + LAST_REPORTS_MS);
-  await node.stop();
-  clearTimeout(giveUp);
-  await queue.close();
-}
-
-export interface NodeDependencies {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly blobs: BlobStore;
-}
-
-/** The process managers alone: renderers are elsewhere. */
-async function startFeeding(core: Core): Promise<DutyWork> {
-  const queue = await core.queues.open('api');
-  const managers = startManagers(core, queue);
   return {
-    ready: () => ({ ready: true }),
-    stop: async () => {
-      await managers.stop();
+    unhealthyReasons: () => {
+      const { ready, reason = 'the renderer is not ready' } = node.ready();
+      return ready ? [] : [reason];
+    },
+    stop: async (hurry) => {
+      // Who does not answer by then, a server or whoever records, must not hold up the end: the log knows
+      // what is unfinished.
+      const limitMs = config.renderTimeoutMs + LAST_REPORTS_MS;
+      const giveUp = setTimeout(() => void queue.close(), limitMs);
+      await node.stop(hurry);
+      clearTimeout(giveUp);
       await queue.close();
     },
   };
-}
-
-/** The process managers and a renderer beside them. */
-async function startFeedingAndRendering(core: Core): Promise<DutyWork> {
-  const queue = await core.queues.open('both');
-  const managers = startManagers(core, queue);
-  try {
-    const node = await startNode(core, queue);
-    return {
-      ready: () => node.ready(),
-      stop: async () => {
-        await managers.stopDispatch();
-        // The renderer first: what it still finishes is reported to managers that run.
-        await endNode(core.config, node, queue);
-        await managers.stop();
-      },
-    };
-  } catch (error) {
-    await managers.stop();
-    await queue.close();
-    throw error;
-  }
-}
-
-/** Feeds the renderers of other processes, unless another process on the same store does so. */
-export function feedingDuty(core: Core): Duty {
-  return new Duty({
-    name: 'the feeding of the render queue',
-    acquire: () => core.queues.acquireLead(),
-    begin: () => startFeeding(core),
-    logger: core.logger,
-  });
-}
-
-/** Renders what is unfinished in this process, unless a service on the same store does so. */
-export function renderingDuty(core: Core): Duty {
-  return new Duty({
-    name: 'the renderer',
-    acquire: () => core.queues.acquireLead(),
-    begin: () => startFeedingAndRendering(core),
-    logger: core.logger,
-  });
 }

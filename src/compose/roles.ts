@@ -1,33 +1,34 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
-import { openFirstAccount } from '../use-cases/accounts.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { Core, Running, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { HttpDependencies } from '../http/dependencies.ts';
+import { deriveKey } from '../keyring/master-key.ts';
+import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
+import type { Stoppable } from '../stoppable.ts';
+import { openFirstAccount } from '../use-cases/accounts.ts';
+import { logOrigin } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
-import { startApi } from './api.ts';
 import { openCore } from './core.ts';
-import { FeedingAndRendering, type Part } from './feeding-and-rendering.ts';
-import { endNode, feedingDuty, renderingDuty, startNode } from './rendering.ts';
+import { createWork, type Renders, startRendererTask } from './rendering.ts';
 
-/** Renders what is unfinished in this process, unless a service on the same store does so. */
-export async function startRendering(core: Core): Promise<Running> {
-  const duty = renderingDuty(core);
-  await duty.start();
-  return duty;
-}
-
-/** The whole service in one process. */
+/** The whole service in one process: the API and a renderer. */
 export function startService(config: Config, logger: Logger): Promise<RunningService> {
-  return serve(config, logger, (core) =>
-    core.queues.shared ? new FeedingAndRendering(core) : renderingDuty(core),
-  );
+  return serve(config, logger, config.natsUrl === undefined ? 'leader' : 'always');
 }
 
 /** The HTTP API and the process managers; jobs go to renderer nodes. */
 export function startApiNode(config: Config, logger: Logger): Promise<RunningService> {
   demandNats('api', config);
-  return serve(config, logger, (core) => feedingDuty(core));
+  return serve(config, logger, 'nobody');
+}
+
+/** Renders what is unfinished in this process, unless a service on the same store does so. */
+export async function startRendering(core: Core): Promise<Stoppable> {
+  const work = createWork(core, await logOrigin(core), 'leader');
+  await work.start();
+  return work;
 }
 
 /** Takes jobs from the render queue; it knows neither the event store nor any account's keys. */
@@ -40,26 +41,24 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   const server = await listen({
     host: config.host,
     port: config.port,
-    standing: async () => ({}),
+    rateLimitHeaders: async () => ({}),
   });
   try {
     const adapters = await openRendererAdapters(config, logger);
     try {
       const { blobs, queue } = adapters;
-      const node = await startNode({ config, clock: systemClock, logger, blobs }, queue);
-      const readiness = async () => {
-        const { ready, reason = 'the renderer is not ready' } = node.ready();
-        const missing = [...(await adapters.missing()), ...(ready ? [] : [reason])];
-        return { ready: missing.length === 0, missing };
-      };
-      server.serve(createHealthApp({ logger, readiness }));
+      const renderer = await startRendererTask(
+        { config, clock: systemClock, logger, blobs },
+        queue,
+      );
+      server.serve(createHealthApp({ logger, readiness: () => readinessOf(adapters, renderer) }));
       return {
         healthUrl: `http://${config.host}:${server.port}`,
-        stop: async () => {
+        stop: async (hurry) => {
           logger.info('stopping');
           // Until the last job has ended, an orchestrator may ask how it is.
-          await endNode(config, node, queue);
-          await server.close();
+          await renderer.stop(hurry);
+          await server.close(hurry);
           await adapters.close();
           logger.info('stopped');
         },
@@ -82,30 +81,36 @@ function demandNats(role: string, { natsUrl }: Config): void {
   );
 }
 
-async function serve(
-  config: Config,
-  logger: Logger,
-  partOf: (core: Core) => Part,
-): Promise<RunningService> {
+type Readiness = HttpDependencies['readiness'];
+
+async function readinessOf(
+  opened: Pick<Core, 'unhealthyReasons'>,
+  work: LeaderTask,
+): Promise<Awaited<ReturnType<Readiness>>> {
+  const missing = [...(await opened.unhealthyReasons()), ...work.unhealthyReasons()];
+  return { ready: missing.length === 0, missing };
+}
+
+async function serve(config: Config, logger: Logger, renders: Renders): Promise<RunningService> {
   const core = await openCore(config, logger, { create: true });
   try {
-    const part = partOf(core);
-    const api = await startApi(core, async () => {
-      const missing = [...(await core.missing()), part.missing() ?? []].flat();
-      return { ready: missing.length === 0, missing };
-    });
+    const origin = await logOrigin(core);
+    // Before it accepts anything.
+    await core.queues.claim(origin);
+    const work = createWork(core, origin, renders);
+    const api = await startApi(core, origin, () => readinessOf(core, work));
     return {
       publicUrl: api.publicUrl,
       ready: core
         .caughtUp()
-        .then(() => part.start())
+        .then(() => work.start())
         // Last of all: a start that fails must not open an account whose secrets nobody has seen.
         .then(() => openFirstAccount(core, config)),
       ended: core.runner.ended,
-      stop: async () => {
+      stop: async (hurry) => {
         logger.info('stopping');
-        await api.stop();
-        await part.stop();
+        await api.stop(hurry);
+        await work.stop(hurry);
         await core.close();
         logger.info('stopped');
       },
@@ -114,4 +119,50 @@ async function serve(
     await core.close();
     throw error;
   }
+}
+
+export interface RunningApi extends Stoppable {
+  /** An origin. */
+  readonly publicUrl: string;
+  readonly port: number;
+}
+
+/**
+ * @param origin the name of this deployment in tokens and links
+ * @throws {Error} one line that names the address and the remedy, where it cannot listen there
+ */
+export async function startApi(
+  core: Core,
+  origin: string,
+  readiness: Readiness,
+): Promise<RunningApi> {
+  const [{ createApp }, rateLimits, { listen }, { createFileTokens, createTokens }] =
+    await Promise.all([
+      import('../http/app.ts'),
+      import('../http/middleware/rate-limit.ts'),
+      import('../http/server.ts'),
+      import('../http/tokens.ts'),
+    ]);
+  const { config, clock, masterKey } = core;
+  const rateLimiter = await core.openRateLimiter(clock);
+  const server = await listen({
+    host: config.host,
+    port: config.port,
+    rateLimitHeaders: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
+    connections: core.budgets.get('maxConnections'),
+  });
+  const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+  server.serve(
+    createApp({
+      ...core,
+      streams: core.store,
+      publicUrl,
+      rateLimiter,
+      tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
+      fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
+      idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
+      readiness,
+    }),
+  );
+  return { publicUrl, port: server.port, stop: (hurry) => server.close(hurry) };
 }

@@ -1,7 +1,10 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
+import { SHORTCOMINGS } from '../domain/request-document.ts';
+import { MAX_FILES } from './files.ts';
 
 const MAX_URL_CHARACTERS = 2048;
+const MAX_FILENAME_CHARACTERS = 200;
 const MAX_TEMPLATE_CHARACTERS = 65_536;
 const closed = { additionalProperties: false } as const;
 
@@ -19,7 +22,7 @@ const Template = (place: string) =>
   Type.Optional(
     Type.String({
       maxLength: MAX_TEMPLATE_CHARACTERS,
-      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs.`,
+      description: `HTML printed in the ${place} margin of every page. Elements of the classes date, title, url, pageNumber and totalPages are filled in. It can load nothing: styles go into it, images and fonts as data: URLs. Letters of 8pt unless it sets a font size; within the side margins unless it has a style of its own.`,
     }),
   );
 
@@ -38,6 +41,10 @@ export const Cookie = Type.Object(
   closed,
 );
 
+/** Neither path separators, controls and line ends, nor what makes a name read backwards. */
+const FILENAME =
+  '^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$';
+
 /** The body of `POST /pdf/`. What a schema cannot say is in `validate.ts`. */
 export const ConversionRequest = Type.Object(
   {
@@ -48,6 +55,13 @@ export const ConversionRequest = Type.Object(
       Type.String({
         maxLength: MAX_URL_CHARACTERS,
         description: 'The address of the page to print, http or https.',
+      }),
+    ),
+    files: Type.Optional(
+      Type.Record(Type.String(), Type.String({ contentEncoding: 'base64' }), {
+        maxProperties: MAX_FILES,
+        description:
+          'Files that html refers to by relative URLs, such as style.css or img/logo.png: the name to the content in base64. With html only.',
       }),
     ),
     page_size: Type.Optional(
@@ -145,6 +159,50 @@ export const ConversionRequest = Type.Object(
     javascript: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether the page may run scripts.' }),
     ),
+    fail_on: Type.Optional(
+      Type.Array(Type.Enum([...SHORTCOMINGS]), {
+        maxItems: 10,
+        description:
+          'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with 400 or more; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
+      }),
+    ),
+    filename: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_FILENAME_CHARACTERS,
+        pattern: FILENAME,
+        description:
+          'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
+      }),
+    ),
+  },
+  closed,
+);
+
+/** What a form can hold is text: lists and objects are JSON. */
+const InForm = (schema: TSchema): TSchema =>
+  Type.IsArray(schema) || Type.IsObject(schema) || Type.IsRecord(schema)
+    ? Type.Optional(
+        Type.String({
+          description: 'The field of that name in JSON.',
+          contentMediaType: 'application/json',
+        }),
+      )
+    : schema;
+
+/** The body of `POST /pdf/` as a form, for the OpenAPI document: `files.ts` makes JSON of it. */
+export const ConversionForm = Type.Object(
+  {
+    ...Object.fromEntries(
+      Object.entries(ConversionRequest.properties).map(([name, schema]) => [name, InForm(schema)]),
+    ),
+    files: Type.Optional(
+      Type.Array(Type.String({ format: 'binary' }), {
+        maxItems: MAX_FILES + 1,
+        description:
+          'The page, with the file name index.html, and the files that it refers to by relative URLs, with these as file names, such as img/logo.png.',
+      }),
+    ),
   },
   closed,
 );
@@ -159,6 +217,7 @@ export const CONVERSION_REQUEST_FORMS = {
   margin_bottom: MARGIN_FORM,
   margin_left: MARGIN_FORM,
   'cookies.*.path': 'Must begin with a slash.',
+  filename: 'Must not contain slashes, backslashes, control characters or line ends.',
 } as const;
 
 export type ConversionRequest = Static<typeof ConversionRequest>;

@@ -6,6 +6,7 @@ import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors.ts';
 import { refusalOfUrl } from '../renderer/egress/policy.ts';
 import { compile, type ValidationIssues } from '../validation.ts';
+import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -15,12 +16,13 @@ export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' |
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions;
+  /** The name that the PDF is to be downloaded under. */
+  readonly filename?: string;
   /** Content that only the renderer may read. */
   readonly document: RequestDocument;
 }
 
 const check = compile(ConversionRequest, CONVERSION_REQUEST_FORMS);
-const FIELDS = Object.keys(ConversionRequest.properties);
 
 function printOptions(request: ConversionRequest): PrintOptions {
   return {
@@ -42,14 +44,17 @@ function printOptions(request: ConversionRequest): PrintOptions {
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {
-  const { html, url, header_html, footer_html, wait_for, metadata, headers, cookies } = request;
-  const parts = { html, url, header_html, footer_html, wait_for, metadata, headers, cookies };
+  const { html, files, url, header_html, footer_html, wait_for, metadata } = request;
+  const { headers, cookies, fail_on } = request;
+  const content = { html, files, url, header_html, footer_html, wait_for, metadata };
+  const parts = { ...content, headers, cookies, fail_on };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
 
 function checkSource(issues: ValidationIssues, body: object): 'html' | 'url' {
-  const html = 'html' in body;
-  if (html === 'url' in body) {
+  const html = 'html' in body && body.html !== null;
+  const url = 'url' in body && body.url !== null;
+  if (html === url) {
     const message = html
       ? 'html and url cannot be combined: give one of them.'
       : 'Either html or url is required.';
@@ -67,9 +72,14 @@ function checkSize(body: object, maxHtmlBytes: number): void {
 }
 
 /** The fields that have their schema's shape, so that the other rules can judge them all the same. */
-function withoutFaulty(body: object, issues: ValidationIssues): ConversionRequest {
-  const names = new Set(FIELDS.filter((name) => !issues.has(name)));
-  return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name)));
+function withoutFaulty(given: ConversionRequest, issues: ValidationIssues): ConversionRequest {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !issues.has(name)));
+}
+
+function checkFilename(issues: ValidationIssues, asked: string): string {
+  const name = asked.trim();
+  if (name === '') issues.add('filename', 'Must not be blank.');
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
 }
 
 function checkHtml(issues: ValidationIssues, html: string): void {
@@ -81,17 +91,19 @@ function checkHtml(issues: ValidationIssues, html: string): void {
 
 /**
  * Adds to `issues` all that is wrong with the body; what comes back is to be used only if nothing was.
+ * @param sent the JSON object or `FormBody`
  * @throws {ServiceError} `payload_too_large` where the HTML alone is too large
  */
 export function checkConversionRequest(
-  body: object,
+  sent: object,
   issues: ValidationIssues,
   rules: RequestRules,
 ): CheckedRequest {
+  const body =
+    sent instanceof FormBody ? bodyOfForm(sent, ConversionRequest.properties, issues) : sent;
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
-  check(body, issues);
-  const request = withoutFaulty(body, issues);
+  const request = withoutFaulty(check(body, issues), issues);
   const options = printOptions(request);
   if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {
@@ -108,7 +120,15 @@ export function checkConversionRequest(
   }
   checkMargins(issues, options);
   checkUrlOptions(issues, request, source);
-  return { source, options, document: requestDocument(request) };
+  if (request.files !== undefined) checkFiles(issues, request.files, source);
+  const filename =
+    request.filename === undefined ? undefined : checkFilename(issues, request.filename);
+  return {
+    source,
+    options,
+    ...(filename === undefined ? {} : { filename }),
+    document: requestDocument(request),
+  };
 }
 
 /** Less than a point of room is none. */

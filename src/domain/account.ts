@@ -80,6 +80,8 @@ export type AccountCommand =
       readonly request: BlobRef;
       readonly requestHmac: string;
       readonly options: PrintOptions;
+      /** Sealed. */
+      readonly filename?: string;
       readonly idempotencyKey?: string;
       readonly now: number;
     }
@@ -139,7 +141,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
   }
 }
 
-const noSuchAccount = { refused: 'not_found', message: 'There is no such account.' } as const;
+const noSuchAccount = { rejected: 'not_found', message: 'There is no such account.' } as const;
 
 const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (command, state) => {
   if (command.type === 'OpenAccount') {
@@ -161,7 +163,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'GrantCredits':
       if (state.credits + command.amount > MAX_BALANCE) {
         return {
-          refused: 'validation_error',
+          rejected: 'validation_error',
           message: `An account holds at most ${MAX_BALANCE} credits; it has ${state.credits}.`,
         };
       }
@@ -171,9 +173,10 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'EndSessions':
       return [{ type: 'SessionsEnded', data: { accountId } }];
     case 'RequestConversion': {
-      const { conversionId, source, request, requestHmac, options, idempotencyKey, now } = command;
+      const { conversionId, source, request, requestHmac, options, filename } = command;
+      const { idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
-      if (state.credits < CREDITS_PER_CONVERSION) return { refused: 'insufficient_credits' };
+      if (state.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
       return [
         {
           type: 'CreditDebited',
@@ -188,6 +191,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
             request,
             requestHmac,
             options,
+            ...(filename === undefined ? {} : { filename }),
             requestedAt: now,
             ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
           },

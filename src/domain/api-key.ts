@@ -75,7 +75,7 @@ const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (comm
     case 'RevokeKey': {
       const owned = command.accountId === undefined || command.accountId === state.accountId;
       if (state.status !== 'active' || !owned) {
-        return { refused: 'not_found', message: 'There is no such API key.' };
+        return { rejected: 'not_found', message: 'There is no such API key.' };
       }
       return [{ type: 'KeyRevoked', data: { accountId: state.accountId, keyId: command.keyId } }];
     }

@@ -17,6 +17,7 @@ export type ConversionEvent = EventOf<
   | 'ConversionFailed'
   | 'ConversionOutcomeIgnored'
   | 'ConversionExpired'
+  | 'DocumentDownloaded'
 >;
 
 /** Renderers that may take up one conversion before it is given up: a page that kills its host ends. */
@@ -25,6 +26,9 @@ export const MAX_ATTEMPTS = 3;
 export const LAST_ATTEMPT = MAX_ATTEMPTS + 1;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
+/** Downloads recorded per conversion, so that whoever holds a link cannot grow the log. */
+const MAX_DOWNLOADS = 100;
+const MINUTE_MS = 60_000;
 
 /** One renderer's outcome of one attempt. */
 interface Outcome {
@@ -44,6 +48,10 @@ export interface ConversionState {
   readonly ignored: readonly Outcome[];
   /** Its blobs were deleted: after a failure soon, else at the end of their retention. */
   readonly expired: boolean;
+  /** Downloads that are recorded. */
+  readonly downloads: number;
+  /** The latest minute of a recorded download, and the networks recorded in it. */
+  readonly lastDownloads: { readonly minute: number; readonly networks: readonly string[] };
 }
 
 const initialState: ConversionState = {
@@ -53,6 +61,8 @@ const initialState: ConversionState = {
   ended: undefined,
   ignored: [],
   expired: false,
+  downloads: 0,
+  lastDownloads: { minute: 0, networks: [] },
 };
 
 interface OutcomeOf {
@@ -79,6 +89,8 @@ export type ConversionCommand =
       readonly timings: RenderTimings;
       readonly chrome: string;
       readonly manifest: BlobRef;
+      /** Sealed. */
+      readonly warnings?: string;
     } & EndOf)
   | ({
       readonly type: 'FailConversion';
@@ -91,7 +103,18 @@ export type ConversionCommand =
       readonly accountId: string;
       readonly conversionId: string;
       readonly at: number;
-    };
+    }
+  | ({ readonly type: 'RecordDownload' } & Download);
+
+export interface Download {
+  readonly accountId: string;
+  readonly conversionId: string;
+  /** SHA-256 of the link's token, hex. */
+  readonly link?: string;
+  /** HMAC of the client's network, hex. */
+  readonly network: string;
+  readonly at: number;
+}
 
 const outcomeOf = (
   { renderer, attempt }: { readonly renderer: string; readonly attempt: number },
@@ -128,6 +151,16 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
       return { ...state, ignored: [...state.ignored, outcomeOf(event.data, event.data.outcome)] };
     case 'ConversionExpired':
       return { ...state, expired: true };
+    case 'DocumentDownloaded': {
+      const { network, downloadedAt } = event.data;
+      const minute = Math.floor(downloadedAt / MINUTE_MS);
+      const { lastDownloads: last } = state;
+      const lastDownloads =
+        minute > last.minute
+          ? { minute, networks: [network] }
+          : { minute: last.minute, networks: [...last.networks, network] };
+      return { ...state, downloads: state.downloads + 1, lastDownloads };
+    }
   }
 }
 
@@ -178,6 +211,27 @@ function requeue(
   ];
 }
 
+function download(command: Download, state: ConversionState): readonly ConversionEvent[] {
+  const { accountId, conversionId, link, network, at } = command;
+  const { downloads, lastDownloads } = state;
+  const isRecorded =
+    Math.floor(at / MINUTE_MS) <= lastDownloads.minute && lastDownloads.networks.includes(network);
+  if (state.status !== 'completed' || isRecorded || downloads >= MAX_DOWNLOADS) return [];
+  return [
+    {
+      type: 'DocumentDownloaded',
+      data: {
+        accountId,
+        conversionId,
+        ...(link === undefined ? {} : { link }),
+        network,
+        downloadedAt: at,
+        ...(downloads + 1 === MAX_DOWNLOADS ? { isLast: true } : {}),
+      },
+    },
+  ];
+}
+
 const unreportedStart = (command: EndOf, state: ConversionState): readonly ConversionEvent[] =>
   command.startedAt === undefined ? [] : start(command, command.startedAt, state);
 
@@ -193,7 +247,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
-      const { renderer, attempt, document, pdf, pages, timings, chrome, manifest } = command;
+      const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
+      const { manifest, warnings } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         ...unreportedStart(command, state),
@@ -210,6 +265,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             timings,
             chrome,
             manifest,
+            ...(warnings === undefined ? {} : { warnings }),
             completedAt: at,
           },
         },
@@ -235,6 +291,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'ExpireConversion':
       if (open || state.expired) return [];
       return [{ type: 'ConversionExpired', data: { accountId, conversionId, expiredAt: at } }];
+    case 'RecordDownload':
+      return download(command, state);
   }
 };
 
@@ -253,7 +311,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 2,
+    version: 3,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

@@ -2,17 +2,17 @@ import type { ErrorCode, ErrorDetails } from '../errors.ts';
 import type { DomainEvent } from './events.ts';
 
 /** A command that the state does not allow, in terms the client can read. */
-export interface Refusal {
-  readonly refused: ErrorCode;
+export interface Rejection {
+  readonly rejected: ErrorCode;
   readonly message?: string;
   readonly details?: ErrorDetails;
 }
 
 /** Events to append (none: nothing changes), or why not. */
-export type Decision<Event> = readonly Event[] | Refusal;
+export type Decision<Event> = readonly Event[] | Rejection;
 
-export function isRefusal<Event>(decision: Decision<Event>): decision is Refusal {
-  return 'refused' in decision;
+export function isRejection<Event>(decision: Decision<Event>): decision is Rejection {
+  return 'rejected' in decision;
 }
 
 /**

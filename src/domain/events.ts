@@ -86,6 +86,7 @@ export const FAILURE_CODES = [
   'page_crashed',
   'page_memory',
   'too_large',
+  'incomplete',
   'renderer_failed',
 ] as const;
 export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
@@ -115,6 +116,8 @@ export const EVENT_SCHEMAS = {
     /** HMAC-SHA-256 of the request, hex, with a key of its conversion: no guess can be tested against it. */
     requestHmac: Sha256,
     options: PrintOptions,
+    /** The name that the PDF is to be downloaded under. */
+    filename: Type.Optional(Sealed),
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),
@@ -158,6 +161,8 @@ export const EVENT_SCHEMAS = {
     chrome: Type.String(),
     /** A `RenderManifest`: it goes with the PDF, its hash stays. */
     manifest: BlobRef,
+    /** Texts for the client, about what the page lacked: a JSON array of strings. */
+    warnings: Type.Optional(Sealed),
     completedAt: Time,
   }),
   ConversionFailed: Type.Object({
@@ -184,6 +189,18 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     expiredAt: Time,
+  }),
+  /** The PDF was sent. One is recorded for each network and minute, and 100 of a conversion. */
+  DocumentDownloaded: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    /** SHA-256 of the token in the link, hex; absent where a key or a session asked. */
+    link: Type.Optional(Sha256),
+    /** HMAC of the client's network, hex: an IPv4 address or an IPv6 /64. */
+    network: Sha256,
+    downloadedAt: Time,
+    /** Further downloads are not recorded. */
+    isLast: Type.Optional(Type.Literal(true)),
   }),
 
   KeyCreated: Type.Object({
@@ -225,6 +242,7 @@ export const EVENT_SCHEMAS = {
 } as const;
 
 export type EventType = keyof typeof EVENT_SCHEMAS;
+export const EVENT_TYPES = Object.keys(EVENT_SCHEMAS) as readonly EventType[];
 
 /** An event of the given types, as deciders see it. */
 export type EventOf<T extends EventType> = {

@@ -53,7 +53,7 @@ export interface ManifestChrome {
 }
 
 export interface ManifestResource {
-  /** The address that the answer came from in the end. */
+  /** The address that the answer came from in the end; for a file that came with the page, its relative URL. */
   readonly url: string;
   /** The addresses that led there, with the status of each. */
   readonly redirects?: readonly { readonly url: string; readonly status: number }[];

@@ -1,9 +1,15 @@
+/** What a page may lack when it is printed. */
+export const SHORTCOMINGS = ['resource_error', 'http_status', 'console_error', 'timeout'] as const;
+export type Shortcoming = (typeof SHORTCOMINGS)[number];
+
 /**
  * A request that nobody but its client and its renderer may read: the JSON content of the `request` blob.
  * Exactly one of `html` and `url` is there.
  */
 export interface RequestDocument {
   readonly html?: string;
+  /** The files that are served to `html` beside it: relative name to content in base64. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly url?: string;
   readonly header_html?: string;
   readonly footer_html?: string;
@@ -20,6 +26,8 @@ export interface RequestDocument {
   };
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: readonly RequestCookie[];
+  /** A page that lacks one of these fails. */
+  readonly fail_on?: readonly Shortcoming[];
 }
 
 export interface RequestCookie {

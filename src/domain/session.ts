@@ -51,7 +51,7 @@ const decide: Decider<SessionState, SessionCommand, SessionEvent>['decide'] = (c
       return [{ type: 'SessionOpened', data: { accountId, sessionId, expiresAt, epoch, client } }];
     }
     case 'RevokeSession':
-      if (state.status !== 'open') return { refused: 'unauthorized' };
+      if (state.status !== 'open') return { rejected: 'unauthorized' };
       return [
         {
           type: 'SessionRevoked',

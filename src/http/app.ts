@@ -14,7 +14,9 @@ import {
 import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
 import { Credentials, coalescedHead } from './middleware/credential.ts';
+import { cors } from './middleware/cors.ts';
 import { errors } from './middleware/errors.ts';
+import { frontDoor } from './middleware/front-door.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
@@ -25,7 +27,7 @@ import { ROUTES } from './routes.ts';
 export interface HttpApp {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** The rate limit headers for a connection that sent no request that could be understood. */
-  readonly standing: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
+  readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
   /** Answers at once whoever waits for something to happen. */
   readonly endWaiting: () => void;
 }
@@ -60,6 +62,8 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(securityHeaders);
   app.use(clientAddress(deps.config));
   app.use(errors);
+  app.use(cors(deps, deps.config));
+  app.use(frontDoor(deps));
   const document = buildDocument(ROUTES, deps);
   const bodies = new RequestBodies(deps.budgets);
   const router = createRouter({ ...deps, document, bodies, closing: closing.signal }, credentials);
@@ -68,7 +72,7 @@ export function createApp(given: HttpDependencies): HttpApp {
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
-    standing: rateLimitHeadersOf(deps),
+    rateLimitHeaders: rateLimitHeadersOf(deps),
     endWaiting: () => closing.abort(),
   };
 }

@@ -52,10 +52,15 @@ export async function commandContext(
   return firstCommand(deps.clock.now(), caller.actor, { requestId, client });
 }
 
-/** Aborted when the client goes away before it has its answer. */
-export function disconnection(ctx: Pick<Context, 'res'>): AbortSignal {
+const disconnections = new WeakMap<Context['res'], AbortSignal>();
+
+/** Aborted when the connection has taken the whole answer, or is closed. One listener serves the whole request. */
+export function disconnection({ res }: Pick<Context, 'res'>): AbortSignal {
+  const known = disconnections.get(res);
+  if (known !== undefined) return known;
   const controller = new AbortController();
-  if (ctx.res.destroyed) controller.abort();
-  else ctx.res.once('close', () => controller.abort());
+  if (res.destroyed) controller.abort();
+  else res.once('close', () => controller.abort());
+  disconnections.set(res, controller.signal);
   return controller.signal;
 }

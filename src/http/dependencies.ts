@@ -29,6 +29,7 @@ export interface HttpDependencies {
   readonly logger: Logger;
   readonly actors: ActorSystem;
   readonly store: Pick<EventStore, 'head'>;
+  readonly streams: Pick<EventStore, 'readStream'>;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly blobs: BlobStore;

@@ -33,7 +33,7 @@ export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readine
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
-    standing: async () => ({}),
+    rateLimitHeaders: async () => ({}),
     endWaiting: () => {},
   };
 }

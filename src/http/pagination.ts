@@ -38,9 +38,9 @@ export function pageOf(
   issues: ValidationIssues,
   filters: readonly string[] = [],
 ): Page {
-  const known = new Set(['page', 'page_size', ...filters]);
+  const known = ['page', 'page_size', ...filters];
   for (const name of Object.keys(ctx.query)) {
-    if (!known.has(name)) issues.add(name, 'Is not a known query parameter.');
+    if (!known.includes(name)) issues.addUnknown([name], known, 'query parameter');
   }
   const page = wholeNumber(ctx, issues, 'page', 1, MAX_PAGE);
   const size = wholeNumber(ctx, issues, 'page_size', DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);

@@ -9,11 +9,19 @@ import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import {
   createConversionDoc,
   getConversionDoc,
+  getConversionFileDoc,
   listConversionsDoc,
 } from './resources/conversions.api.ts';
-import { createConversion, getConversion, listConversions } from './resources/conversions.ts';
+import {
+  createConversion,
+  getConversion,
+  getConversionFile,
+  listConversions,
+} from './resources/conversions.ts';
 import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
+import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
+import { listAccountEvents, listConversionEvents } from './resources/history.ts';
 import {
   healthzDoc,
   openApiDoc,
@@ -29,7 +37,7 @@ import {
   readyz,
 } from './resources/service.ts';
 
-const BASE_PATH = '/api/v1';
+export const BASE_PATH = '/api/v1';
 
 type Handler = Route['handler'];
 type Doc = Route['doc'];
@@ -46,10 +54,13 @@ function open(path: string, auth: Auth, handler: Handler, doc: Doc) {
 export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion, createConversionDoc),
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
+  api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
+  api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
   api('get', '/account/', 'caller', getAccount, getAccountDoc),
   api('get', '/account/ledger/', 'caller', listLedger, listLedgerDoc),
+  api('get', '/account/events/', 'caller', listAccountEvents, listAccountEventsDoc),
   api('get', '/api-keys/', 'caller', listApiKeys, listApiKeysDoc),
   api('post', '/api-keys/', 'caller', postApiKey, postApiKeyDoc),
   api('delete', '/api-keys/{id}/', 'caller', deleteApiKey, deleteApiKeyDoc),

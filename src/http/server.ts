@@ -53,15 +53,15 @@ export interface HttpServer {
   readonly port: number;
   /** Lets requests reach the application; until then they are told to come again. */
   serve(app: HttpApp): void;
-  /** Accepts nothing more, lets answers under way end, at most 10 seconds. */
-  close(): Promise<void>;
+  /** Accepts nothing more, lets answers under way end: at most 10 seconds, and not after `hurry`. */
+  close(hurry?: AbortSignal): Promise<void>;
 }
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Answers every request with one error, before the application sees it. */
 function always(
-  standing: HttpApp['standing'],
+  rateLimitHeaders: HttpApp['rateLimitHeaders'],
   code: ErrorCode,
   message: string = ERRORS[code].message,
   headers: Readonly<Record<string, string>> = {},
@@ -72,7 +72,7 @@ function always(
       ...ANSWER_HEADERS,
       'X-Request-Id': requestIdOf(request.headers['x-request-id']),
       ...headers,
-      ...(await standing(request.socket).catch(() => ({}))),
+      ...(await rateLimitHeaders(request.socket).catch(() => ({}))),
       'Content-Length': Buffer.byteLength(body),
     });
     response.end(body);
@@ -83,9 +83,9 @@ function always(
 const COME_AGAIN = { 'Retry-After': '1' };
 
 /** Tells whoever comes too early to come again. */
-const starting = (standing: HttpApp['standing']): HttpApp => ({
-  handle: always(standing, 'service_unavailable', undefined, COME_AGAIN),
-  standing,
+const starting = (rateLimitHeaders: HttpApp['rateLimitHeaders']): HttpApp => ({
+  handle: always(rateLimitHeaders, 'service_unavailable', undefined, COME_AGAIN),
+  rateLimitHeaders,
   endWaiting: () => {},
 });
 
@@ -110,7 +110,7 @@ async function answerBare(
     // Whatever it said of itself was not understood.
     'X-Request-Id': requestIdOf(undefined),
     ...given,
-    ...(await app.standing(socket).catch(() => ({}))),
+    ...(await app.rateLimitHeaders(socket).catch(() => ({}))),
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
   };
@@ -169,14 +169,14 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
 export async function listen({
   host,
   port,
-  standing,
+  rateLimitHeaders,
   connections: budget,
   timeouts: given = {},
 }: {
   readonly host: string;
   readonly port: number;
   /** The rate limit headers of an answer that comes before there is an application. */
-  readonly standing: HttpApp['standing'];
+  readonly rateLimitHeaders: HttpApp['rateLimitHeaders'];
   /** The budget of open connections; without it, as many as come. */
   readonly connections?: Budget;
   /** Limits that differ from the usual. */
@@ -194,14 +194,19 @@ export async function listen({
   });
   // Node ends a connection that times out, as long as there is no listener for it.
   server.timeout = timeouts.stalledMs;
-  let app = starting(standing);
+  let app = starting(rateLimitHeaders);
   const close = { Connection: 'close' };
-  const crowded = always(standing, 'service_unavailable', 'Too many connections are open.', {
-    ...COME_AGAIN,
-    ...close,
-  });
+  const crowded = always(
+    rateLimitHeaders,
+    'service_unavailable',
+    'Too many connections are open.',
+    {
+      ...COME_AGAIN,
+      ...close,
+    },
+  );
   const hostless = always(
-    standing,
+    rateLimitHeaders,
     'validation_error',
     'The request must have exactly one Host header.',
     close,
@@ -235,13 +240,16 @@ export async function listen({
     serve(next) {
       app = next;
     },
-    async close() {
+    async close(hurry) {
       const { promise, resolve } = Promise.withResolvers<void>();
       closing = true;
       server.close(() => resolve());
       app.endWaiting();
       connections.endQuiet();
-      const drained = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      const endAll = (): void => server.closeAllConnections();
+      const drained = setTimeout(endAll, DRAIN_MS);
+      hurry?.addEventListener('abort', endAll);
+      if (hurry?.aborted === true) endAll();
       await promise;
       clearTimeout(drained);
     },

@@ -1,19 +1,26 @@
-/** What `NATS_URL` says: servers, encryption and credentials, taken apart for the client. */
+/** Takes `NATS_URL` apart: servers, encryption, credentials, and the namespace of this deployment's names. */
 
 export interface NatsAddress {
   /** `host:port` each. */
   readonly servers: readonly string[];
   readonly encrypted: boolean;
   readonly credentials: { user: string; pass: string } | { token: string } | undefined;
+  /** The beginning of every stream, bucket and subject of this deployment. */
+  readonly namespace: string;
   /** The servers as messages may name them: without credentials. */
   readonly display: string;
 }
 
 const DEFAULT_PORT = '4222';
+const DEFAULT_NAMESPACE = 'pressledger';
+
+/** The name of a stream or bucket of a namespace. Namespaces are lower case, so no two share a name. */
+export const nameIn = (namespace: string, name: string): string =>
+  `${namespace.toUpperCase()}_${name}`;
 
 /**
  * @param url one or several servers, comma separated: `nats://` or `tls://`, with `user:password@` or
- *   `token@` (percent-encoded) in any of them, which counts for all
+ *   `token@` (percent-encoded) or `?namespace=name` in any of them, which counts for all
  * @throws {Error} one line that does not repeat the URL, for it may hold a password
  */
 export function parseNatsUrl(url: string): NatsAddress {
@@ -28,6 +35,7 @@ export function parseNatsUrl(url: string): NatsAddress {
     servers,
     encrypted,
     credentials: withCredentials && credentialsOf(withCredentials),
+    namespace: urls.map(namespaceOf).find((name) => name !== undefined) ?? DEFAULT_NAMESPACE,
     display: `${encrypted ? 'tls' : 'nats'}://${servers.join(',')}`,
   };
 }
@@ -41,6 +49,20 @@ function parseOne(part: string): URL {
     );
   }
   return url;
+}
+
+function namespaceOf({ searchParams }: URL): string | undefined {
+  for (const [name, value] of searchParams) {
+    if (name !== 'namespace') {
+      throw new Error(`NATS_URL has the unknown parameter ${name}: there is only namespace.`);
+    }
+    if (!/^[a-z0-9_]{1,40}$/.test(value)) {
+      throw new Error(
+        'NATS_URL has a namespace that is not of 1 to 40 of the characters a-z, 0-9 and _.',
+      );
+    }
+  }
+  return searchParams.get('namespace') ?? undefined;
 }
 
 function credentialsOf({ username, password }: URL): NatsAddress['credentials'] {

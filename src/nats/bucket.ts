@@ -2,9 +2,11 @@
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { within } from '../within.ts';
+import { nameIn } from './address.ts';
 import type { NatsLink } from './connection.ts';
 
 export interface BucketOptions {
+  /** Its name in the namespace of the connection. */
   readonly name: string;
   /** An entry that was not written for so long is gone; 0: it stays. */
   readonly maxAgeMs: number;
@@ -24,18 +26,26 @@ const CLIENT_MS = 10_000;
 const SET_UP_MS = 5000;
 
 /** The subjects that a user of that bucket must be allowed to publish to. */
-export const bucketPermissions = (name: string): string[] => [
-  `$JS.API.STREAM.INFO.KV_${name}`,
-  `$JS.API.STREAM.CREATE.KV_${name}`,
-  `$JS.API.STREAM.MSG.GET.KV_${name}`,
-  `$KV.${name}.>`,
-];
+export function bucketPermissions(namespace: string, name: string): string[] {
+  const bucket = nameIn(namespace, name);
+  return [
+    `$JS.API.STREAM.INFO.KV_${bucket}`,
+    `$JS.API.STREAM.CREATE.KV_${bucket}`,
+    `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
+    `$KV.${bucket}.>`,
+  ];
+}
 
 /** It is made anew, empty, whenever it is missing. */
 export class Bucket {
   readonly #link: NatsLink;
   readonly #options: BucketOptions;
   #opened: Promise<KV> | undefined;
+
+  /** Its whole name at the server. */
+  get name(): string {
+    return nameIn(this.#link.namespace, this.#options.name);
+  }
 
   constructor(link: NatsLink, options: BucketOptions) {
     this.#link = link;
@@ -84,9 +94,9 @@ export class Bucket {
   }
 
   #open(): Promise<KV> {
-    const { name, maxAgeMs, storage } = this.#options;
+    const { maxAgeMs, storage } = this.#options;
     this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: CLIENT_MS })).create(
-      name,
+      this.name,
       {
         ttl: maxAgeMs,
         storage,

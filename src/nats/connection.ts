@@ -8,6 +8,8 @@ import { type NatsAddress, parseNatsUrl } from './address.ts';
 
 export interface NatsLink {
   readonly connection: NatsConnection;
+  /** The namespace of this deployment's streams, buckets and subjects. */
+  readonly namespace: string;
   /** The prefix of the subjects on which answers to this connection come in. */
   readonly inboxPrefix: string;
   /** True while the server can be reached, as far as this process knows. */
@@ -47,7 +49,7 @@ export async function connectToNats(url: string, options: NatsLinkOptions): Prom
     await connection.close();
     throw error;
   }
-  return follow(connection, options);
+  return follow(connection, address, options);
 }
 
 async function open(
@@ -118,6 +120,7 @@ export function isTooOld(version: string): boolean {
 
 function follow(
   connection: NatsConnection,
+  { namespace }: NatsAddress,
   { logger, inboxPrefix = '_INBOX' }: NatsLinkOptions,
 ): NatsLink {
   const atReturn = new Set<() => void>();
@@ -145,6 +148,7 @@ function follow(
   };
   return {
     connection,
+    namespace,
     inboxPrefix,
     isUp: () => up && !connection.isClosed(),
     onReconnect: (listener) => {

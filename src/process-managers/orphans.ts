@@ -11,6 +11,7 @@ import { timeOfId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
+import type { Stoppable } from '../stoppable.ts';
 import { startWakefulLoop } from './wakeful-loop.ts';
 
 /** A blob's event follows within seconds; nodes' clocks may differ by minutes. */
@@ -29,9 +30,9 @@ interface SweepDependencies {
 }
 
 /** Sweeps at once, and again after each pause. */
-export function startOrphanSweep(deps: SweepDependencies & { readonly retentionSeconds: number }): {
-  stop(): Promise<void>;
-} {
+export function startOrphanSweep(
+  deps: SweepDependencies & { readonly retentionSeconds: number },
+): Stoppable {
   const { logger, retentionSeconds } = deps;
   const step = async (stopping: AbortSignal): Promise<void> => {
     try {

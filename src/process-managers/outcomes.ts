@@ -50,6 +50,8 @@ async function sealed(vault: Seals, accountId: string, message: string): Promise
 }
 
 interface Recorded {
+  /** The report that the command is made of: another one where this PDF cannot be kept. */
+  readonly report: RenderReport;
   readonly command: ConversionCommand;
   /** Stored with the command's event. */
   readonly blobs: readonly StagedBlob[];
@@ -95,9 +97,9 @@ function withinRoom(report: RenderReport, { budgets, readModel }: OutcomesDepend
 async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): Promise<Recorded> {
   switch (report.kind) {
     case 'started':
-      return { command: { ...report, type: 'StartConversion' }, blobs: [] };
+      return { report, command: { ...report, type: 'StartConversion' }, blobs: [] };
     case 'requeued':
-      return { command: { ...report, type: 'RequeueConversion' }, blobs: [] };
+      return { report, command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
       const refused = (why: string) =>
         recordOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
@@ -109,13 +111,20 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
       const contentKey = await contentKeyUnlessErased(vault, accountId, conversionId);
       if (contentKey === undefined) return refused(UNREADABLE);
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
-      const { manifest: _, ...outcome } = report;
-      const command = { ...outcome, type: 'CompleteConversion', manifest: staged.ref } as const;
-      return { command, blobs: [staged] };
+      const { manifest: _, warnings, ...outcome } = report;
+      const told = warnings && (await sealed(vault, accountId, JSON.stringify(warnings)));
+      const command = {
+        ...outcome,
+        type: 'CompleteConversion',
+        manifest: staged.ref,
+        ...(told && { warnings: told }),
+      } as const;
+      return { report, command, blobs: [staged] };
     }
     case 'failed': {
       const message = await sealed(vault, report.accountId, report.message);
-      return { command: { ...report, message, type: 'FailConversion' }, blobs: [] };
+      const told = message === UNREADABLE ? { ...report, message } : report;
+      return { report: told, command: { ...report, message, type: 'FailConversion' }, blobs: [] };
     }
   }
 }
@@ -153,14 +162,14 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
   return queue.reports(async (report) => {
     const { conversionId, renderer, attempt, kind } = report;
     const about = { conversionId, renderer, attempt, kind };
-    let accountId: string | undefined;
+    let accepted: Accepted | undefined;
     try {
-      accountId = await acceptedFrom(conversionId, deps);
+      accepted = await acceptedOf(conversionId, deps);
     } catch (error) {
       logger.warn({ ...about, err: error }, 'whose conversion it is cannot be read now');
       throw error;
     }
-    if (accountId === undefined) {
+    if (accepted === undefined) {
       invented.say((untold) =>
         logger.error(
           { ...about, untold },
@@ -170,7 +179,9 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
       return;
     }
     try {
-      const recorded = await record({ ...believed(report, clock.now()), accountId }, deps);
+      const { accountId } = accepted;
+      const known = { ...believed(report, clock.now()), accountId };
+      const recorded = await record(known, accepted, deps);
       logger.debug({ ...about, recorded }, 'render report');
     } catch (error) {
       if (!mayPass(error)) {
@@ -183,16 +194,20 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
   });
 }
 
+interface Accepted {
+  readonly accountId: string;
+  readonly createdAt: number;
+}
+
 /**
- * The account that a conversion was accepted from, by the log: a renderer's word for it would let it fail
+ * The account that a conversion was accepted from, and when, by the log: a renderer's word for it would let it fail
  * conversions that never were and have their credits given back to anyone.
  */
-async function acceptedFrom(
+async function acceptedOf(
   conversionId: string,
   { readModel, runner, store }: OutcomesDependencies,
-): Promise<string | undefined> {
-  const find = (): string | undefined =>
-    readModel.query(conversionQueries).byId(conversionId)?.accountId;
+): Promise<Accepted | undefined> {
+  const find = (): Accepted | undefined => readModel.query(conversionQueries).byId(conversionId);
   const found = find();
   if (found !== undefined) return found;
   await runner.waitFor(await store.head());
@@ -202,6 +217,7 @@ async function acceptedFrom(
 /** @returns the type of the last event, if there is a new one */
 async function record(
   report: RenderReport,
+  { createdAt }: Accepted,
   deps: OutcomesDependencies,
 ): Promise<string | undefined> {
   const { actors, blobs, vault } = deps;
@@ -223,5 +239,28 @@ async function record(
       time: at,
     },
   });
-  return outcome.accepted ? outcome.events.at(-1)?.type : undefined;
+  const recorded = outcome.accepted ? outcome.events.at(-1)?.type : undefined;
+  if (recorded === 'ConversionCompleted' || recorded === 'ConversionFailed') {
+    logEnd(recording.report, createdAt, deps.logger);
+  }
+  return recorded;
+}
+
+/** Says how a conversion ended, why, and where its time went, in milliseconds. */
+function logEnd(report: RenderReport, createdAt: number, logger: Logger): void {
+  if (report.kind !== 'completed' && report.kind !== 'failed') return;
+  const { conversionId, accountId, renderer, attempt, at, startedAt = at } = report;
+  const about = { conversionId, accountId, renderer, attempt };
+  const queuedMs = Math.max(0, startedAt - createdAt);
+  if (report.kind === 'failed') {
+    const { code, message } = report;
+    const renderMs = at - startedAt;
+    logger.info({ ...about, code, queuedMs, renderMs }, `${conversionId} failed: ${message}`);
+    return;
+  }
+  const { pages, pdf, timings } = report;
+  const renderMs = Math.round(timings.queued + timings.load + timings.ready + timings.print);
+  const storeMs = Math.round(timings.store);
+  const facts = { ...about, pages, bytes: pdf.bytes, queuedMs, renderMs, storeMs };
+  logger.info(facts, `${conversionId} completed`);
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
+import type { Stoppable } from '../stoppable.ts';
 import { startWakefulLoop } from './wakeful-loop.ts';
 import { workOff } from './work-off.ts';
 
@@ -15,7 +16,7 @@ export function startRefunds(deps: {
   readonly logger: Logger;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
-}): { stop(): Promise<void> } {
+}): Stoppable {
   const { actors, clock, logger, readModel, runner } = deps;
 
   const refund = async ({ position, conversionId, accountId, failedEventId }: RefundDue) => {

@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
-import { startWakefulLoop } from './wakeful-loop.ts';
+import { startWakefulLoop, type WakefulLoop } from './wakeful-loop.ts';
 import { workOff } from './work-off.ts';
 
 const LONGEST_PAUSE_MS = 60_000;
@@ -27,7 +27,7 @@ export function startRetention(deps: {
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly retentionSeconds: number;
-}): { wake(): void; stop(): Promise<void> } {
+}): WakefulLoop {
   const { actors, blobs, clock, logger, readModel, runner } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
 

@@ -1,6 +1,7 @@
 import type { Logger } from '../log.ts';
+import type { Stoppable } from '../stoppable.ts';
 
-export interface WakefulLoop {
+export interface WakefulLoop extends Stoppable {
   /** Asks for another run: at once, or after the one under way. */
   wake(): void;
   /** Asks the run under way to leave the rest, and resolves when it has ended; none follows. */

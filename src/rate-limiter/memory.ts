@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { count, type CountRequest } from './count.ts';
-import type { Rate, RateLimiter, Standing } from './port.ts';
-import { standingIn, Windows } from './windows.ts';
+import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
+import { count, type CountRequest, statusIn, Windows } from './windows.ts';
 
 /** The rate limiter of a single process: the counts of the windows that are open, forgotten with it. */
 export class MemoryRateLimiter implements RateLimiter {
@@ -11,23 +10,23 @@ export class MemoryRateLimiter implements RateLimiter {
     this.#windows = new Windows(clock);
   }
 
-  async take(key: string, rate: Rate): Promise<Standing> {
-    return this.#count('take', key, rate);
+  async consume(key: string, rate: Rate): Promise<RateLimitStatus> {
+    return this.#count('consume', key, rate);
   }
 
-  async giveBack(key: string, rate: Rate): Promise<void> {
-    this.#count('giveBack', key, rate);
+  async refund(key: string, rate: Rate): Promise<void> {
+    this.#count('refund', key, rate);
   }
 
-  async peek(key: string, rate: Rate): Promise<Standing> {
-    return this.#count('peek', key, rate);
+  async get(key: string, rate: Rate): Promise<RateLimitStatus> {
+    return this.#count('get', key, rate);
   }
 
-  #count(kind: CountRequest['kind'], key: string, rate: Rate): Standing {
+  #count(kind: CountRequest['kind'], key: string, rate: Rate): RateLimitStatus {
     const window = this.#windows.open(rate);
     const counted = count({ kind, limit: rate.limit }, window.counts.get(key) ?? 0);
     if (counted.used > 0) window.counts.set(key, counted.used);
     else window.counts.delete(key);
-    return standingIn(window, rate, counted);
+    return statusIn(window, rate, counted);
   }
 }

@@ -6,13 +6,12 @@ import { Bucket, bucketPermissions } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { reasonOf } from '../reason.ts';
 import { within } from '../within.ts';
-import type { Counted, CountRequest } from './count.ts';
 import { MemoryRateLimiter } from './memory.ts';
-import type { Rate, RateLimiter, Standing } from './port.ts';
+import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
 import { SharedCount } from './shared-count.ts';
-import { standingIn, type Window, Windows } from './windows.ts';
+import { type Counted, type CountRequest, statusIn, type Window, Windows } from './windows.ts';
 
-const NAME = 'PRESSLEDGER_RATES';
+const NAME = 'RATES';
 /** Longer than every window, so that no count is forgotten before its window ends. */
 const MAX_AGE_MS = 20 * 60_000;
 /** A request waits this long at most for the shared count. */
@@ -21,7 +20,8 @@ const PATIENCE_MS = 250;
 const REST_MS = 1000;
 
 /** The subjects that the user of an API node must be allowed to publish to for rate limits. */
-export const RATE_LIMITER_PERMISSIONS = bucketPermissions(NAME);
+export const rateLimiterPermissions = (namespace: string): string[] =>
+  bucketPermissions(namespace, NAME);
 
 export interface NatsKvRateLimiterOptions {
   readonly link: NatsLink;
@@ -60,23 +60,23 @@ export class NatsKvRateLimiter implements RateLimiter {
     this.#windows = new Windows(clock);
   }
 
-  async take(key: string, rate: Rate): Promise<Standing> {
+  async consume(key: string, rate: Rate): Promise<RateLimitStatus> {
     const window = this.#windows.open(rate);
-    const counted = await this.#count(window, key, rate, 'take');
-    if (!counted) return await this.#own.take(key, rate);
-    if (counted.allowed) void this.#own.take(key, rate);
-    return standingIn(window, rate, counted);
+    const counted = await this.#count(window, key, rate, 'consume');
+    if (!counted) return await this.#own.consume(key, rate);
+    if (counted.allowed) void this.#own.consume(key, rate);
+    return statusIn(window, rate, counted);
   }
 
-  async giveBack(key: string, rate: Rate): Promise<void> {
-    await this.#own.giveBack(key, rate);
-    await this.#count(this.#windows.open(rate), key, rate, 'giveBack');
+  async refund(key: string, rate: Rate): Promise<void> {
+    await this.#own.refund(key, rate);
+    await this.#count(this.#windows.open(rate), key, rate, 'refund');
   }
 
-  async peek(key: string, rate: Rate): Promise<Standing> {
+  async get(key: string, rate: Rate): Promise<RateLimitStatus> {
     const window = this.#windows.open(rate);
-    const counted = await this.#count(window, key, rate, 'peek');
-    return counted ? standingIn(window, rate, counted) : await this.#own.peek(key, rate);
+    const counted = await this.#count(window, key, rate, 'get');
+    return counted ? statusIn(window, rate, counted) : await this.#own.get(key, rate);
   }
 
   /** @returns nothing when the shared count cannot be had in time */

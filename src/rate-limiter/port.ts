@@ -7,15 +7,15 @@ export interface Rate {
 /** Counts per key in fixed windows, over all API nodes that share it. */
 export interface RateLimiter {
   /** Counts one, unless none is left. */
-  take(key: string, rate: Rate): Promise<Standing>;
+  consume(key: string, rate: Rate): Promise<RateLimitStatus>;
   /** Takes back what was counted in the window that is open now. */
-  giveBack(key: string, rate: Rate): Promise<void>;
-  /** Returns the standing and counts nothing. */
-  peek(key: string, rate: Rate): Promise<Standing>;
+  refund(key: string, rate: Rate): Promise<void>;
+  /** Returns the status and counts nothing. */
+  get(key: string, rate: Rate): Promise<RateLimitStatus>;
 }
 
-export interface Standing {
-  /** True if it was within the limit; of `peek`, true if the next one would be. */
+export interface RateLimitStatus {
+  /** True if it was within the limit; of `get`, true if the next one would be. */
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;

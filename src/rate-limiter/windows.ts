@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Counted } from './count.ts';
-import type { Rate, Standing } from './port.ts';
+import type { Rate, RateLimitStatus } from './port.ts';
 
 /** A fixed window of time, with what is counted in it by key. */
 export interface Window<T> {
@@ -28,10 +27,34 @@ export class Windows<T> {
   }
 }
 
-export function standingIn(
+/** The operation on a count: counts one of `limit`, takes one back, or reads. */
+export interface CountRequest {
+  readonly kind: 'consume' | 'refund' | 'get';
+  readonly limit: number;
+}
+
+export interface Counted {
+  readonly allowed: boolean;
+  /** The count after the operation. */
+  readonly used: number;
+}
+
+export function count({ kind, limit }: CountRequest, used: number): Counted {
+  const allowed = used < limit;
+  switch (kind) {
+    case 'consume':
+      return { allowed, used: allowed ? used + 1 : used };
+    case 'refund':
+      return { allowed: true, used: Math.max(0, used - 1) };
+    case 'get':
+      return { allowed, used };
+  }
+}
+
+export function statusIn(
   { endsAt }: Window<unknown>,
   { limit }: Rate,
   { allowed, used }: Counted,
-): Standing {
+): RateLimitStatus {
   return { allowed, limit, remaining: Math.max(0, limit - used), resetAt: endsAt / 1000 };
 }

@@ -2,7 +2,6 @@
  * Checks that a message is a job. Renderers share an account at the server, and one that was taken over
  * could send another something that looks like a job. The ids of a job become parts of paths there.
  */
-import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/schema';
 import { blobKey } from '../domain/blob-key.ts';
@@ -17,7 +16,6 @@ const JOB = Compile(
       conversionId: ConversionId,
       accountId: AccountId,
       request: BlobRef,
-      storedRequest: Type.Optional(Type.String()),
       contentKey: Type.String({ pattern: '^[0-9A-Za-z_-]{43}$' }),
       options: PrintOptions,
       attempt: Type.Integer({ minimum: 1, maximum: LAST_ATTEMPT }),
@@ -31,10 +29,7 @@ export function parseJob(data: Uint8Array): RenderJob | undefined {
   try {
     const job = parseJson(data);
     if (!JOB.Check(job)) return undefined;
-    const { conversionId, request, storedRequest } = job;
-    // The hash proves that the request to render is the one that was accepted.
-    const carried = storedRequest === undefined ? undefined : Buffer.from(storedRequest, 'base64');
-    if (carried !== undefined && hash('sha256', carried) !== request.sha256) return undefined;
+    const { conversionId, request } = job;
     return request.key === blobKey(conversionId, 'request', request.sha256) ? job : undefined;
   } catch {
     return undefined;

@@ -6,14 +6,16 @@ import type {
   RenderTimings,
 } from '../domain/events.ts';
 
+/** The most warnings of a conversion, and the length of each. */
+export const MAX_WARNINGS = 20;
+export const MAX_WARNING_CHARACTERS = 300;
+
 /** One accepted conversion, handed to a renderer node. */
 export interface RenderJob {
   readonly conversionId: string;
   readonly accountId: string;
   /** The `RequestDocument` that the client sent, encrypted. */
   readonly request: BlobRef;
-  /** The stored form of it in base64, where the renderer cannot read it from the blob store. */
-  readonly storedRequest?: string;
   /** The key of this conversion's blobs, 32 bytes in base64url. It opens no other conversion's. */
   readonly contentKey: string;
   readonly options: PrintOptions;
@@ -54,6 +56,8 @@ export interface CompletedReport extends OutcomeReport {
   readonly chrome: string;
   /** The `RenderManifest` as JSON, stored with the event: at most `MAX_MANIFEST_BYTES`. */
   readonly manifest: string;
+  /** Texts for the client, about what the page lacked; absent where it lacked nothing. */
+  readonly warnings?: readonly string[];
 }
 
 export interface FailedReport extends OutcomeReport {

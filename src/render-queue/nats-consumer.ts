@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Consumer, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
-import { JOBS, RENDERERS } from './nats-streams.ts';
+import { jobsStream, RENDERERS } from './nats-streams.ts';
 
 export interface NatsConsumerOptions {
   readonly link: NatsLink;
@@ -103,7 +103,7 @@ export class NatsConsumer {
   async #next(): Promise<JsMsg | undefined> {
     const { link } = this.#options;
     this.#consumer ??= await link.whileUp(
-      jetstream(link.connection).consumers.get(JOBS, RENDERERS),
+      jetstream(link.connection).consumers.get(jobsStream(link.namespace), RENDERERS),
     );
     const messages = await this.#consumer.fetch({ max_messages: 1, expires: PULL_MS });
     // A lost connection takes the request along: nothing would take what it brought later.

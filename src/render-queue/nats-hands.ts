@@ -99,10 +99,10 @@ export class NatsHands {
   /** Hears what nodes have in hand, here and elsewhere. */
   follow(onChange: OnChange): void {
     this.#onChange = onChange;
-    this.#subscription = this.#link.connection.subscribe(handsSubject('*'), {
+    this.#subscription = this.#link.connection.subscribe(handsSubject(this.#link.namespace, '*'), {
       callback: (error, message) => {
         if (error) return;
-        const node = message.subject.slice(handsSubject('').length);
+        const node = message.subject.slice(handsSubject(this.#link.namespace, '').length);
         const isOther = node !== this.#node && message.data.length <= MAX_SAID_BYTES;
         const hands = isOther ? parse(message.string()) : undefined;
         if (!hands || !this.#hasRoomFor(node)) return;
@@ -193,7 +193,7 @@ export class NatsHands {
       putBack: [...this.#putBack],
     });
     this.#putBack.clear();
-    this.#link.connection.publish(handsSubject(this.#node), said);
+    this.#link.connection.publish(handsSubject(this.#link.namespace, this.#node), said);
   }
 }
 

@@ -6,7 +6,6 @@
 import { JetStreamApiError, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
-import type { BlobRef } from '../domain/events.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { RenderJob, RenderReport } from './messages.ts';
@@ -35,7 +34,6 @@ export interface NatsOffersOptions {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly ackWaitMs: number;
-  readonly carry: (request: BlobRef) => Buffer | undefined;
 }
 
 export class NatsOffers {
@@ -98,9 +96,10 @@ export class NatsOffers {
     for (const id of this.#backlog.retain(isUnfinished)) this.#inBacklog.delete(id);
     for (const id of this.#doubted.keys()) if (!isUnfinished(id)) this.#doubted.delete(id);
     const { link, manager, hands } = this.#options;
-    const jobs = await link.whileUp(lookAtJobs(manager));
+    const jobs = await link.whileUp(lookAtJobs(manager, link.namespace));
     for (const id of jobs?.conversionIds ?? []) {
-      if (!isUnfinished(id) && !hands.has(id)) await link.whileUp(removeJob(manager, id));
+      if (!isUnfinished(id) && !hands.has(id))
+        await link.whileUp(removeJob(manager, link.namespace, id));
     }
     this.#lookedAt = 0;
     this.#bells.ring('at once');
@@ -195,10 +194,10 @@ export class NatsOffers {
   }
 
   async #look(): Promise<void> {
-    const { manager, hands, ackWaitMs } = this.#options;
+    const { link, manager, hands, ackWaitMs } = this.#options;
     this.#left.clear();
-    const jobs = await lookAtJobs(manager);
-    if (!jobs?.consumers) await ensureJobs(manager, ackWaitMs);
+    const jobs = await lookAtJobs(manager, link.namespace);
+    if (!jobs?.consumers) await ensureJobs(manager, link.namespace, ackWaitMs);
     const inStream = new Set(jobs?.conversionIds);
     for (const id of this.#left) inStream.delete(id);
     this.#inStream = inStream;
@@ -223,11 +222,11 @@ export class NatsOffers {
 
   /** Removes jobs that nobody takes. The log's next sweep offers them again. */
   async #removeStuckJobs(): Promise<void> {
-    const { manager, hands, logger } = this.#options;
+    const { link, manager, hands, logger } = this.#options;
     const free = hands.free();
     for (const id of this.#stuck.check(new Set(this.#untaken()), free, performance.now())) {
       logger.warn({ conversionId: id }, 'nobody takes a job though slots are free: it is replaced');
-      await removeJob(manager, id);
+      await removeJob(manager, link.namespace, id);
       this.#inStream.delete(id);
       this.#published.delete(id);
       this.#backlog.release(id);
@@ -243,7 +242,7 @@ export class NatsOffers {
     for (const id of untaken.toSorted().toReversed()) {
       const job = this.#published.get(id);
       if (!job || !this.#backlog.isHeldBack(job.accountId)) continue;
-      const wasThere = await link.whileUp(removeJob(manager, id));
+      const wasThere = await link.whileUp(removeJob(manager, link.namespace, id));
       if (!this.#published.delete(id) || !wasThere) continue;
       this.#inStream.delete(id);
       this.#inBacklog.add(id);
@@ -272,10 +271,11 @@ export class NatsOffers {
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
     try {
-      const payload = JSON.stringify({ ...job, storedRequest: this.#carried(job) });
       const options = { timeout: ANSWER_MS };
       const { link, client } = this.#options;
-      await link.whileUp(client.publish(jobSubject(conversionId), payload, options));
+      await link.whileUp(
+        client.publish(jobSubject(link.namespace, conversionId), JSON.stringify(job), options),
+      );
     } catch (error) {
       const there = error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
       if (!there) {
@@ -288,15 +288,5 @@ export class NatsOffers {
     this.#inStream.add(conversionId);
     // A renderer may have it before its acceptance is answered.
     this.#followHands();
-  }
-
-  #carried({ conversionId, request }: RenderJob): string | undefined {
-    try {
-      return this.#options.carry(request)?.toString('base64');
-    } catch (error) {
-      // Its renderer finds that out, too, and says so to the client.
-      this.#options.logger.error({ err: error, conversionId }, 'a request cannot be read');
-      return undefined;
-    }
   }
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
 import { Seldom } from '../seldom.ts';
 import type { RenderReport } from './messages.ts';
-import { AGAIN, RECORDED, RECORDERS, REFUSED, REPORTS } from './nats-streams.ts';
+import { AGAIN, RECORDED, RECORDERS, REFUSED, reportSubject } from './nats-streams.ts';
 import { parseReport } from './report-schema.ts';
 
 /** Reports recorded at a time: many share one commit, and no more may crowd memory. */
@@ -51,7 +51,7 @@ export function followReports(
     underWay.add(answered);
   };
 
-  const subscription = connection.subscribe(REPORTS, {
+  const subscription = connection.subscribe(reportSubject(link.namespace), {
     // Each report goes to one of all who record.
     queue: RECORDERS,
     callback: (error, message) => {

@@ -4,7 +4,7 @@ import { errors } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RenderReport } from './messages.ts';
-import { AGAIN, RECORDED, REFUSED, REPORTS } from './nats-streams.ts';
+import { AGAIN, RECORDED, REFUSED, reportSubject } from './nats-streams.ts';
 
 /**
  * A report without an answer by then is sent again: it, or its answer, may be lost, or nobody is there who
@@ -59,7 +59,7 @@ export class NatsReportSender {
     const { connection } = this.#link;
     if (!this.#link.isUp()) return undefined;
     const asked = this.#link.whileUp(
-      connection.request(REPORTS, payload, { timeout: PATIENCE_MS }),
+      connection.request(reportSubject(this.#link.namespace), payload, { timeout: PATIENCE_MS }),
     );
     const answer = asked.then(
       (message) => message.string(),

@@ -2,7 +2,6 @@
 import { type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { LAST_ATTEMPT } from '../domain/conversion.ts';
-import type { BlobRef } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { parseJob } from './job-schema.ts';
@@ -35,8 +34,6 @@ export interface NatsRenderQueueOptions {
   readonly side: 'api' | 'renderer' | 'both';
   /** The ack wait of the consumer, where this node makes it. */
   readonly ackWaitMs?: number;
-  /** The stored request, where renderers cannot read it for themselves: it goes along with the job. */
-  readonly carry?: (request: BlobRef) => Buffer | undefined;
 }
 
 interface Parts {
@@ -54,7 +51,7 @@ export class NatsRenderQueue implements RenderQueue {
 
   /** @throws {Error} one line when the server cannot hold the queue */
   static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
-    const { link, logger, side, ackWaitMs = ACK_WAIT_MS, carry = () => undefined } = options;
+    const { link, logger, side, ackWaitMs = ACK_WAIT_MS } = options;
     const limit = link.connection.info?.max_payload ?? MAX_REPORT_BYTES;
     if (limit < MAX_REPORT_BYTES) {
       throw new Error(
@@ -66,9 +63,9 @@ export class NatsRenderQueue implements RenderQueue {
     if (side === 'renderer')
       return new NatsRenderQueue(options, { hands, offers: undefined, sender });
     const manager = await jetstreamManager(link.connection, { checkAPI: false });
-    await ensureJobs(manager, ackWaitMs);
+    await ensureJobs(manager, link.namespace, ackWaitMs);
     const client = jetstream(link.connection);
-    const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs, carry });
+    const offers = new NatsOffers({ link, logger, hands, client, manager, ackWaitMs });
     return new NatsRenderQueue(options, { hands, offers, sender });
   }
 

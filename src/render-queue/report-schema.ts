@@ -16,7 +16,12 @@ import {
   Time,
 } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
-import type { CompletedReport, RenderReport } from './messages.ts';
+import {
+  type CompletedReport,
+  MAX_WARNING_CHARACTERS,
+  MAX_WARNINGS,
+  type RenderReport,
+} from './messages.ts';
 import { parseJson } from './parse-json.ts';
 
 const MAX_PAGES = 1_000_000;
@@ -58,6 +63,12 @@ const REPORTS = {
       } satisfies Record<keyof RenderTimings, typeof Milliseconds>),
       chrome: Type.String({ maxLength: 256 }),
       manifest: Type.String({ maxLength: MAX_MANIFEST_BYTES }),
+      warnings: Type.Optional(
+        Type.Array(Type.String({ maxLength: MAX_WARNING_CHARACTERS }), {
+          minItems: 1,
+          maxItems: MAX_WARNINGS,
+        }),
+      ),
     }),
   ),
   failed: Compile(

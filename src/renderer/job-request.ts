@@ -13,9 +13,9 @@ export interface ReadingContext {
   readonly patience: Patience;
 }
 
-/** Reads the document to render. It came with the job, or lies in the blob store. */
+/** Reads the document to render. */
 export async function readRequest(
-  { conversionId, request, storedRequest, contentKey, attempt }: RenderJob,
+  { conversionId, request, contentKey, attempt }: RenderJob,
   { blobs, logger, patience }: ReadingContext,
 ): Promise<RequestDocument | Problem | typeof PUT_BACK> {
   if (patience.stopping.aborted) return PUT_BACK;
@@ -25,10 +25,7 @@ export async function readRequest(
     return { retry: false, code: 'renderer_failed', message: broken };
   }
   try {
-    const stored =
-      storedRequest === undefined
-        ? await untilStoreAnswers(() => blobs.read(request), patience)
-        : Buffer.from(storedRequest, 'base64');
+    const stored = await untilStoreAnswers(() => blobs.read(request), patience);
     if (stored === undefined) return PUT_BACK;
     const content = decryptBlob(Buffer.from(contentKey, 'base64url'), request, stored);
     return JSON.parse(content.toString('utf8')) as RequestDocument;

@@ -21,6 +21,7 @@ import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
 import { type Problem, PUT_BACK } from './problem.ts';
 import { StartReport } from './start-report.ts';
+import { warningsOf } from './warnings.ts';
 
 export interface JobContext {
   readonly queue: RenderQueue;
@@ -30,6 +31,8 @@ export interface JobContext {
   readonly timeoutMs: number;
   /** Aborted when the node stops: what has not begun goes back. */
   readonly stopping: AbortSignal;
+  /** Aborted when the node stops in a hurry: what is being rendered goes back, too. */
+  readonly abandoned: AbortSignal;
   /** The directory where the PDF lies until it is encrypted, and then until the blob store adopts it. */
   readonly directory: string;
   readonly name: string;
@@ -114,7 +117,10 @@ class JobRun {
     const { queue, logger } = this.#context;
     const { conversionId, attempt } = this.#job;
     if (problem === PUT_BACK) {
-      logger.warn({ conversionId }, 'the renderer stops and cannot store: the job goes back');
+      logger.warn(
+        { conversionId },
+        'the renderer stops before the PDF is stored: the job goes back',
+      );
       if (await start.leaveToOutcome()) {
         await queue.report({ kind: 'requeued', ...this.#reportOf() });
       }
@@ -165,16 +171,11 @@ class JobRun {
     request: RequestDocument,
     start: StartReport,
   ): Promise<Problem | typeof PUT_BACK | undefined> {
-    const { pool, timeoutMs, logger } = this.#context;
+    const { pool, timeoutMs, abandoned, logger } = this.#context;
     const { conversionId, accountId, options } = this.#job;
-    const result = await pool.render({
-      conversionId,
-      accountId,
-      request,
-      options,
-      deadlineMs: timeoutMs,
-      outputPath: this.#outputPath,
-    });
+    const task = { conversionId, accountId, request, options, outputPath: this.#outputPath };
+    const result = await pool.render({ ...task, deadlineMs: timeoutMs }, abandoned);
+    if (abandoned.aborted && result.kind !== 'completed') return PUT_BACK;
     if (result.kind === 'failed') {
       return { retry: false, code: result.code, message: result.message };
     }
@@ -247,6 +248,7 @@ class JobRun {
       pages,
       page,
     });
+    const warnings = warningsOf(page);
     await start.leaveToOutcome();
     await queue.report({
       kind: 'completed',
@@ -257,6 +259,7 @@ class JobRun {
       timings,
       chrome: page.chrome.product,
       manifest,
+      ...(warnings.length === 0 ? {} : { warnings }),
     });
     return undefined;
   }

@@ -74,8 +74,6 @@ export function composeManifest(parts: ManifestParts): string {
   return JSON.stringify(manifest);
 }
 
-type Explain = EgressSession['explain'];
-
 /** The answers that the proxy saw, by URL, each to be taken once. */
 class Answers {
   readonly #byUrl = new Map<string, Received[]>();
@@ -105,14 +103,18 @@ function seenByProxy({ bytes, sha256, encoding }: Received) {
   };
 }
 
-function resourceOf(logged: LoggedResource, answers: Answers, explain: Explain): ManifestResource {
+function resourceOf(
+  logged: LoggedResource,
+  answers: Answers,
+  session: Pick<EgressSession, 'explain' | 'shown'>,
+): ManifestResource {
   for (const { url } of logged.redirects) answers.take(url);
   const { url, redirects, kind, status, type, body, error } = logged;
   const received = answers.take(url);
-  const incident = received === undefined ? explain(url)?.reason : undefined;
+  const incident = received === undefined ? session.explain(url)?.reason : undefined;
   const why = incident ?? error;
   return {
-    url,
+    url: session.shown(url),
     ...(redirects.length === 0 ? {} : { redirects }),
     kind,
     // The status that the proxy answered in a server's place is no status of the resource.
@@ -129,17 +131,20 @@ function resourceOf(logged: LoggedResource, answers: Answers, explain: Explain):
 export function pageManifest(
   chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxed' | 'flags'>,
   { fonts, log, errors, waits }: RenderedDocument,
-  session: Pick<EgressSession, 'received' | 'explain'>,
+  session: Pick<EgressSession, 'received' | 'explain' | 'shown'>,
 ): PageManifest {
   const { product, revision, sandboxed, flags } = chrome;
   const answers = new Answers(session.received.answers);
-  const resources = log.resources.map((each) =>
-    resourceOf(each, answers, (url) => session.explain(url)),
-  );
+  const resources = log.resources.map((each) => resourceOf(each, answers, session));
   // What Chrome told nobody of, such as a prefetch, and what ran unwatched.
   for (const received of answers.rest()) {
     const { url, status, type } = received;
-    resources.push({ url, status, ...(type && { type }), ...seenByProxy(received) });
+    resources.push({
+      url: session.shown(url),
+      status,
+      ...(type && { type }),
+      ...seenByProxy(received),
+    });
   }
   return {
     chrome: { product, revision, sandboxed, flags },

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
+import type { Stoppable } from '../stoppable.ts';
 import { findChrome } from './chrome/find.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { runJob } from './job.ts';
@@ -39,13 +40,15 @@ export interface Readiness {
   readonly chrome?: string;
 }
 
-export interface RendererNode {
+export interface RendererNode extends Stoppable {
   ready(): Readiness;
   /**
    * Takes no more jobs, puts back those that have not begun, and resolves when those under way have
    * ended, Chrome has and its files are gone.
+   *
+   * @param hurry aborted when those under way are to be put back, not to be ended
    */
-  stop(): Promise<void>;
+  stop(hurry?: AbortSignal): Promise<void>;
 }
 
 /** The file where the set-up writes the path of the Chrome that it brought. */
@@ -83,7 +86,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const { product, path, sandboxed, sandboxNote } = pool.chrome;
   logger.info(
     { chrome: product, path, source: found.source, sandboxed, sandboxNote, concurrency },
-    `rendering with ${product}, sandbox ${sandboxed ? 'on' : `off: ${sandboxNote}`}`,
+    `${product} renders, ${sandboxed ? 'in its sandbox' : `without its sandbox: ${sandboxNote}`}`,
   );
   if (allowPrivateNetwork) {
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
@@ -97,10 +100,14 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
 
   const stop = new AbortController();
   const stopping = stop.signal;
+  const abandon = new AbortController();
   const underWay = new Set<Promise<void>>();
   const { timeoutMs } = settings;
   const consumer = queue.consume(concurrency, async (delivery) => {
-    const work = runJob({ ...options, timeoutMs, stopping, pool, directory }, delivery);
+    const work = runJob(
+      { ...options, timeoutMs, stopping, abandoned: abandon.signal, pool, directory },
+      delivery,
+    );
     underWay.add(work);
     await work.finally(() => underWay.delete(work));
   });
@@ -110,7 +117,9 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
       const reason = stopping.aborted ? 'the renderer is stopping' : pool.missing();
       return { ready: reason === undefined, chrome: product, ...(reason && { reason }) };
     },
-    stop: async () => {
+    stop: async (hurry) => {
+      hurry?.addEventListener('abort', () => abandon.abort());
+      if (hurry?.aborted === true) abandon.abort();
       // First, so that nothing that is put back comes here again.
       const stopped = consumer.stop();
       stop.abort();

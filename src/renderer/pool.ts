@@ -112,8 +112,8 @@ export interface RenderPool {
   readonly chrome: ChromeInfo;
   /** The reason why a worker has no Chrome, where one could not be started again. */
   missing(): string | undefined;
-  /** Never rejects. */
-  render(task: RenderTask): Promise<RenderResult>;
+  /** Never rejects. After `abandon` is aborted, its Chrome and its thread are ended at once. */
+  render(task: RenderTask, abandon?: AbortSignal): Promise<RenderResult>;
   /** Ends Chromes and threads; what hangs is left to `endNode` on the workers' directory. */
   close(): Promise<void>;
 }
@@ -176,7 +176,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   }
   if (chrome === undefined) throw new Error('No render worker started.');
 
-  const render = async (task: RenderTask): Promise<RenderResult> => {
+  const render = async (task: RenderTask, abandon?: AbortSignal): Promise<RenderResult> => {
     const abort = new AbortController();
     let late = false;
     const kill = setTimeout(() => {
@@ -184,6 +184,12 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
       threads.killChromesOf(task.conversionId);
     }, task.deadlineMs + BACKSTOP_MS);
     const replace = setTimeout(() => abort.abort(), task.deadlineMs + BACKSTOP_MS + ABORT_MS);
+    const leave = (): void => {
+      threads.killChromesOf(task.conversionId);
+      abort.abort();
+    };
+    abandon?.addEventListener('abort', leave);
+    if (abandon?.aborted === true) leave();
     try {
       handedOver = task.accountId;
       const running = pool.run({ kind: 'render', task }, { signal: abort.signal });
@@ -195,11 +201,14 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     } catch (error) {
       killOrphans();
       if (late) return TIMED_OUT;
-      logger.error({ err: error, conversionId: task.conversionId }, 'a render worker ended');
+      if (abandon?.aborted !== true) {
+        logger.error({ err: error, conversionId: task.conversionId }, 'a render worker ended');
+      }
       return { kind: 'crashed', code: 'renderer_failed', message: 'The render worker ended.' };
     } finally {
       clearTimeout(kill);
       clearTimeout(replace);
+      abandon?.removeEventListener('abort', leave);
       threads.taskEnded(task.conversionId);
     }
   };

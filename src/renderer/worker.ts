@@ -11,8 +11,9 @@ import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
 import { renderDocument, templateFailure } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
-import type { EgressSession } from './egress/session.ts';
+import type { EgressSession, PageFiles } from './egress/session.ts';
 import { pageManifest } from './manifest.ts';
 import type {
   RenderResult,
@@ -24,6 +25,7 @@ import type {
   WorkerTask,
 } from './messages.ts';
 import { Peers } from './peers.ts';
+import { incompleteness } from './warnings.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -109,11 +111,14 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const network = (await startedProxy()).beginSession();
     session = network;
     const explainNetwork: ExplainNetwork = (url) => network.explain(url);
-    const order = { request, options, outputPath, explainNetwork };
+    const serveFiles = (origin: string): void => network.servePage(origin, filesOf(request));
+    const order = { request, options, outputPath, explainNetwork, serveFiles };
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session);
+    const incomplete = incompleteness(page, request.fail_on);
+    if (incomplete !== undefined) throw incomplete;
     return { kind: 'completed', path, sha256, bytes, pages, timings, page };
   } catch (error) {
     await rm(outputPath, { force: true });
@@ -136,6 +141,9 @@ async function render(task: RenderTask): Promise<RenderResult> {
     }
   }
 }
+
+const filesOf = ({ files = {} }: RequestDocument): PageFiles =>
+  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
 
 /** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
 async function failureOf(

@@ -32,6 +32,6 @@ export function orThrow<State, Event>(
   outcome: Outcome<State, Event>,
 ): Extract<Outcome<State, Event>, { accepted: true }> {
   if (outcome.accepted) return outcome;
-  const { refused, message, details } = outcome.refusal;
-  throw new ServiceError(refused, message, details ? { details } : {});
+  const { rejected, message, details } = outcome.rejection;
+  throw new ServiceError(rejected, message, details ? { details } : {});
 }

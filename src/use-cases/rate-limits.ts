@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
-import type { Rate, Standing } from '../rate-limiter/port.ts';
+import type { Rate, RateLimitStatus } from '../rate-limiter/port.ts';
 
 export const WINDOW_MS = 60_000;
 
@@ -58,9 +58,24 @@ export function requestWindow(
   return [key, { limit, windowMs: WINDOW_MS }];
 }
 
-/** @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit */
-export function assertAllowed({ allowed, resetAt }: Standing, clock: Clock): void {
+/** Says which limit the window of a request has. */
+export function requestLimit(caller: { readonly plan: Plan } | undefined, limit: number): string {
+  return caller === undefined
+    ? `Only ${limit} requests a minute are allowed from one address without a valid credential.`
+    : `Only ${limit} requests a minute are allowed on the plan ${caller.plan}.`;
+}
+
+/**
+ * @param limit a sentence that says which limit it is
+ * @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit
+ */
+export function assertAllowed(
+  { allowed, resetAt }: RateLimitStatus,
+  limit: string,
+  clock: Clock,
+): void {
   if (allowed) return;
   const seconds = Math.max(1, Math.ceil(resetAt - clock.now() / 1000));
-  throw new ServiceError('rate_limit_exceeded', undefined, { retryAfter: seconds });
+  const wait = `Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  throw new ServiceError('rate_limit_exceeded', `${limit} ${wait}`, { retryAfter: seconds });
 }

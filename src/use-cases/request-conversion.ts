@@ -26,18 +26,19 @@ export async function requestConversion(
   deps: {
     readonly actors: ActorSystem;
     readonly blobs: BlobStore;
-    readonly vault: Pick<Vault, 'contentKey'>;
+    readonly vault: Pick<Vault, 'contentKey' | 'seal'>;
   },
   request: {
     readonly accountId: string;
     readonly source: 'html' | 'url';
     readonly options: PrintOptions;
+    readonly filename?: string;
     readonly document: UnencryptedText;
     readonly idempotencyKey?: string;
   },
   context: CommandContext,
 ): Promise<RequestedConversion> {
-  const { accountId, source, options, document, idempotencyKey } = request;
+  const { accountId, source, options, filename, document, idempotencyKey } = request;
   const now = context.metadata.time;
   const conversionId = newConversionId(now);
   const contentKey = await deps.vault.contentKey(accountId, conversionId);
@@ -54,6 +55,7 @@ export async function requestConversion(
       request: blob.ref,
       requestHmac,
       options,
+      ...(filename === undefined ? {} : { filename: await deps.vault.seal(accountId, filename) }),
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     },

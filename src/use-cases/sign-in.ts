@@ -66,12 +66,30 @@ export const WRONG_SIGN_INS = {
 /** An owner's sign-in from a client counts this long. */
 const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
 
-type Count = readonly [key: string, rate: Rate];
+type Counted = Exclude<keyof typeof WRONG_SIGN_INS, 'windowMs'>;
 
-const countOf = (key: string, of: Exclude<keyof typeof WRONG_SIGN_INS, 'windowMs'>): Count => [
-  `sign-in:${key}`,
-  { limit: WRONG_SIGN_INS[of], windowMs: WRONG_SIGN_INS.windowMs },
-];
+interface Count {
+  readonly key: string;
+  readonly of: Counted;
+  readonly rate: Rate;
+}
+
+const countOf = (key: string, of: Counted): Count => ({
+  key: `sign-in:${key}`,
+  of,
+  rate: { limit: WRONG_SIGN_INS[of], windowMs: WRONG_SIGN_INS.windowMs },
+});
+
+const OF_ACCOUNT = 'There were too many wrong tries to sign in with this email address.';
+
+/** The same for a known client as for a stranger: it must not tell whether the account is there. */
+const TOO_MANY: Readonly<Record<Counted, string>> = {
+  account: OF_ACCOUNT,
+  knownClient: OF_ACCOUNT,
+  address: 'There were too many wrong tries to sign in from your address.',
+  network: 'There were too many wrong tries to sign in from your network.',
+  all: 'There were too many wrong tries to sign in to this service.',
+};
 
 /** A sign-in: what it counts against, and in whose turn it waits for its hash. */
 interface Attempt {
@@ -106,17 +124,17 @@ function attemptOf({ email, clientAddress }: SignInRequest, deps: SignInDependen
 }
 
 const giveBack = (limiter: RateLimiter, counts: readonly Count[]): Promise<unknown> =>
-  Promise.all(counts.map((each) => limiter.giveBack(...each)));
+  Promise.all(counts.map(({ key, rate }) => limiter.refund(key, rate)));
 
 /** @throws {ServiceError} `rate_limit_exceeded`: one count is used up, and nothing is counted */
 async function take(
   { rateLimiter, clock }: SignInDependencies,
   counts: readonly Count[],
 ): Promise<void> {
-  for (const [index, each] of counts.entries()) {
-    const standing = await rateLimiter.take(...each);
-    if (!standing.allowed) await giveBack(rateLimiter, counts.slice(0, index));
-    assertAllowed(standing, clock);
+  for (const [index, { key, of, rate }] of counts.entries()) {
+    const status = await rateLimiter.consume(key, rate);
+    if (!status.allowed) await giveBack(rateLimiter, counts.slice(0, index));
+    assertAllowed(status, TOO_MANY[of], clock);
   }
 }
 

@@ -139,6 +139,7 @@ void test('a wrong pair says nothing, and too many of them are stopped', async (
   t.equal(judged.length, 9, 'ten wrong ones, those at the same time included');
   const stopped = await signIn(api, email);
   t.strictSame(refusal(stopped.answer), { status: 429, error: 'rate_limit_exceeded' });
+  t.match(stopped.answer.body['message'], /too many wrong tries to sign in with this email/);
   t.ok(Number(stopped.answer.headers.get('retry-after')) > 0, 'even with the right password');
   api.clock.time += 15 * 60 * 1000;
   for (let n = 0; n < 12; n += 1) t.equal((await signIn(api, email)).answer.status, 200);

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { test, type Test } from 'tap';
-import { PressledgerClient } from '../../src/client/client.ts';
+import { PressledgerClient } from '../../client/src/client.ts';
 import {
   isPressledgerError,
   type PressledgerError,
+  PressledgerTimeout,
   PressledgerUnreachable,
-} from '../../src/client/errors.ts';
+} from '../../client/src/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { type ApiOptions, PASSWORD, startApi } from '../support/api.ts';
 
@@ -40,6 +41,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const BODIES: Readonly<Record<number, string>> = {
+  200: '{"id":"conv_x","status":"completed","file_url":"ORIGIN/files/conv_x.pdf"}',
   202: '{"id":"conv_x"}',
   404: '<h1>Not found</h1>',
 };
@@ -53,15 +55,15 @@ async function stub(t: Test, ...answers: [status: number, headers?: Record<strin
     if (status === 0) return;
     response.writeHead(status, headers);
     const body = BODIES[status] ?? '{"error":"service_unavailable","message":"."}';
-    response.end(body);
+    response.end(body.replace('ORIGIN', origin));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   t.teardown(() => {
     server.close();
     server.closeAllConnections();
   });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { origin, asked: () => asked };
 }
 
@@ -84,6 +86,82 @@ void test('from a request to its file', async (t) => {
   api.clock.time += 3600 * 1000;
   const late = await client.download(record).catch((error: unknown) => error);
   t.ok(isPressledgerError(late, 'forbidden'), 'an expired link');
+});
+
+void test('convert: from a document to its bytes in one call', async (t) => {
+  const { api, account, client, sent } = await start(t);
+  const ends = async (key: string) => {
+    const { id } = await client.create(HTML, { idempotencyKey: key });
+    await api.complete(account.id, id, PDF);
+  };
+  await ends('a');
+  sent.length = 0;
+  const pdf = await client.convert(HTML, { idempotencyKey: 'a' });
+  t.equal(Buffer.from(pdf).toString(), PDF.toString());
+  t.match(sent, [/^POST .*\/pdf\/$/, /^GET .*\/conversions\//, /^GET \/files\//]);
+
+  const failing = await client.create(HTML, { idempotencyKey: 'b' });
+  await api.fail(account.id, failing.id, 'The page took too long.');
+  const failed = await client
+    .convert(HTML, { idempotencyKey: 'b' })
+    .catch((error: unknown) => error);
+  t.ok(isPressledgerError(failed, 'conversion_failed'));
+  t.match(failed, { message: 'The page took too long.', status: 422 });
+
+  const before = (await client.account()).credits;
+  const impatient = await client.convert(HTML, { timeoutMs: 1 }).catch((error: unknown) => error);
+  t.ok(impatient instanceof PressledgerTimeout);
+  t.match(impatient, {
+    message: 'The PDF is not ready within 0.001 seconds. The conversion goes on.',
+  });
+  const { id } = await client.create(HTML);
+  const message = `Conversion ${id} has not ended within 0.05 seconds. The conversion goes on.`;
+  const gone = new AbortController();
+  await t.rejects(client.wait(id, { timeoutMs: 50, signal: gone.signal }), { message });
+  const reason = new Error('enough');
+  gone.abort(reason);
+  await t.rejects(client.wait(id, { timeoutMs: 50_000, signal: gone.signal }), reason);
+  t.ok((await client.account()).credits < before);
+});
+
+void test('convert: a service that holds the request is asked for the file alone', async (t) => {
+  const server = await stub(t, [200]);
+  const client = new PressledgerClient({ server: server.origin });
+  t.match(
+    Buffer.from(await client.convert(HTML)).toString(),
+    '/files/conv_x.pdf',
+    'the second answer',
+  );
+  t.equal(server.asked(), 2);
+});
+
+void test('the address of the service may lack its scheme, and is refused if it is none', async (t) => {
+  const { api, account } = await start(t);
+  const server = `${new URL(api.origin).host}/api/v1/`;
+  t.equal((await new PressledgerClient({ server, apiKey: account.key }).account()).id, account.id);
+  const fetched: string[] = [];
+  const send = (url: unknown) => {
+    fetched.push(String(url));
+    return Promise.reject(new TypeError('fetch failed'));
+  };
+  for (const address of ['localhost:1', '[::1]:1', 'pdf.example.com', 'http://pdf.example.com/']) {
+    const client = new PressledgerClient({ server: address, fetch: send, retries: 0 });
+    await t.rejects(client.account(), PressledgerUnreachable);
+  }
+  t.strictSame(fetched, [
+    'http://localhost:1/api/v1/account/',
+    'http://[::1]:1/api/v1/account/',
+    'https://pdf.example.com/api/v1/account/',
+    'http://pdf.example.com/api/v1/account/',
+  ]);
+  for (const wrong of ['', 'ftp://pdf.example.com', 'a b', undefined]) {
+    t.throws(
+      () => new PressledgerClient({ server: wrong as string }),
+      new TypeError(
+        `server must be an http or https address such as http://localhost:8080, but it is ${wrong}.`,
+      ),
+    );
+  }
 });
 
 void test('refusals are errors by their code', async (t) => {

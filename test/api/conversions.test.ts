@@ -49,6 +49,11 @@ void test('a record from its request to its file', async (t) => {
   t.equal(completed.body['status'], 'completed');
   t.ok(fileUrl(completed).startsWith(`${api.origin}/files/${id}.pdf?token=v4.public.`));
 
+  const lacking = await api.create();
+  const warnings = ['logo.png was answered with status 404.'];
+  await api.complete(api.account.id, lacking, PDF, warnings);
+  t.strictSame((await api.get(lacking)).body['warnings'], warnings);
+
   const failing = await api.create();
   await api.fail(api.account.id, failing, 'The page took too long.');
   const failed = (await api.get(failing)).body;
@@ -364,4 +369,208 @@ void test('the file', async (t) => {
   api.clock.time += 3600 * 1000;
   const late = fileUrl(await api.get(id));
   t.strictSame(refusal(await api.call('GET', late)), { status: 410, error: 'gone' });
+});
+
+const PATH = `${BASE}/pdf/`;
+const BODY = { html: '<p>x</p>' };
+
+void test('one request, one PDF', async (t) => {
+  const api = await startWithConversion(t, { env: { RETENTION_SECONDS: '60' } });
+  const { id: accountId, key } = api.account;
+  const ask = (headers: Record<string, string>, body: object = BODY) =>
+    api.call('POST', PATH, { key, headers, body });
+  const requested = async (count: number) =>
+    await eventually(`${count} requests`, async () => {
+      const events = await api.store.readStream(`account-${accountId}`);
+      const ids = events.flatMap(({ type, data }) =>
+        type === 'ConversionRequested' && 'conversionId' in data ? String(data.conversionId) : [],
+      );
+      return ids.length === count ? ids.at(-1) : undefined;
+    });
+  const recordOf = (id: string) => `${api.origin}${BASE}/conversions/${id}/`;
+
+  const plain = await ask({ Accept: 'application/pdf' });
+  t.equal(plain.status, 202, 'without Prefer nothing is waited for');
+  const first = String(plain.body['id']);
+  t.match(Object.fromEntries(plain.headers), { location: recordOf(first), 'retry-after': '1' });
+  t.equal(plain.headers.get('preference-applied'), null);
+
+  const waits = { Prefer: 'wait=30', 'Idempotency-Key': 'a' };
+  const waiting = ask(waits);
+  const id = (await requested(2)) ?? '';
+  await api.complete(accountId, id, PDF);
+  const record = await waiting;
+  t.equal(record.status, 200);
+  t.match(record.body, { id, status: 'completed', file_url: /\/files\// });
+  t.match(Object.fromEntries(record.headers), {
+    location: recordOf(id),
+    'preference-applied': 'wait=30',
+  });
+  t.equal(record.headers.get('retry-after'), null);
+
+  const pdf = await ask({ ...waits, Accept: 'application/pdf', Range: 'bytes=0-3' });
+  t.equal(pdf.status, 200, 'a repetition answers by the present state');
+  t.equal(pdf.text, PDF.toString(), 'ranges are for GET');
+  t.match(Object.fromEntries(pdf.headers), {
+    location: recordOf(id),
+    'content-type': 'application/pdf',
+    'content-length': String(PDF.length),
+    'content-disposition': `attachment; filename="${id}.pdf"`,
+    'idempotent-replayed': 'true',
+    'content-security-policy': /sandbox/,
+  });
+  const likesBoth = await ask({ ...waits, Accept: '*/*' });
+  t.equal(likesBoth.body['status'], 'completed', 'JSON unless the PDF is preferred');
+  const replayed = await ask({ 'Idempotency-Key': 'a' });
+  t.equal(replayed.status, 202, 'without Prefer the first answer comes again');
+  t.strictSame(replayed.body, { id, status: 'pending', created_at: record.body['created_at'] });
+
+  const failing = ask({ Prefer: 'wait=30', Accept: 'application/pdf', 'Idempotency-Key': 'b' });
+  await api.fail(accountId, (await requested(3)) ?? '', 'The page took too long.');
+  const failed = await failing;
+  t.strictSame(refusal(failed), { status: 422, error: 'conversion_failed' });
+  t.equal(failed.body['message'], 'The page took too long.');
+  const told = await ask({ Prefer: 'wait=1', 'Idempotency-Key': 'b' });
+  t.equal(told.status, 200);
+  t.match(told.body, { status: 'failed', error_message: 'The page took too long.' });
+
+  const late = await ask({ Prefer: 'wait=1', Accept: 'application/pdf' });
+  t.equal(late.status, 202, 'it takes longer');
+  t.strictSame(Object.keys(late.body), ['id', 'status', 'created_at']);
+
+  const release = api.budgets.get('maxDownloads').take(api.config.maxDownloads);
+  const busy = await ask({ ...waits, Accept: 'application/pdf' });
+  release?.();
+  t.equal(busy.status, 202, 'what is accepted is not refused: the client can follow it');
+  for (const name of ['etag', 'content-disposition', 'accept-ranges']) {
+    t.equal(busy.headers.get(name), null);
+  }
+  api.clock.time += 61_000;
+  const gone = await ask({ ...waits, Accept: 'application/pdf' });
+  t.strictSame(refusal(gone), { status: 410, error: 'gone' });
+
+  const listeners = countListeners(api.runner);
+  const away = new AbortController();
+  const cut = fetch(api.origin + PATH, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, Prefer: 'wait=30', 'Content-Type': 'application/json' },
+    body: JSON.stringify(BODY),
+    signal: away.signal,
+  });
+  await listeners.reached(1);
+  t.strictSame(
+    api.budgets.counts().filter(({ name, used }) => used > 0 && name !== 'maxConnections'),
+    [],
+    'who waits holds no budget',
+  );
+  away.abort();
+  await t.rejects(cut);
+  await listeners.reached(0);
+});
+
+void test('the file by the credential of its account', async (t) => {
+  const api = await startWithConversion(t, { env: { RETENTION_SECONDS: '60' } });
+  const id = await api.create();
+  const path = `${BASE}/conversions/${id}/file/`;
+  const get = (headers: Record<string, string> = {}, method = 'GET', query = '') =>
+    api.call(method, path + query, { key: api.account.key, headers });
+  const early = await get();
+  t.strictSame(refusal(early), { status: 409, error: 'not_ready' });
+  t.equal(early.headers.get('retry-after'), '1');
+  t.equal((await get({ Prefer: 'wait=1' })).headers.get('preference-applied'), 'wait=1');
+  const { key } = await api.newAccount();
+  t.strictSame(refusal(await api.call('GET', path, { key })), { status: 404, error: 'not_found' });
+  t.equal((await api.call('GET', path)).status, 401);
+
+  const waiting = get({ Prefer: 'wait=30' });
+  await api.complete(api.account.id, id, PDF);
+  const whole = await waiting;
+  t.equal(whole.status, 200);
+  t.equal(whole.text, PDF.toString());
+  const etag = whole.headers.get('etag') ?? '';
+  t.match(Object.fromEntries(whole.headers), {
+    'content-type': 'application/pdf',
+    'content-length': String(PDF.length),
+    'content-disposition': `attachment; filename="${id}.pdf"`,
+    'accept-ranges': 'bytes',
+    'preference-applied': 'wait=30',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': /sandbox/,
+  });
+  t.equal((await get({}, 'HEAD')).headers.get('content-length'), String(PDF.length));
+  t.equal((await get({ Range: 'bytes=0-3' })).text, '%PDF');
+  t.equal((await get({ Range: 'bytes=9999999-' })).status, 416);
+  t.equal((await get({ 'If-None-Match': etag })).status, 304);
+  const invalid = { status: 400, error: 'validation_error', details: ['disposition'] };
+  for (const query of ['?disposition=x', '?disposition=inline&disposition=inline']) {
+    t.strictSame(refusal(await get({}, 'GET', query)), invalid, query);
+  }
+  api.clock.time += 61_000;
+  t.strictSame(refusal(await get()), { status: 410, error: 'gone' });
+  const failing = await api.create();
+  await api.fail(api.account.id, failing, 'The page took too long.');
+  const failed = await api.call('GET', `${BASE}/conversions/${failing}/file/`, {
+    key: api.account.key,
+  });
+  t.strictSame(refusal(failed), { status: 422, error: 'conversion_failed' });
+  t.equal(failed.body['message'], 'The page took too long.');
+});
+
+void test('the name of a file, and whether it is shown or saved', async (t) => {
+  const api = await startWithConversion(t);
+  const { id: accountId, key } = api.account;
+  const ask = (filename: string | null) =>
+    api.call('POST', PATH, { key, body: { ...BODY, filename } });
+  const names: [filename: string, disposition: string][] = [
+    ['Invoice 4711', 'filename="Invoice 4711.pdf"'],
+    ['report.PDF', 'filename="report.PDF"'],
+    ['  trimmed.pdf ', 'filename="trimmed.pdf"'],
+    ['.pdf', 'filename=".pdf"'],
+    ['..', 'filename="...pdf"'],
+    ['a"b;c', String.raw`filename="a\"b;c.pdf"`],
+    ['50%25', `filename="50%25.pdf"; filename*=UTF-8''50%2525.pdf`],
+    ['Müller', `filename="M_ller.pdf"; filename*=UTF-8''M%C3%BCller.pdf`],
+    [
+      '請求書 🂡',
+      `filename="___ _.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8%20%F0%9F%82%A1.pdf`,
+    ],
+    ['x'.repeat(200), `filename="${'x'.repeat(200)}.pdf"`],
+  ];
+  for (const [filename, expected] of names) {
+    const accepted = await ask(filename);
+    t.equal(accepted.status, 202, accepted.text);
+    const id = String(accepted.body['id']);
+    await api.complete(accountId, id, PDF);
+    const own = `${BASE}/conversions/${id}/file/`;
+    const saved = await api.call('GET', own, { key });
+    t.equal(saved.headers.get('content-disposition'), `attachment; ${expected}`);
+    const link = fileUrl(await api.get(id));
+    for (const url of [`${own}?disposition=inline`, `${link}&disposition=inline`]) {
+      const shown = await api.call('GET', url, { key });
+      t.equal(shown.headers.get('content-disposition'), `inline; ${expected}`);
+      t.equal(shown.headers.get('x-content-type-options'), 'nosniff');
+      t.equal(
+        shown.headers.get('content-security-policy'),
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        'no browser shows a PDF in a sandbox',
+      );
+    }
+  }
+  t.equal((await ask(null)).status, 202);
+  const invalid = { status: 400, error: 'validation_error', details: ['filename'] };
+  const bad = [
+    '',
+    ' ',
+    'a/b',
+    String.raw`a\b`,
+    'a\r\nX: y',
+    'a\0',
+    '\u202efdp.exe',
+    'x'.repeat(201),
+  ];
+  for (const filename of [...bad, '\u0085', '\u2028']) {
+    t.strictSame(refusal(await ask(filename)), invalid, encodeURIComponent(filename));
+  }
+  const log = JSON.stringify((await api.log()).map(({ data }) => data));
+  t.notMatch(log, /Invoice 4711|Müller/, 'a name is personal: the log has it encrypted');
 });

@@ -17,7 +17,7 @@ void test('a conversion is accepted', async (t) => {
   const answer = await api.call('POST', PATH, {
     key,
     headers: { 'X-Request-Id': 'mine' },
-    body: { html: '<h1>Hello</h1>', scale: 0.5, metadata: { title: 'T' } },
+    body: { html: '<h1>Hello</h1>', url: null, scale: 0.5, metadata: { title: 'T', author: null } },
   });
   t.equal(answer.status, 202, answer.text);
   t.strictSame(Object.keys(answer.body), ['id', 'status', 'created_at']);
@@ -68,7 +68,18 @@ const HTML_OK = '<p>x</p>';
 const refusals: [string, unknown, string[]][] = [
   ['neither html nor url', {}, ['html', 'url']],
   ['html and url', { html: HTML_OK, url: URL_OK }, ['html', 'url']],
-  ['null html', { html: null }, ['html']],
+  ['null is not given', { html: null, url: null, scale: null }, ['html', 'url']],
+  [
+    'null is not in a list',
+    { html: HTML_OK, metadata: { keywords: [null] } },
+    ['metadata.keywords.0'],
+  ],
+  ['an unknown field of null', { html: HTML_OK, pageSize: null }, ['pageSize']],
+  [
+    'a required one of null',
+    { url: URL_OK, cookies: [{ name: 'a', value: null }] },
+    ['cookies.0.value'],
+  ],
   ['html of the wrong type', { html: 1 }, ['html']],
   ['empty html', { html: '' }, ['html']],
   ['blank html', { html: ' \n\t ' }, ['html']],
@@ -140,7 +151,7 @@ const refusals: [string, unknown, string[]][] = [
   ['an open range', { html: HTML_OK, page_ranges: '1,' }, ['page_ranges']],
   ['header_html', { html: HTML_OK, header_html: 'x'.repeat(65_537) }, ['header_html']],
   ['footer_html', { html: HTML_OK, footer_html: 5 }, ['footer_html']],
-  ['prefer_css_page_size', { html: HTML_OK, prefer_css_page_size: null }, ['prefer_css_page_size']],
+  ['prefer_css_page_size', { html: HTML_OK, prefer_css_page_size: 0 }, ['prefer_css_page_size']],
   ['media', { html: HTML_OK, media: 'braille' }, ['media']],
   ['wait_for', { html: HTML_OK, wait_for: 'load' }, ['wait_for']],
   [
@@ -163,6 +174,7 @@ const refusals: [string, unknown, string[]][] = [
       'metadata.y',
     ],
   ],
+  ['fail_on', { html: HTML_OK, fail_on: ['timeout', 'x'] }, ['fail_on.1']],
   ['headers with html', { html: HTML_OK, headers: { a: 'b' } }, ['headers']],
   ['cookies with html', { html: HTML_OK, cookies: [] }, ['cookies']],
   [
@@ -246,14 +258,27 @@ void test('what a request asks for is checked field by field', async (t) => {
     t.strictSame(refusal(answer), { status: 400, error: 'validation_error', details }, name);
     const messages = Object.values(answer.body['details'] as object).flat() as unknown[];
     t.ok(
-      messages.every((each) => typeof each === 'string' && /^\S.+\.$/.test(each)),
+      messages.every((each) => typeof each === 'string' && /^\S.+[.?]$/.test(each)),
       `${name}: ${answer.text}`,
     );
   }
-  t.match(
-    (await api.call('POST', PATH, { key, body: {} })).body['message'],
-    /html or url is required/,
-  );
+  const told: [body: object, message: string][] = [
+    [{}, 'Either html or url is required.'],
+    [{ scale: 9 }, 'Either html or url is required. See details for one more field.'],
+    [
+      { html: HTML_OK, scale: 9, media: 'x', q: 1 },
+      'q: Is not a known field. See details for 2 more fields.',
+    ],
+    [{ html: HTML_OK, pageSize: 'A4' }, 'pageSize: Is not a known field. Did you mean page_size?'],
+    [
+      { html: HTML_OK, wait_for: { delayMs: 1 } },
+      'wait_for.delayMs: Is not a known field. Did you mean delay_ms?',
+    ],
+    [{ html: HTML_OK, paper: 'A4' }, 'paper: Is not a known field.'],
+  ];
+  for (const [body, message] of told) {
+    t.equal((await api.call('POST', PATH, { key, body })).body['message'], message);
+  }
   const events = await api.store.readStream(`account-${id}`);
   t.notOk(
     events.some(({ type }) => type === 'CreditDebited'),
@@ -286,9 +311,21 @@ void test('every option is taken', async (t) => {
     headers: { 'X-Mine': 'yes', Authorization: 'Bearer x' },
     cookies: [{ name: 'a', value: 'b', domain: '.example.com', path: '/', same_site: 'Lax' }],
     javascript: false,
+    fail_on: ['resource_error', 'http_status', 'console_error', 'timeout'],
+    filename: 'A report',
   };
+  const none = Object.fromEntries(Object.keys(url).map((name) => [name, null]));
+  const nothing = { selector: null, delay_ms: null, network_idle: null };
   const bodies = [
     url,
+    { ...none, html: '<p>x</p>', wait_for: nothing, metadata: { title: null, keywords: null } },
+    {
+      ...none,
+      url: url.url,
+      html: null,
+      headers: { 'X-Mine': null },
+      cookies: [{ name: 'a', value: 'b', domain: null, secure: null }],
+    },
     { html: '<!doctype html><!-- x --><title>t</title>' },
     { html: 'text first, then <br> alone' },
     { html: `${'word '.repeat(50_000)}<p>late</p>` },

@@ -9,6 +9,7 @@ const shown = (answer: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
 
 const LIST = `${BASE}/conversions/`;
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 void test('credentials', async (t) => {
   const api = await startApi(t);
@@ -29,6 +30,26 @@ void test('credentials', async (t) => {
     const answer = await api.call('GET', LIST, { headers });
     t.strictSame(refusal(answer), expected, JSON.stringify(headers));
     t.ok(answer.headers.get('www-authenticate'));
+  }
+  const hints: [headers: Record<string, string>, message: RegExp, query?: string][] = [
+    [{}, /^A valid credential is needed/],
+    [{ 'X-API-Key': 'x' }, /^The API key is wrong or was revoked/],
+    [{ 'X-API-Key': 'Bearer a.b.c' }, /^This is an access token: send it in .*Authorization/],
+    [{ Authorization: 'Bearer a.b.c' }, /^The access token is wrong or has expired/],
+    [{ Authorization: `Bearer ${key}` }, /^This is an API key: send it in X-API-Key, not in Auth/],
+    [{ Authorization: key }, /^This is an API key/],
+    [{ Authorization: basic(`${key}:`) }, /^This is an API key/],
+    [{ Authorization: basic(`api:${key}`) }, /^This is an API key/],
+    [{}, /^This is an API key: send it in X-API-Key, not in the address/, `?api_key=${key}`],
+  ];
+  for (const [headers, message, query = ''] of hints) {
+    const answer = await api.call('GET', LIST + query, { headers });
+    t.strictSame(refusal(answer), expected);
+    t.match(answer.body['message'], message);
+    t.notOk(answer.text.includes(key), 'the key is not repeated');
+    const bearer = headers['Authorization']?.startsWith('Bearer') === true;
+    const challenge = `Bearer realm="pressledger"${bearer ? ', error="invalid_token"' : ''}`;
+    t.equal(answer.headers.get('www-authenticate'), challenge);
   }
   t.equal((await api.call('GET', LIST, { key })).status, 200);
   await revokeApiKey(api, account.keyId, undefined, api.context());
@@ -58,11 +79,20 @@ void test('routes', async (t) => {
   const api = await startApi(t);
   const { key } = await api.newAccount();
   const cases: [string, string, object, RegExp?][] = [
-    ['GET', '/', { status: 404, error: 'not_found' }],
+    ['POST', '/', { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/nothing/`, { status: 404, error: 'not_found' }],
     ['POST', `${BASE}/pdf`, { status: 404, error: 'not_found' }, /\/api\/v1\/pdf\//],
     ['GET', `${BASE}/conversions/x`, { status: 404, error: 'not_found' }, /conversions\/x\//],
-    ['GET', '/healthz/', { status: 404, error: 'not_found' }],
+    ['GET', '/healthz/', { status: 404, error: 'not_found' }, /mean \/healthz\?/],
+    ['GET', '/openapi.yaml', { status: 404, error: 'not_found' }, /mean \/openapi\.json\?/],
+    ['POST', '/pdf', { status: 404, error: 'not_found' }, /mean \/api\/v1\/pdf\/\?/],
+    ['GET', '/account/', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?/],
+    ['GET', '/metrics', { status: 404, error: 'not_found' }, /described at \/docs\./],
+    ['POST', '/pdf/', { status: 404, error: 'not_found' }, /Did you mean \/api\/v1\/pdf\/\?$/],
+    ['POST', '/v1/pdf', { status: 404, error: 'not_found' }, /Did you mean \/api\/v1\/pdf\/\?$/],
+    ['GET', '/account', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?$/],
+    ['GET', '/api', { status: 404, error: 'not_found' }, /described at \/docs\.$/],
+    ['GET', `${BASE}/`, { status: 404, error: 'not_found' }, /described at \/docs\.$/],
     ['GET', LIST.toUpperCase(), { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
     ['PUT', `${BASE}/pdf/`, { status: 405, error: 'method_not_allowed' }],
@@ -81,6 +111,22 @@ void test('routes', async (t) => {
   t.equal((await api.call('GET', `${BASE}/pdf/`)).headers.get('allow'), 'POST');
   t.equal((await api.call('POST', LIST)).headers.get('allow'), 'HEAD, GET');
   t.equal((await api.call('HEAD', LIST, { key })).status, 200);
+});
+
+void test('a browser that comes to the door is led to the documentation', async (t) => {
+  const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '7' } });
+  const open = async (path: string, method = 'GET') =>
+    await fetch(api.origin + path, { method, redirect: 'manual' });
+  for (const path of ['/', '/docs/']) {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await open(path, method);
+      t.match([answer.status, answer.headers.get('location')], [302, '/docs']);
+      t.strictSame(shown(answer).slice(0, 2), ['7', '7'], 'nothing is counted');
+    }
+  }
+  const icon = await open('/favicon.ico');
+  t.equal(icon.status, 204);
+  t.match(icon.headers.get('cache-control'), /max-age=/);
 });
 
 void test('a credential tried where there is nothing to ask for counts like any other', async (t) => {
@@ -134,6 +180,10 @@ void test('rate limits', async (t) => {
   const over = await api.call('GET', LIST, { key: free.key });
   t.strictSame(refusal(over), { status: 429, error: 'rate_limit_exceeded' });
   t.equal(over.headers.get('retry-after'), '40');
+  t.equal(
+    over.body['message'],
+    'Only 3 requests a minute are allowed on the plan free. Try again in 40 seconds.',
+  );
   t.strictSame(shown(over), ['3', '0', reset]);
   const before = await api.call('POST', `${BASE}/pdf/`, { key: free.key, body: 'x' });
   t.equal(before.status, 429, 'before the body is looked at');
@@ -142,7 +192,9 @@ void test('rate limits', async (t) => {
   t.strictSame(shown(await api.call('GET', LIST)), ['2', '1', reset], 'an address of its own');
   t.equal((await api.call('GET', LIST)).status, 401);
   const forged = { 'X-Forwarded-For': '203.0.113.9', Forwarded: 'for=203.0.113.9' };
-  t.equal((await api.call('GET', LIST, { headers: forged })).status, 429);
+  const unknown = await api.call('GET', LIST, { headers: forged });
+  t.equal(unknown.status, 429);
+  t.match(unknown.body['message'], /^Only 2 requests a minute .* without a valid credential\./);
   t.equal((await api.call('GET', LIST, { key: pro.key })).status, 200, 'a good key still works');
   t.equal((await api.call('GET', '/healthz')).status, 200);
   api.clock.time += 40_000;

@@ -16,6 +16,7 @@ import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import { OPEN, request, sentBy } from '../support/actors.ts';
+import { testDirectory } from '../support/directory.ts';
 import { FaultyStore } from '../support/faulty-store.ts';
 import {
   accountId,
@@ -116,7 +117,7 @@ async function work(
 }
 
 void test('100,000 live keys', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const database = openEmbeddedDatabase(join(dir, 'store.db'));
   const store = new SqliteEventStore(database);
   const snapshots = new SqliteSnapshots(join(dir, 'snapshots.db'));

@@ -85,6 +85,8 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const id = String(created.body['id']);
   await api.call('GET', `${BASE}/conversions/${id}/`, { key, headers: { Prefer: 'wait=0' } });
+  const own = `${BASE}/conversions/${id}/file/`;
+  await api.call('GET', own, { key });
   await api.complete(accountId, id, PDF);
   const record = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
   const file = String(record.body['file_url']);
@@ -92,12 +94,34 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await api.call('HEAD', file);
   await api.call('GET', file, { headers: { Range: 'bytes=0-9' } });
   await api.call('GET', file, { headers: { Range: 'bytes=9999-' } });
-  await api.call('GET', file, { headers: { 'If-None-Match': whole.headers.get('etag') ?? '' } });
-  api.clock.time += 61_000;
-  await api.call('GET', file);
-  const failing = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const same = { 'If-None-Match': whole.headers.get('etag') ?? '' };
+  await api.call('GET', file, { headers: same });
+  await api.call('GET', `${file}&disposition=x`);
+  await api.call('GET', `${own}?disposition=x`, { key });
+  for (const headers of [{}, same, { Range: 'bytes=0-9' }, { Range: 'bytes=9999-' }]) {
+    await api.call('GET', own, { key, headers });
+  }
+  const repeat = (idempotencyKey: string, accept: string) =>
+    api.call('POST', `${BASE}/pdf/`, {
+      key,
+      body: { html: '<p>x</p>' },
+      headers: { 'Idempotency-Key': idempotencyKey, Prefer: 'wait=0', Accept: accept },
+    });
+  const failing = await repeat('fails', 'application/pdf');
   await api.fail(accountId, String(failing.body['id']), 'The page took too long.');
-  for (const path of ['/conversions/', '/account/', '/account/ledger/', '/api-keys/']) {
+  await repeat('fails', 'application/json');
+  await repeat('fails', 'application/pdf');
+  await api.call('GET', `${BASE}/conversions/${String(failing.body['id'])}/file/`, { key });
+  const ending = await repeat('ends', 'application/pdf');
+  await api.complete(accountId, String(ending.body['id']), PDF);
+  await repeat('ends', 'application/pdf');
+  api.clock.time += 61_000;
+  await repeat('ends', 'application/pdf');
+  await api.call('GET', file);
+  await api.call('GET', own, { key });
+  const events = `/conversions/${id}/events/`;
+  const lists = ['/conversions/', '/account/ledger/', '/account/events/', '/api-keys/'];
+  for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });
   }
   const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });
@@ -164,7 +188,11 @@ async function driveFailures(t: Test, seen: Set<string>) {
 /** What never reaches the application. A slow request is given 10 seconds. */
 async function driveTheWire(t: Test, api: Api, seen: Set<string>) {
   const port = Number(new URL(api.origin).port);
-  const starting = await listen({ host: '127.0.0.1', port: 0, standing: api.standing });
+  const starting = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    rateLimitHeaders: api.rateLimitHeaders,
+  });
   t.teardown(() => starting.close());
   const early = await fetch(`http://127.0.0.1:${starting.port}/not-routed`);
   const { status, headers } = early;

@@ -126,6 +126,7 @@ void test('bodies of the other endpoints', async (t) => {
   for (const [path, body, details] of fields) {
     const answer = await api.call('POST', `${BASE}/${path}/`, { key, body });
     t.strictSame(refusal(answer), invalid(...details), `${path}: ${JSON.stringify(body)}`);
+    if (Object.values(body).includes(null)) t.match(answer.body['message'], /: Is required\.$/);
   }
 });
 

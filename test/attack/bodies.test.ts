@@ -11,18 +11,44 @@ const HEAP_MIB = 256;
 /** The default budget of 128 MiB, what is parsed of it, and the garbage of both. */
 const MOST_GROWTH = 400 * MIB;
 
+interface Body {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
 /** Two bytes a character, as text and in UTF-8. */
-const BODY = Buffer.from(JSON.stringify({ html: `<p>${'ā'.repeat(2_450_000)}` }));
+const JSON_BODY: Body = {
+  type: 'application/json',
+  bytes: Buffer.from(JSON.stringify({ html: `<p>${'ā'.repeat(2_450_000)}` })),
+};
+
+const formPart = (name: string): string =>
+  `--b\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\n\r\n`;
+/** A file as large as may be, which grows by a third in base64. */
+const FORM_BODY: Body = {
+  type: 'multipart/form-data; boundary=b',
+  bytes: Buffer.concat([
+    Buffer.from(`${formPart('index.html')}<p>\r\n${formPart('image.png')}`),
+    Buffer.alloc(9.9 * MIB, 0x80),
+    Buffer.from('\r\n--b--\r\n'),
+  ]),
+};
 
 interface HeldBody {
   /** The status; 0 where the connection broke. */
   readonly answered: Promise<number>;
   readonly retryAfter: () => string | null;
-  finish(): void;
+  readonly finish: () => void;
 }
 
 /** Sends all but the last byte, whatever is answered meanwhile. */
-function holdBody(t: Test, api: ApiProcess, key: string, chunked: boolean): HeldBody {
+function holdBody(
+  t: Test,
+  api: ApiProcess,
+  key: string,
+  { type, bytes }: Body,
+  chunked: boolean,
+): HeldBody {
   const { promise: answered, resolve } = Promise.withResolvers<number>();
   const socket: Socket = connect(api.port, '127.0.0.1');
   t.teardown(() => socket.destroy());
@@ -34,44 +60,52 @@ function holdBody(t: Test, api: ApiProcess, key: string, chunked: boolean): Held
   });
   socket.on('error', () => {});
   socket.on('close', () => resolve(0));
-  const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${BODY.length}`;
+  const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes.length}`;
   socket.write(
-    `POST ${BASE}/pdf/ HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`,
+    `POST ${BASE}/pdf/ HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`,
   );
-  const most = BODY.subarray(0, -1);
+  const most = bytes.subarray(0, -1);
   if (chunked) socket.write(`${most.length.toString(16)}\r\n`);
   socket.write(most);
   return {
     answered,
     retryAfter: () => parts().headers.get('retry-after'),
-    finish: () => void socket.write(chunked ? '\r\n1\r\n}\r\n0\r\n\r\n' : '}'),
+    finish: () => {
+      const last = bytes.toString('latin1', most.length);
+      socket.write(chunked ? `\r\n1\r\n${last}\r\n0\r\n\r\n` : last);
+    },
   };
 }
 
 /** Sends `count` bodies, finishes them when no more of them is refused, and says how many fared how. */
 async function flood(
   t: Test,
-  { accounts, count, chunked = false }: { accounts: number; count: number; chunked?: boolean },
+  {
+    accounts,
+    count,
+    body = JSON_BODY,
+    chunked = false,
+  }: { accounts: number; count: number; body?: Body; chunked?: boolean },
 ) {
   const api = await ApiProcess.start(t, { accounts, heapMiB: HEAP_MIB });
   const before = api.peakRss();
   const held = Array.from({ length: count }, (_, n) =>
-    holdBody(t, api, api.keys[n % accounts] ?? '', chunked),
+    holdBody(t, api, api.keys[n % accounts] ?? '', body, chunked),
   );
   const budget = async (name: string) => (await api.budgets()).find((each) => each.name === name);
   const counts = async () => {
     const [share, all] = [await budget('maxAccountBodiesBytes'), await budget('maxBodiesBytes')];
     return { used: all?.used ?? 0, refused: (share?.refused ?? 0) + (all?.refused ?? 0) };
   };
-  const each = chunked ? 10 * MIB : BODY.length;
+  const each = chunked ? 10 * MIB : body.bytes.length;
   const full = await eventually('all are held or refused', async () => {
     const { used, refused } = await counts();
     return used / each + refused === count ? { used, refused } : undefined;
   });
-  for (const body of held) body.finish();
+  for (const { finish } of held) finish();
   const statuses = await Promise.all(held.map(({ answered }) => answered));
   t.equal((await fetch(`${api.origin}/healthz`)).status, 200);
-  for (const body of held) if ((await body.answered) !== 202) t.match(body.retryAfter(), /^\d+$/);
+  for (const one of held) if ((await one.answered) !== 202) t.match(one.retryAfter(), /^\d+$/);
   t.equal((await counts()).used, 0, 'all is given back');
   const growth = api.peakRss() - before;
   t.ok(growth < MOST_GROWTH, `${Math.round(growth / MIB)} MiB more`);
@@ -82,7 +116,7 @@ async function flood(
 void test('98 large bodies of one account: its share is taken, the rest is told to wait', async (t) => {
   const { full, accepted, client } = await flood(t, { accounts: 1, count: 98 });
   t.ok(full.used <= 32 * MIB);
-  t.equal(accepted, Math.floor((32 * MIB) / BODY.length));
+  t.equal(accepted, Math.floor((32 * MIB) / JSON_BODY.bytes.length));
   t.equal(client, 98 - accepted, 'each of the others gets its answer, though it sends on');
 });
 
@@ -90,7 +124,19 @@ void test('40 large bodies of ten accounts: no more than fit for all', async (t)
   const { full, accepted, client, service } = await flood(t, { accounts: 10, count: 40 });
   t.ok(full.used <= 128 * MIB);
   t.ok(full.used > 96 * MIB);
-  t.equal(accepted, full.used / BODY.length);
+  t.equal(accepted, full.used / JSON_BODY.bytes.length);
+  t.equal(accepted + client + service, 40);
+});
+
+void test('40 large forms of ten accounts: they count as other bodies do', async (t) => {
+  const { full, accepted, client, service } = await flood(t, {
+    accounts: 10,
+    count: 40,
+    body: FORM_BODY,
+  });
+  t.ok(full.used <= 128 * MIB);
+  t.ok(full.used > 96 * MIB);
+  t.equal(accepted, full.used / FORM_BODY.bytes.length);
   t.equal(accepted + client + service, 40);
 });
 

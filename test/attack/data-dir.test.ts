@@ -15,9 +15,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { openDataDir } from '../../src/compose/adapters/data-dir.ts';
+import { openDirectory } from '../../src/compose/stores.ts';
 import { assertOwned } from '../../src/ownership.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { testDirectory } from '../support/directory.ts';
 import { createPlace, type Place } from '../support/place.ts';
 
 const ATTACKER = 61_001;
@@ -82,13 +83,13 @@ void test('what lies in the directory is refused likewise', asRoot, async (t) =>
 });
 
 void test('a link does not hide whose key it is', asRoot, (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const theirs = join(t.testdirName, '..', `theirs-${process.pid}.key`);
   t.teardown(() => rmSync(theirs, { force: true }));
   writeFileSync(theirs, 'ab'.repeat(32), { mode: 0o600 });
   chownSync(theirs, ATTACKER, ATTACKER);
   symlinkSync(theirs, join(dir, 'master.key'));
-  t.throws(() => openDataDir({ dataDir: dir }), { message: /master\.key belongs to user 61001/ });
+  t.throws(() => openDirectory('DATA_DIR', dir), { message: /master\.key belongs to user 61001/ });
   t.end();
 });
 
@@ -109,12 +110,12 @@ void test('another user takes what root made for it, and its own', asRoot, (t) =
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'pressledger-')));
   t.teardown(() => rmSync(root, { recursive: true, force: true }));
   chmodSync(root, 0o777);
-  const module = join(import.meta.dirname, '../../src/compose/adapters/data-dir.ts');
+  const module = join(import.meta.dirname, '../../src/compose/stores.ts');
   const script = `
-    import { openDataDir } from '${module}';
+    import { openDirectory } from '${module}';
     process.setgid(61002);
     process.setuid(61002);
-    try { openDataDir({ dataDir: process.argv[1] }); console.log('taken'); }
+    try { openDirectory('DATA_DIR', process.argv[1]); console.log('taken'); }
     catch (error) { console.log(error.message); }`;
   const asOther = (dataDir: string): string =>
     spawnSync(process.execPath, ['--input-type=module', '--eval', script, dataDir], {
@@ -153,9 +154,9 @@ void test('a directory that cannot be made is told in one line', async (t) => {
 });
 
 void test('a directory below others that are not there is made for this user alone', (t) => {
-  const dataDir = join(t.testdir(), 'a', 'b', 'data');
-  openDataDir({ dataDir });
-  openDataDir({ dataDir });
+  const dataDir = join(testDirectory(t), 'a', 'b', 'data');
+  openDirectory('DATA_DIR', dataDir);
+  openDirectory('DATA_DIR', dataDir);
   t.strictSame(readdirSync(dataDir), []);
   t.equal(statSync(dataDir).mode & 0o777, 0o700);
   t.end();

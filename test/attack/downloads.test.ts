@@ -80,6 +80,7 @@ void test('downloads of an address have a window of their own', async (t) => {
   const over = await get('203.0.113.1');
   t.strictSame(refusal(over), { status: 429, error: 'rate_limit_exceeded' });
   t.equal(over.headers.get('retry-after'), '40');
+  t.match(over.body['message'], /^Only 3 downloads a minute/);
   t.equal(over.headers.get('x-ratelimit-remaining'), '7', 'the headers show the other window');
   t.equal(over.headers.get('etag'), null);
   t.equal((await get('203.0.113.1', `${link}x`)).status, 429, 'a wrong one as well');

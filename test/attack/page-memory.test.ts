@@ -12,6 +12,7 @@ import { launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { ChromeMemory, maxProcessBytes } from '../../src/renderer/chrome/memory.ts';
 import { reapLeftovers } from '../../src/renderer/chrome/processes.ts';
 import { Tab } from '../../src/renderer/chrome/tab.ts';
+import { testDirectory } from '../support/directory.ts';
 import { processesOf } from '../support/processes.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { startNode } from '../support/renderer-node.ts';
@@ -146,7 +147,7 @@ void test('a page that used too much memory is not tried again', async (t) => {
 });
 
 void test('the kernel bounds a process where no sample comes in time', async (t) => {
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   const path = await installedChrome();
   const limit = 1024 * MiB;
   const chrome = await launchChrome({ path, directory, proxyPort: 9, maxProcessBytes: limit });
@@ -169,7 +170,7 @@ void test('the kernel bounds a process where no sample comes in time', async (t)
 void test('the kernel bounds a whole Chrome', { skip: NO_CGROUP }, async (t) => {
   const path = await installedChrome();
   const limit = 384 * MiB;
-  const options = { path, directory: t.testdir(), proxyPort: 9, maxChromeBytes: limit };
+  const options = { path, directory: testDirectory(t), proxyPort: 9, maxChromeBytes: limit };
   const chrome = await launchChrome(options);
   const cgroup = chrome.cgroup?.path ?? '';
   t.teardown(() => chrome.end());
@@ -208,7 +209,7 @@ void test('the kernel bounds a whole Chrome', { skip: NO_CGROUP }, async (t) => 
 void test('the group of a Chrome that was left behind is removed', {
   skip: NO_CGROUP,
 }, async (t) => {
-  const parent = t.testdir();
+  const parent = testDirectory(t);
   const directory = join(parent, `node-999999999-1-${hostname()}`);
   mkdirSync(directory);
   const path = await installedChrome();
@@ -220,7 +221,7 @@ void test('the group of a Chrome that was left behind is removed', {
 });
 
 void test('a group is made only where the service may', (t) => {
-  const root = t.testdir({
+  const root = testDirectory(t, {
     'a.service': { main: { 'cgroup.procs': `1\n${process.pid}\n` }, 'cgroup.subtree_control': '' },
     'b.service': { 'cgroup.procs': `${process.pid}\n` },
     'c.service': { main: { 'cgroup.procs': '1\n' }, 'cgroup.subtree_control': '' },

@@ -147,7 +147,7 @@ void test('failures count for a network, and in all', async (t) => {
   // What other nodes, or other strangers before, have counted.
   const { all, windowMs } = WRONG_SIGN_INS;
   for (let n = 0; n < all; n += 1)
-    await api.rateLimiter.take('sign-in:all', { limit: all, windowMs });
+    await api.rateLimiter.consume('sign-in:all', { limit: all, windowMs });
   t.equal(await judged(1, () => '203.0.113.1'), 0, 'all strangers together');
   t.strictSame(refusal(await signIn(api, '203.0.113.1', email, PASSWORD)), TOO_MANY);
   t.equal((await signIn(api, home, email, PASSWORD)).status, 200, 'owners still get in');

@@ -3,7 +3,7 @@
  * others wait is counted in ends of the attacker's pages, by the order of the log.
  */
 import { type Test, test } from 'tap';
-import { PressledgerClient } from '../../src/client/client.ts';
+import { PressledgerClient } from '../../client/src/client.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { type LogEvent, readLog } from '../support/invariants.ts';

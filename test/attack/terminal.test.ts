@@ -10,7 +10,7 @@ import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { readConfig } from '../../src/config.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../src/ids.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger, readableLine } from '../../src/log.ts';
 import { cliJson, type CliResult, runCli } from '../support/cli.ts';
 import { createPlace, type Place } from '../support/place.ts';
 
@@ -145,6 +145,27 @@ void test('log lines are JSON that no terminal obeys', (t) => {
   t.notMatch(stderr, UNSAFE);
   t.equal(linesOf(stderr).length, 1);
   t.match(JSON.parse(stderr), { text, [text]: 1, msg: text, err: { message: text } });
+  t.end();
+});
+
+void test('a line for people says the same, and no terminal obeys it', (t) => {
+  const text = ESCAPES + FORGED;
+  const line = {
+    level: 40,
+    time: '2026-11-21T08:15:30.123Z',
+    requestId: text,
+    status: 202,
+    missing: undefined,
+    [text]: { deep: text },
+    err: { type: 'Error', message: text, stack: `Error: ${text}\n    at ${text}` },
+    msg: `POST /pdf/ 202, ${text}`,
+  };
+  const shown = readableLine(JSON.stringify(line));
+  t.notMatch(shown, UNSAFE);
+  t.match(shown, /^[\d:]{8} WARNING POST \/pdf\/ 202, .*requestId=".*pwned/);
+  t.notMatch(shown, /status=/, 'the message has said it');
+  const [, ...trace] = linesOf(shown);
+  for (const each of trace) t.match(each, /^ {4}/, 'a forged line is indented');
   t.end();
 });
 

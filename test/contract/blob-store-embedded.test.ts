@@ -17,13 +17,14 @@ import { writerName } from '../../src/blob-store/writer.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { testDirectory } from '../support/directory.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 import { newEvents } from '../support/events.ts';
 
 runBlobStoreContract({
   name: 'files',
   open: async (t) => {
-    const dir = t.testdir();
+    const dir = testDirectory(t);
     const store = await FileBlobStore.open(join(dir, 'blobs'));
     return { store, dir, close: async () => {} };
   },
@@ -32,7 +33,7 @@ runBlobStoreContract({
 runBlobStoreContract({
   name: 'embedded',
   open: async (t) => {
-    const dir = t.testdir();
+    const dir = testDirectory(t);
     const database = openEmbeddedDatabase(join(dir, 'pressledger.db'));
     const files = await FileBlobStore.open(join(dir, 'blobs'));
     const store = new EmbeddedBlobStore(database, files);
@@ -41,7 +42,7 @@ runBlobStoreContract({
 });
 
 void test('a small document is stored with its event or not at all', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const database = openEmbeddedDatabase(join(dir, 'pressledger.db'));
   const events = new SqliteEventStore(database);
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dir, 'blobs')));
@@ -68,7 +69,7 @@ void test('a small document is stored with its event or not at all', async (t) =
 });
 
 void test('a damaged file is found when it is read', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const store = await FileBlobStore.open(dir);
   const id = newConversionId(Date.now());
   const staged = store.stage(id, 'document', Buffer.from('original'));
@@ -83,7 +84,7 @@ void test('a damaged file is found when it is read', async (t) => {
 });
 
 void test('what killed writers left is swept, what others write is not', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   await FileBlobStore.open(dir);
   const [, place = '', start = ''] = /^(\w+)-\d+-(\d+)$/.exec(writerName()) ?? [];
   const elsewhere = place.replace(/./, (digit) => (digit === '0' ? '1' : '0'));
@@ -109,7 +110,7 @@ void test('what killed writers left is swept, what others write is not', async (
 });
 
 void test('a file that another live process writes is not swept', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const script = `
     import { writeFileSync } from 'node:fs';
     import { writerName } from './src/blob-store/writer.ts';
@@ -131,7 +132,7 @@ void test('a file that another live process writes is not swept', async (t) => {
 });
 
 void test('a failed write leaves nothing under the final name and nothing temporary', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const store = await FileBlobStore.open(dir);
   const id = newConversionId(Date.now());
   const staged = store.stage(id, 'document', Buffer.from('content'));

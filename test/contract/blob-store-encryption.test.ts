@@ -19,6 +19,7 @@ import type { BlobKind } from '../../src/blob-store/port.ts';
 import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import type { BlobRef } from '../../src/domain/events.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { testDirectory } from '../support/directory.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
 import { CONTENT_KEY } from '../support/samples.ts';
 
@@ -123,7 +124,7 @@ void test('a text is encrypted once, and its HMAC is of its conversion alone', a
 });
 
 void test('a file is encrypted into another one, whatever its length', async (t) => {
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   const { blobs } = openPlace();
   const many = 16 * FRAME_BYTES;
   const sizes = [0, 1, FRAME_BYTES, FRAME_BYTES + 1, many - 1, many, many + 1, 3 * many + 5];

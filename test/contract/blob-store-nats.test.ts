@@ -14,6 +14,7 @@ import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import { runBlobStoreContract } from './blob-store-contract.ts';
 
@@ -25,7 +26,7 @@ runBlobStoreContract({
     const { url } = await startNatsServer(t);
     const connection = await connect({ servers: url });
     const store = new ObjectBlobStore(new NatsObjects(connection));
-    return { store, dir: t.testdir(), close: () => connection.close() };
+    return { store, dir: testDirectory(t), close: () => connection.close() };
   },
 });
 
@@ -217,7 +218,7 @@ void test('NATS: an upload that is cut off is not readable', async (t) => {
 
 void test('NATS: a file that is not what its writer measured is not kept', async (t) => {
   const { store, id } = await openQuick(t);
-  const path = join(t.testdir(), 'out.pdf');
+  const path = join(testDirectory(t), 'out.pdf');
   const other = store.stage(id, 'document', randomBytes(1000));
   writeFileSync(path, randomBytes(1000));
   const { sha256, bytes } = other.ref;

@@ -14,6 +14,7 @@ import {
 } from '../../src/blob-store/s3-location.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { testDirectory } from '../support/directory.ts';
 import { listed } from '../support/memory-objects.ts';
 import { needsS3Server, realS3Bucket } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
@@ -26,7 +27,7 @@ runBlobStoreContract({
     const { location } = await startS3Server(t);
     const client = new S3Bucket(location, s3Credentials);
     const store = new ObjectBlobStore(new S3Objects(client, 'blobs/'));
-    return { store, dir: t.testdir(), close: async () => client.close() };
+    return { store, dir: testDirectory(t), close: async () => client.close() };
   },
 });
 
@@ -38,7 +39,7 @@ runBlobStoreContract({
     const objects = new S3Objects(client, 'blobs/');
     await objects.checkUsable();
     const store = new ObjectBlobStore(objects);
-    return { store, dir: t.testdir(), close: async () => client.close() };
+    return { store, dir: testDirectory(t), close: async () => client.close() };
   },
 });
 
@@ -143,7 +144,7 @@ void test('S3: a busy server is asked again, a refusal is not', async (t) => {
 void test('S3: an upload that is cut off leaves nothing', async (t) => {
   const { server, store, id } = await openQuick(t);
   const content = randomBytes(8_000_000);
-  const path = join(t.testdir(), 'out.pdf');
+  const path = join(testDirectory(t), 'out.pdf');
   writeFileSync(path, content);
   const file = {
     path,

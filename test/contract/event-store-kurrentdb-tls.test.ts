@@ -8,6 +8,7 @@ import { createSecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { testDirectory } from '../support/directory.ts';
 import { openEventStoreServer } from '../support/event-store-server.ts';
 
 interface Encrypted {
@@ -18,7 +19,7 @@ interface Encrypted {
 }
 
 async function encrypted(t: Test): Promise<Encrypted> {
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, ...names];

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { testDirectory } from '../support/directory.ts';
 import { type OpenedEventStore, runEventStoreContract } from './event-store-contract.ts';
 
 function openAt(path: string): OpenedEventStore {
@@ -18,5 +19,5 @@ function openAt(path: string): OpenedEventStore {
 
 runEventStoreContract({
   name: 'SQLite',
-  open: async (t) => openAt(join(t.testdir(), 'pressledger.db')),
+  open: async (t) => openAt(join(testDirectory(t), 'pressledger.db')),
 });

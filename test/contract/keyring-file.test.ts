@@ -1,23 +1,65 @@
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { writerName } from '../../src/blob-store/writer.ts';
 import { newAccountId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
+import { FileKeyRecords, FILE_RECHECK_MS } from '../../src/keyring/file-records.ts';
+import { loadMasterKey } from '../../src/keyring/master-key.ts';
+import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { runKeyringContract } from './keyring-contract.ts';
+import { testDirectory } from '../support/directory.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 
 runKeyringContract({
   name: 'files',
   open: async (t) => {
-    const dir = join(t.testdir(), 'keyring');
+    const dir = join(testDirectory(t), 'keyring');
     return async () => new FileKeyring(dir, masterKey);
   },
 });
 
+const openShared = (dir: string, create = true) =>
+  RemoteKeyring.open(new FileKeyRecords(dir), masterKey, { create, recheckMs: FILE_RECHECK_MS });
+
+runKeyringContract({
+  name: 'a shared folder',
+  open: async (t) => {
+    const dir = join(testDirectory(t), 'keyring');
+    return () => openShared(dir);
+  },
+});
+
+void test('the keyring of a data directory is one of a shared folder with its master.check', async (t) => {
+  const root = testDirectory(t);
+  const dir = join(root, 'keyring');
+  const [kept, erased] = [newAccountId(Date.now()), newAccountId(Date.now())];
+  const before = new FileKeyring(dir, masterKey);
+  const key = await before.dataKey(kept);
+  await before.erase(erased);
+  await t.rejects(openShared(dir, false), { message: /^There is no keyring in the place/ });
+  loadMasterKey(root, masterKey);
+  copyFileSync(join(root, 'master.check'), join(dir, 'master.check'));
+  const shared = await openShared(dir, false);
+  t.ok(key.equals(await shared.dataKey(kept)));
+  await t.rejects(shared.dataKey(erased), { name: 'KeyErased' });
+  const file = join(dir, `${kept}.key`);
+  t.equal(statSync(file).mode & 0o077, 0);
+  chmodSync(file, 0o666);
+  await t.rejects((await openShared(dir)).dataKey(kept), { name: 'KeyringUnavailable' });
+});
+
 void test('a key lies wrapped, for the owner only, and is gone when erased', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   const keyring = new FileKeyring(dir, masterKey);
   const key = await keyring.dataKey(accountId);
@@ -32,7 +74,7 @@ void test('a key lies wrapped, for the owner only, and is gone when erased', asy
 });
 
 void test('a key does not open with another master key, nor for another account', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
   await new FileKeyring(dir, masterKey).dataKey(one);
   const message = /does not open with this master key/;
@@ -42,7 +84,7 @@ void test('a key does not open with another master key, nor for another account'
 });
 
 void test('a key that comes up beside its tombstone is not given out', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   await new FileKeyring(dir, masterKey).dataKey(accountId);
   writeFileSync(join(dir, `${accountId}.erased`), '');
@@ -50,7 +92,7 @@ void test('a key that comes up beside its tombstone is not given out', async (t)
 });
 
 void test('what killed writers left is swept', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   const own = `${accountId}.key.${writerName()}-abc.tmp`;
   const dead = `${accountId}.key.${writerName().replace(/-\d+-/, '-4194999-')}-abc.tmp`;
@@ -65,7 +107,7 @@ void test('what killed writers left is swept', async (t) => {
 });
 
 void test('nothing but an account id becomes a path', async (t) => {
-  const keyring = new FileKeyring(t.testdir(), masterKey);
+  const keyring = new FileKeyring(testDirectory(t), masterKey);
   for (const bad of ['', '..', '../x', 'acct_', 'acct_x/../../y']) {
     await t.rejects(keyring.dataKey(bad), TypeError);
     await t.rejects(keyring.erase(bad), TypeError);

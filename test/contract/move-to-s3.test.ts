@@ -13,10 +13,11 @@ import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { KeyErased } from '../../src/keyring/port.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
+import { testDirectory } from '../support/directory.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 
 void test('documents and keys that were copied into S3 are read there', async (t) => {
-  const dataDir = t.testdir();
+  const dataDir = testDirectory(t);
   const [kept, erased] = [newAccountId(Date.now()), newAccountId(Date.now())];
   const keyring = new FileKeyring(join(dataDir, 'keyring'), loadMasterKey(dataDir));
   const dataKey = await keyring.dataKey(kept);

@@ -44,12 +44,17 @@ void test('a URL names servers, encryption and credentials', (t) => {
   t.strictSame(parseNatsUrl('tls://token@host').credentials, { token: 'token' });
   t.ok(parseNatsUrl('tls://host').encrypted);
   t.strictSame(parseNatsUrl('[::1]:4223').servers, ['[::1]:4223']);
+  t.equal(several.namespace, 'pressledger');
+  t.equal(parseNatsUrl('nats://a?namespace=two,nats://t@b').namespace, 'two');
   for (const bad of [
     '',
     'http://secret@host',
     'nats://',
     'nats://a,tls://b',
     'nats://%zz:secret@a',
+    'nats://secret@a?name=two',
+    'nats://secret@a?namespace=Two',
+    'nats://secret@a?namespace=',
   ]) {
     t.throws(() => parseNatsUrl(bad), /^NATS_URL (?!.*secret)/, bad);
   }

@@ -27,7 +27,7 @@ interface Moved extends OpenedRateLimiter {
 }
 
 async function take(limiter: RateLimiter, times: number, key = 'a', rate = TEN): Promise<void> {
-  for (let n = 0; n < times; n += 1) await limiter.take(key, rate);
+  for (let n = 0; n < times; n += 1) await limiter.consume(key, rate);
 }
 
 export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void {
@@ -46,29 +46,29 @@ export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void
   contract('lets as many pass as the limit says, and says how things stand', async (t, opened) => {
     const { limiter, clock } = opened;
     for (let left = 9; left >= 0; left -= 1) {
-      const standing = { allowed: true, limit: 10, remaining: left, resetAt: RESET };
-      t.strictSame(await limiter.take('a', TEN), standing);
+      const status = { allowed: true, limit: 10, remaining: left, resetAt: RESET };
+      t.strictSame(await limiter.consume('a', TEN), status);
       clock.time += 6_000 - 1;
     }
     const refused = { allowed: false, limit: 10, remaining: 0, resetAt: RESET };
-    t.strictSame(await limiter.take('a', TEN), refused);
-    t.strictSame(await limiter.take('a', TEN), refused);
+    t.strictSame(await limiter.consume('a', TEN), refused);
+    t.strictSame(await limiter.consume('a', TEN), refused);
   });
 
   contract('begins anew with each window', async (t, { limiter, clock }) => {
     await take(limiter, 11);
     clock.time = NOW + MINUTE_MS - 1;
-    t.match(await limiter.take('a', TEN), { allowed: false, resetAt: RESET });
+    t.match(await limiter.consume('a', TEN), { allowed: false, resetAt: RESET });
     clock.time = NOW + MINUTE_MS;
     const fresh = { allowed: true, limit: 10, remaining: 9, resetAt: RESET + 60 };
-    t.strictSame(await limiter.take('a', TEN), fresh);
+    t.strictSame(await limiter.consume('a', TEN), fresh);
     clock.time = NOW + 10 * MINUTE_MS + 1;
-    t.match(await limiter.take('a', TEN), { remaining: 9, resetAt: RESET + 600 });
+    t.match(await limiter.consume('a', TEN), { remaining: 9, resetAt: RESET + 600 });
   });
 
   contract('counts each key by itself', async (t, { limiter }) => {
     await take(limiter, 11);
-    t.match(await limiter.take('b', TEN), { allowed: true, remaining: 9 });
+    t.match(await limiter.consume('b', TEN), { allowed: true, remaining: 9 });
     // An adapter may write keys into a narrower alphabet; none may become another's.
     const keys = [
       '',
@@ -85,32 +85,32 @@ export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void
       'a'.repeat(200),
     ];
     for (const key of keys) {
-      t.match(await limiter.take(key, TEN), { remaining: 9 }, JSON.stringify(key));
+      t.match(await limiter.consume(key, TEN), { remaining: 9 }, JSON.stringify(key));
     }
   });
 
   contract('counts windows of different lengths by themselves', async (t, { limiter, clock }) => {
     const quarter = { limit: 3, windowMs: 15 * MINUTE_MS };
     await take(limiter, 3, 'a', quarter);
-    t.match(await limiter.take('a', TEN), { allowed: true, remaining: 9 });
+    t.match(await limiter.consume('a', TEN), { allowed: true, remaining: 9 });
     clock.time += MINUTE_MS;
-    t.match(await limiter.take('a', TEN), { allowed: true, remaining: 9 });
-    t.match(await limiter.take('a', quarter), { allowed: false, resetAt: NOW / 1000 + 900 });
+    t.match(await limiter.consume('a', TEN), { allowed: true, remaining: 9 });
+    t.match(await limiter.consume('a', quarter), { allowed: false, resetAt: NOW / 1000 + 900 });
   });
 
   contract('goes by the limit of now', async (t, { limiter }) => {
     await take(limiter, 5);
-    const lower = await limiter.take('a', { ...TEN, limit: 3 });
+    const lower = await limiter.consume('a', { ...TEN, limit: 3 });
     t.match(lower, { allowed: false, limit: 3, remaining: 0 }, 'a smaller plan');
-    const higher = await limiter.take('a', { ...TEN, limit: 100 });
+    const higher = await limiter.consume('a', { ...TEN, limit: 100 });
     t.match(higher, { allowed: true, limit: 100, remaining: 94 }, 'a greater one');
   });
 
   contract('never lets more pass, however many come at once', async (t, { limiter, other }) => {
-    const standings = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? limiter : other).take('a', TEN)),
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? limiter : other).consume('a', TEN)),
     );
-    const passed = standings.filter(({ allowed }) => allowed);
+    const passed = statuses.filter(({ allowed }) => allowed);
     t.equal(passed.length, 10);
     t.strictSame(
       passed.map(({ remaining }) => remaining).toSorted((a, b) => a - b),
@@ -120,33 +120,33 @@ export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void
 
   contract('looks without counting', async (t, { limiter, other, clock }) => {
     const untouched = { allowed: true, limit: 10, remaining: 10, resetAt: RESET };
-    t.strictSame(await limiter.peek('a', TEN), untouched);
-    t.strictSame(await limiter.peek('a', TEN), untouched);
+    t.strictSame(await limiter.get('a', TEN), untouched);
+    t.strictSame(await limiter.get('a', TEN), untouched);
     await take(limiter, 9);
-    t.match(await other.peek('a', TEN), { allowed: true, remaining: 1 });
+    t.match(await other.get('a', TEN), { allowed: true, remaining: 1 });
     await take(other, 1);
-    t.match(await limiter.peek('a', TEN), { allowed: false, remaining: 0 });
+    t.match(await limiter.get('a', TEN), { allowed: false, remaining: 0 });
     clock.time += MINUTE_MS;
-    t.match(await limiter.peek('a', TEN), { allowed: true, remaining: 10, resetAt: RESET + 60 });
+    t.match(await limiter.get('a', TEN), { allowed: true, remaining: 10, resetAt: RESET + 60 });
   });
 
   contract('takes back what was counted, and no more than that', async (t, { limiter, clock }) => {
     await take(limiter, 10);
-    await limiter.giveBack('a', TEN);
-    t.match(await limiter.take('a', TEN), { allowed: true, remaining: 0 });
-    for (let n = 0; n < 15; n += 1) await limiter.giveBack('a', TEN);
-    t.match(await limiter.peek('a', TEN), { remaining: 10 });
-    t.match(await limiter.take('a', TEN), { remaining: 9 });
+    await limiter.refund('a', TEN);
+    t.match(await limiter.consume('a', TEN), { allowed: true, remaining: 0 });
+    for (let n = 0; n < 15; n += 1) await limiter.refund('a', TEN);
+    t.match(await limiter.get('a', TEN), { remaining: 10 });
+    t.match(await limiter.consume('a', TEN), { remaining: 9 });
     clock.time += MINUTE_MS;
-    await limiter.giveBack('a', TEN);
-    t.match(await limiter.take('a', TEN), { remaining: 9 }, 'nothing of the window before');
-    await limiter.giveBack('never seen', TEN);
-    t.match(await limiter.peek('never seen', TEN), { remaining: 10 });
+    await limiter.refund('a', TEN);
+    t.match(await limiter.consume('a', TEN), { remaining: 9 }, 'nothing of the window before');
+    await limiter.refund('never seen', TEN);
+    t.match(await limiter.get('never seen', TEN), { remaining: 10 });
   });
 
   contract('takes back as many as were counted at once', async (t, { limiter, other }) => {
     await take(limiter, 10);
-    await Promise.all([limiter, other, limiter].map((each) => each.giveBack('a', TEN)));
-    t.match(await limiter.peek('a', TEN), { remaining: 3 });
+    await Promise.all([limiter, other, limiter].map((each) => each.refund('a', TEN)));
+    t.match(await limiter.get('a', TEN), { remaining: 3 });
   });
 }

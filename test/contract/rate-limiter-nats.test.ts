@@ -40,13 +40,13 @@ void test('two nodes let exactly the limit pass, however many come at once', asy
   const server = await startNatsServer(t);
   const one = await node(t, server);
   const other = await node(t, server);
-  const standings = await Promise.all(
-    Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? one : other).limiter.take('a', FIFTY)),
+  const statuses = await Promise.all(
+    Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? one : other).limiter.consume('a', FIFTY)),
   );
-  const passed = standings.filter((each) => each.allowed).map((each) => each.remaining);
+  const passed = statuses.filter((each) => each.allowed).map((each) => each.remaining);
   t.equal(passed.length, 50);
   t.equal(new Set(passed).size, 50, 'each counts for itself');
-  t.match(await one.limiter.peek('a', FIFTY), { allowed: false, remaining: 0 });
+  t.match(await one.limiter.get('a', FIFTY), { allowed: false, remaining: 0 });
 });
 
 void test('a server that is away or stuck fails no request: each node counts for itself', async (t) => {
@@ -54,30 +54,34 @@ void test('a server that is away or stuck fails no request: each node counts for
   const log = logged();
   const { link, limiter } = await node(t, server, systemClock, log);
   const rate = { limit: 4, windowMs: 24 * 60 * 60_000 };
-  t.match(await limiter.take('a', rate), { allowed: true, remaining: 3 });
+  t.match(await limiter.consume('a', rate), { allowed: true, remaining: 3 });
 
   server.freeze();
   const before = performance.now();
-  t.match(await limiter.take('a', rate), { allowed: true, remaining: 2 }, 'goes on from its own');
-  t.match(await limiter.take('a', rate), { allowed: true, remaining: 1 });
-  t.match(await limiter.take('a', rate), { allowed: true, remaining: 0 });
-  t.match(await limiter.take('a', rate), { allowed: false });
+  t.match(
+    await limiter.consume('a', rate),
+    { allowed: true, remaining: 2 },
+    'goes on from its own',
+  );
+  t.match(await limiter.consume('a', rate), { allowed: true, remaining: 1 });
+  t.match(await limiter.consume('a', rate), { allowed: true, remaining: 0 });
+  t.match(await limiter.consume('a', rate), { allowed: false });
   t.ok(performance.now() - before < 1000, 'waits once, not for each');
   server.thaw();
   await eventually('the shared count', async () => {
-    const { remaining } = await limiter.peek('a', rate);
+    const { remaining } = await limiter.get('a', rate);
     // One at most was counted late: what the server got while it was stuck.
     return remaining > 0 ? true : undefined;
   });
 
   await server.kill();
   await eventually('the loss', () => !link.isUp() || undefined);
-  t.match(await limiter.take('b', rate), { allowed: true, remaining: 3 });
+  t.match(await limiter.consume('b', rate), { allowed: true, remaining: 3 });
   await server.restart({ loseData: true });
   await eventually('a shared count in a new bucket', async () => {
-    await limiter.take('c', rate);
+    await limiter.consume('c', rate);
     const other = await node(t, server, systemClock);
-    return (await other.limiter.peek('c', rate)).remaining < 4 ? true : undefined;
+    return (await other.limiter.get('c', rate)).remaining < 4 ? true : undefined;
   });
   const alone = log.lines.filter((line) => line.includes('for itself'));
   t.equal(alone.length, 2, 'said once for each time');
@@ -90,10 +94,10 @@ void test('a node that is busy at its start counts with the others all the same'
   const log = logged();
   const one = await node(t, server, still, log);
   const other = await node(t, server);
-  const standings = Array.from({ length: 20 }, () => one.limiter.take('a', FIFTY));
+  const statuses = Array.from({ length: 20 }, () => one.limiter.consume('a', FIFTY));
   const end = performance.now() + 1000;
   while (performance.now() < end);
-  await Promise.all(standings);
-  t.match(await other.limiter.peek('a', FIFTY), { remaining: 30 });
+  await Promise.all(statuses);
+  t.match(await other.limiter.get('a', FIFTY), { remaining: 30 });
   t.strictSame(log.lines, []);
 });

@@ -5,7 +5,7 @@ import { type Test, test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
-import { jobSubject, REFUSED, REPORTS } from '../../src/render-queue/nats-streams.ts';
+import { jobSubject, REFUSED, reportSubject } from '../../src/render-queue/nats-streams.ts';
 import { cable } from '../support/cable.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
@@ -364,13 +364,16 @@ void test('what is unreadable is dropped, and holds up nothing', async (t) => {
   const { url } = await startNatsServer(t);
   const api = await node(t, url, 'api');
   const renderer = await node(t, url, 'renderer');
-  api.link.connection.publish(jobSubject('conv_x'), 'no job');
+  api.link.connection.publish(jobSubject(api.link.namespace, 'conv_x'), 'no job');
   const endless = JSON.stringify({ ...startedReport(1), at: 1e300 });
   const seen: string[] = [];
   api.queue.reports(async (report) => void seen.push(report.conversionId));
   await api.link.connection.flush();
   for (const said of ['no report', '{"kind":"completed"}', endless]) {
-    const answer = await renderer.link.connection.request(REPORTS, said, { timeout: PATIENT_MS });
+    const { connection, namespace } = renderer.link;
+    const answer = await connection.request(reportSubject(namespace), said, {
+      timeout: PATIENT_MS,
+    });
     t.equal(answer.string(), REFUSED, said);
   }
   await api.queue.offer(renderJob(1));

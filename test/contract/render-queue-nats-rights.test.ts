@@ -1,23 +1,33 @@
-/** What each side of the queue may do at a server that grants it exactly `PERMISSIONS`. */
+/** What each side of the queue may do at a server that grants it exactly `permissionsOf`. */
 import { errors } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import { LOG_BUCKET, openNatsQueues } from '../../src/compose/nats.ts';
+import { leasePermissions } from '../../src/leader/nats-lease.ts';
+import { bucketPermissions } from '../../src/nats/bucket.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
-import { leasePermissions, NatsLease } from '../../src/nats/lease.ts';
-import { NatsKvRateLimiter, RATE_LIMITER_PERMISSIONS } from '../../src/rate-limiter/nats-kv.ts';
+import { NatsKvRateLimiter, rateLimiterPermissions } from '../../src/rate-limiter/nats-kv.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
-import { JOBS, jobSubject, PERMISSIONS, REPORTS } from '../../src/render-queue/nats-streams.ts';
+import {
+  jobsStream,
+  jobSubject,
+  permissionsOf,
+  reportSubject,
+} from '../../src/render-queue/nats-streams.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { completedReport, hold, renderJob } from '../support/render-queue.ts';
 import { conversionId, NOW } from '../support/samples.ts';
 
-const LEASE = 'test';
+/** Not the default: then a name without it would show. */
+const NAMESPACE = 'other';
+const PERMISSIONS = permissionsOf(NAMESPACE);
+const JOBS = jobsStream(NAMESPACE);
 const allow = (subjects: readonly string[]): string => JSON.stringify({ allow: subjects });
 
 const CONFIG = `authorization { users [
   { user: api, password: a, permissions: {
-    publish: ${allow([...PERMISSIONS.api.publish, ...RATE_LIMITER_PERMISSIONS, ...leasePermissions(LEASE)])},
+    publish: ${allow([...PERMISSIONS.api.publish, ...rateLimiterPermissions(NAMESPACE), ...leasePermissions(NAMESPACE), ...bucketPermissions(NAMESPACE, LOG_BUCKET)])},
     subscribe: ${allow(PERMISSIONS.api.subscribe)} } }
   { user: renderer, password: r, permissions: {
     publish: ${allow(PERMISSIONS.renderer.publish)},
@@ -38,7 +48,11 @@ async function connectBoth(t: Test): Promise<Sides> {
   const connect = async (side: 'api' | 'renderer'): Promise<NatsLink> => {
     const { inboxPrefix } = PERMISSIONS[side];
     const at = url.replace('//', `//${side}:${side.slice(0, 1)}@`);
-    const link = await connectToNats(at, { name: side, logger, inboxPrefix });
+    const link = await connectToNats(`${at}?namespace=${NAMESPACE}`, {
+      name: side,
+      logger,
+      inboxPrefix,
+    });
     t.teardown(() => link.close());
     return link;
   };
@@ -65,8 +79,9 @@ void test('both sides of the queue need no more than their permissions', async (
   await Promise.all([follower.stop(), holder.stop()]);
 
   const limiter = await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
-  t.match(await limiter.take('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });
-  const lease = await new NatsLease({ link: api, logger, name: LEASE }).acquire();
+  t.match(await limiter.consume('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });
+  const queues = await openNatsQueues(api, { head: async () => 0n }, logger);
+  const lease = await queues.lease('log').acquire();
   t.ok(lease);
   await lease?.release();
   t.strictSame(complaints, []);
@@ -80,12 +95,12 @@ void test('a renderer can neither make jobs nor read what is others’', async (
   await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
   const { connection } = renderer;
   for (const subject of [
-    jobSubject('conv_x'),
-    '$JS.API.STREAM.MSG.GET.KV_PRESSLEDGER_RATES',
+    jobSubject(NAMESPACE, 'conv_x'),
+    '$JS.API.STREAM.MSG.GET.KV_OTHER_RATES',
     '$JS.API.STREAM.LIST',
     `$JS.API.STREAM.DELETE.${JOBS}`,
     `$JS.API.CONSUMER.CREATE.${JOBS}.mine`,
-    '$KV.PRESSLEDGER_RATES.x',
+    '$KV.OTHER_RATES.x',
   ]) {
     await t.rejects(
       connection.request(subject, '{}', { timeout: 500 }),
@@ -93,7 +108,7 @@ void test('a renderer can neither make jobs nor read what is others’', async (
       subject,
     );
   }
-  for (const subject of ['_INBOX_API.>', '>', '$KV.>', REPORTS]) {
+  for (const subject of ['_INBOX_OTHER_API.>', '>', '$KV.>', reportSubject(NAMESPACE)]) {
     const refused = new Promise((resolve) => {
       connection.subscribe(subject, { callback: resolve });
     });

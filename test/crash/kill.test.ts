@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'tap';
-import type { ConversionOptions } from '../../src/client/types.ts';
+import type { ConversionOptions } from '../../client/src/types.ts';
 import type { EventOf, PdfDigest } from '../../src/domain/events.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { cliJson } from '../support/cli.ts';

@@ -15,7 +15,7 @@ void test('convert in a pipe: from standard input to standard output', async (t)
   const piped = await runCli(place, ['convert', '-', '-o', '-'], { input: '<h1>Grüße</h1>' });
   t.equal(piped.code, 0, piped.stderr);
   t.match((await openPdf(piped.bytes)).text, /Grüße/);
-  t.match(piped.stderr, /^conv_\w+ is accepted.*\nconv_\w+ is on standard output\.\n$/);
+  t.match(piped.stderr, /^conv_\w+ is accepted.*\nconv_\w+ is on standard output: 1 page, .*\.\n$/);
   await refuses(t, place, ['convert', '-', '-o', '-'], 1, /html: Must not be blank/);
   await refuses(t, place, ['convert', '-', '-o', '-', '--json'], 2, /both want standard output/);
   const { stdout, code } = await runCli(place, ['convert', '-', '-o', '-', '--page-ranges', '9'], {

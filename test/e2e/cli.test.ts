@@ -144,7 +144,6 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
     [['account', 'password', ANN, '--password-stdin'], /at least 12 characters/, 'short\n'],
     [['credits', 'grant', ANN, '1000000000000'], /at most 1000000000000 credits/],
     [['key', 'revoke', 'key_00000000000000000000000000'], /no such API key/],
-    [['convert', '/nonexistent.html', '-o', target], /nonexistent\.html cannot be read/],
     // Without a scheme this machine is asked over http.
     [
       ['convert', 'https://a/', '-o', target, '--server', 'localhost:1', '--api-key', 'k'],
@@ -154,9 +153,10 @@ void test('refusals end with 1, wrong usage with 2', async (t) => {
   const wrong: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [[], /No command/],
     [['account'], /needs one of .* See 'pressledger account --help'/],
-    [['account', 'show'], /EMAIL .* is missing\. See 'pressledger account show --help'/],
+    [['account', 'show'], /<email> .* is missing\. See 'pressledger account show --help'/],
     [['account', 'list', '--jsn'], /Did you mean --json\?/],
     [['convert', 'x.html', '-o', target, '--server', 'ftp://h', '--api-key', 'k'], /http or/],
+    [['convert', '/nonexistent.html', '-o', target], /no file \/nonexistent\.html/],
     [['convert', 'x.html'], /--output is needed\. See 'pressledger convert --help'/],
     [['credits', 'grant', ANN, '0'], /whole number from 1/],
     [[...create, 'nonsense'], /--email: .*not an email address/],
@@ -202,6 +202,13 @@ void test('convert without a service renders here', async (t) => {
   const shown = await runCli(place, ['manifest', id]);
   t.match(shown.stdout, /chrome +\S*Chrome\/.*\n.*times +queue \d+, start \d+/);
   await refuses(t, place, ['manifest', 'conv_none'], 1, /no manifest of conv_none/);
+
+  const told = await runCli(place, ['history', id]);
+  t.match(told.stdout, /A PDF was requested, from HTML\. .*\n(.*\n)*.*The PDF was stored: 1 page/);
+  const opening = await cliJson(place, ['history', ANN, '--type', 'AccountOpened']);
+  t.match(opening, [{ actor: { kind: 'operator' }, data: { email: ANN, plan: 'free' } }]);
+  await refuses(t, place, ['history', 'conv_none'], 1, /There is no conversion conv_none/);
+  await refuses(t, place, ['history', id, '--type', 'Nothing'], 2, /--type is one of /);
 
   await refuses(t, place, [...convert, '--scale', '9'], 2, /--scale: /);
   await refuses(t, place, [...convert, '--wait-for-delay-ms', '99999'], 2, /--wait-for-delay-ms: /);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
-import type { Conversion } from '../../src/client/types.ts';
+import type { Conversion } from '../../client/src/types.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, readLog, violations } from '../support/invariants.ts';
 import { servePages } from '../support/pages.ts';
@@ -155,24 +155,4 @@ void test('neither a request nor its PDF lies readable in DATA_DIR', async (t) =
   t.strictSame(readable(), []);
   t.match(await service.stop(), { code: 0 });
   t.strictSame(readable(), []);
-});
-
-void test('a Ctrl-C that comes twice stops the service once, and costs no try', async (t) => {
-  const service = await startService(t);
-  const { dataDir } = service.place;
-  const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 1500 } };
-  for (let round = 1; round <= 3; round += 1) {
-    const { id } = await service.client().create(slow);
-    const status = async () => (await service.client().get(id)).status;
-    await eventually('its start', async () => (await status()) === 'processing' || undefined);
-    t.match(await service.interrupt(), { code: 0, signal: null });
-    await service.start();
-    t.match(await service.client().wait(id), { status: 'completed' });
-  }
-  t.strictSame(violations(readLog(dataDir), { settled: true }), []);
-  t.equal(
-    readLog(dataDir).filter(({ type }) => type === 'ConversionStarted').length,
-    3,
-    'one try each',
-  );
 });

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { PressledgerError } from '../../src/client/errors.ts';
+import type { PressledgerError } from '../../client/src/errors.ts';
 import { eventually } from '../support/deadline.ts';
 import { violations } from '../support/invariants.ts';
 import { createServiceOnOwnMount, noOwnMounts } from '../support/own-mounts.ts';

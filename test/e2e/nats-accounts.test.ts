@@ -11,7 +11,7 @@ import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
 import type { ObjectContent } from '../../src/blob-store/objects.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { JOBS, PERMISSIONS, REPORTS } from '../../src/render-queue/nats-streams.ts';
+import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats-streams.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
@@ -22,6 +22,10 @@ import { RendererProcess, Service } from '../support/service.ts';
 const ACCOUNTS = readFileSync(new URL('../../deploy/nats-accounts.conf', import.meta.url), 'utf8');
 /** As docker-compose.yml passes them; without the quotes of its own the second would be a number. */
 const PASSWORDS = { NATS_API_PASSWORD: '"a1b2"', NATS_RENDERER_PASSWORD: '"0123456789"' };
+
+/** The names in that file. */
+const NAMESPACE = 'pressledger';
+const JOBS = jobsStream(NAMESPACE);
 
 const logger = pino({ level: 'silent' });
 
@@ -35,7 +39,7 @@ async function startServer(t: Test) {
 }
 
 async function connectAs(t: Test, side: 'api' | 'renderer', url: string) {
-  const { inboxPrefix } = PERMISSIONS[side];
+  const { inboxPrefix } = permissionsOf(NAMESPACE)[side];
   const link = await connectToNats(url, { name: side, logger, inboxPrefix });
   t.teardown(() => link.close());
   return link;
@@ -113,7 +117,7 @@ void test('a renderer takes jobs, reports, reads requests and stores documents',
 function attack(connection: NatsConnection): void {
   const direct = [
     '$KV.keyring.account',
-    '$KV.PRESSLEDGER_LOG.first-event',
+    '$KV.PRESSLEDGER_LOG.origin',
     'pressledger.jobs.forged',
     '$JS.API.STREAM.DELETE.KV_keyring',
     '$JS.API.STREAM.PURGE.KV_keyring',
@@ -126,7 +130,7 @@ function attack(connection: NatsConnection): void {
   // An answer that is sent to a stream's subject would be stored there.
   for (const reply of ['$KV.keyring.account', 'pressledger.jobs.forged']) {
     connection.publish('$JS.API.INFO', '', { reply });
-    connection.publish(REPORTS, 'no report', { reply });
+    connection.publish(reportSubject(NAMESPACE), 'no report', { reply });
     connection.publish('$JS.API.STREAM.INFO.OBJ_pressledger-blobs', '', { reply });
     connection.publish('$JS.API.DIRECT.GET.OBJ_pressledger-blobs', '{"seq":1}', { reply });
   }
@@ -170,7 +174,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const entry = await keyring.get('account');
   t.equal(entry?.string(), 'wrapped');
   t.equal(entry?.revision, 1, 'nothing was written there');
-  t.equal(await log.get('first-event'), null);
+  t.equal(await log.get('origin'), null);
   const { state } = await manager.streams.info(JOBS, { subjects_filter: '>' });
   t.strictSame(state.subjects ?? {}, {});
   t.ok(await manager.streams.info('OBJ_pressledger-blobs'));
@@ -228,24 +232,27 @@ void test('nodes on documents in NATS convert without a key of their own', WHOLE
 });
 
 void test(
-  'an API node with a log of its own does not start on the NATS of another',
+  'an API node with a log of its own does not start in the namespace of another',
   WHOLE,
   async (t) => {
     const { urls, settings, api } = await startNodes(t);
     const { connection } = await connectAs(t, 'api', urls.api);
     const log = await new Kvm(connection).open('PRESSLEDGER_LOG');
-    await eventually('the claim', async () => (await log.get('first-event')) ?? undefined);
     const stranger = new Service(createPlace(t, settings), [LAUNCHER, 'api']);
     t.teardown(() => stranger.kill());
     t.match(await stranger.startInVain(), { code: 1, signal: null });
     t.match(
       stranger.output.stderr,
-      /^pressledger: NATS_URL belongs to another event log [^\n]+\n$/,
+      /^pressledger: The namespace pressledger of NATS_URL belongs to another event log, [^\n]+\n$/,
     );
     t.match(await api.restart(), { code: 0 });
+    const namespaced = { ...settings, NATS_URL: `${urls.api}?namespace=other` };
+    const neighbour = new Service(createPlace(t, namespaced), [LAUNCHER, 'api']);
+    t.teardown(() => neighbour.kill());
+    await neighbour.start();
 
     t.match(await api.stop(), { code: 0 });
-    await log.delete('first-event');
+    await log.delete('origin');
     await stranger.start();
   },
 );

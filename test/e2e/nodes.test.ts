@@ -50,7 +50,7 @@ for (const kind of KINDS) {
     const deployment = await Nodes.start(t, on);
     const [one, renderer] = [await deployment.api(), await deployment.renderer()];
     const other = await deployment.api();
-    t.match(other.output.stderr, /standing by/);
+    t.match(other.output.stderr, /takes over when that process ends/);
     t.notMatch(other.output.stdout, /API key/, 'the first account is opened once');
     const { apiKey } = one.firstStart;
     for (const [asked, shown] of [
@@ -119,6 +119,26 @@ for (const kind of KINDS) {
     },
   );
 
+  nodes('two whole services share one queue, and one takes over from the other', async (t, on) => {
+    const deployment = await Nodes.start(t, on);
+    const [one, other] = [await deployment.api({}, 'start'), await deployment.api({}, 'start')];
+    t.match(other.output.stderr, /takes over when that process ends/);
+    const client = other.client(one.firstStart.apiKey);
+    const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 1000 } };
+    const created = await Promise.all([1, 2, 3, 4].map(() => client.create(slow)));
+    for (const { id } of created) t.equal((await client.wait(id)).status, 'completed');
+    const renderers = (await deployment.log()).flatMap(({ type, data }) =>
+      type === 'ConversionStarted' ? [(JSON.parse(data) as { renderer: string }).renderer] : [],
+    );
+    t.equal(new Set(renderers).size, 2, 'both render');
+    t.match(await one.stop(), { code: 0, signal: null });
+    const { id } = await client.create({ html: '<p>after the stop</p>' });
+    t.equal((await client.wait(id)).status, 'completed');
+    t.match(await other.stop(), { code: 0, signal: null });
+    for (const each of [one, other]) t.strictSame(await each.leftovers(), []);
+    t.strictSame(violations(await deployment.log(), { settled: true }), []);
+  });
+
   nodes('a key that one API node revokes is refused by the other at once', async (t, on) => {
     const deployment = await Nodes.start(t, on);
     const [one, other] = [await deployment.api(), await deployment.api()];
@@ -167,7 +187,7 @@ void test('roles say what they need', async (t) => {
   const kind: Kind = {
     name: 'bare',
     options: {},
-    open: async () => ({ settings: {} }),
+    open: async (_, folder) => ({ settings: { BLOB_STORE_URL: `file:${folder}` } }),
     shared: false,
   };
   const deployment = await Nodes.start(t, kind);
@@ -185,9 +205,17 @@ void test('roles say what they need', async (t) => {
     ],
     ['api', { EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false' }, /127\.0\.0\.1:1/],
     ['api', { EVENT_STORE_URL: 'postgres://u:secret@db/x' }, /EVENT_STORE_URL/],
+    ['api', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL, .*: file:PATH .*nats: or s3:/],
+    ['renderer', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL/],
+    ['start', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL/],
+    ['api', {}, /MASTER_KEY is needed/],
     ['api', { BLOB_STORE_URL: 'nats:' }, /MASTER_KEY is needed/],
-    ['api', { BLOB_STORE_URL: 'nats' }, /BLOB_STORE_URL must be nats: or/],
-    ['renderer', {}, /There are no documents in .*shares the DATA_DIR/],
+    ['api', { BLOB_STORE_URL: 'nats' }, /BLOB_STORE_URL must be file:PATH, nats: or/],
+    [
+      'renderer',
+      { BLOB_STORE_URL: 'file:nowhere' },
+      /There is no .*blobs: BLOB_STORE_URL names a folder that all nodes share/,
+    ],
     ['renderer', { BLOB_STORE_URL: 's3://bucket' }, /AWS_ACCESS_KEY_ID/],
     ['start', { BLOB_STORE_URL: 'nats:', NATS_URL: '' }, /NATS_URL is needed/],
     ['api', { BLOB_STORE_URL: 's3://bucket' }, /AWS_ACCESS_KEY_ID/],

@@ -1,7 +1,7 @@
 /** What help says that a role reads, held against what the role really reads. */
 import { type Test, test } from 'tap';
 import { pino } from 'pino';
-import { PressledgerClient } from '../../src/client/client.ts';
+import { PressledgerClient } from '../../client/src/client.ts';
 import { startApiNode, startRenderer } from '../../src/compose/roles.ts';
 import { type Config, readConfig, type Role, SETTINGS } from '../../src/config.ts';
 import { startNatsServer } from '../support/nats-server.ts';
@@ -34,7 +34,9 @@ function without(all: Iterable<string>, those: Iterable<string>): readonly strin
 async function settingsOf(t: Test): Promise<Config> {
   const nats = await startNatsServer(t);
   // Not inherited: the settings of whoever runs the tests are not meant here.
-  return readConfig({ ...createPlace(t).env, NATS_URL: nats.url });
+  const { env, dataDir } = createPlace(t);
+  const shared = { BLOB_STORE_URL: `file:${dataDir}`, MASTER_KEY: '0'.repeat(64) };
+  return readConfig({ ...env, ...shared, NATS_URL: nats.url });
 }
 
 void test('an API node and a renderer read the settings that their help lists', async (t) => {

@@ -34,7 +34,7 @@ void test('one of two processes renders, and the other takes over when it is kil
   const second = beside(t, first);
   await second.start();
   t.not(second.url, first.url);
-  t.match(second.output.stderr, /standing by/);
+  t.match(second.output.stderr, /the renderer runs in another process/);
   t.notMatch(second.output.stdout, /API key/, 'the first account is opened once');
   const { apiKey } = first.firstStart;
   const [here, there] = [first.client(), second.client(apiKey)];
@@ -50,7 +50,7 @@ void test('one of two processes renders, and the other takes over when it is kil
   await eventually('two to be under way', () => startsOf(dataDir).length === 3 || undefined);
   t.match(await first.kill(), { signal: 'SIGKILL' });
   for (const each of slow) t.equal((await there.wait(each)).status, 'completed', each);
-  t.match(second.output.stderr, /taking over/);
+  t.match(second.output.stderr, /this one takes over/);
   t.equal(renderersOf(dataDir), 2);
   const attempts = slow.map((each) => startsOf(dataDir, each).length);
   t.strictSame(
@@ -63,7 +63,7 @@ void test('one of two processes renders, and the other takes over when it is kil
 
   // The one that was killed comes back and stands by in its turn; a stop hands over too.
   await first.start();
-  t.match(first.output.stderr, /standing by/);
+  t.match(first.output.stderr, /the renderer runs in another process/);
   t.match(await second.stop(), { code: 0, signal: null });
   const last = await first.client().create({ html: '<p>after the stop</p>' });
   t.equal((await first.client().wait(last.id)).status, 'completed');

@@ -5,6 +5,7 @@ import { BUDGETS } from '../../src/budgets.ts';
 import { Browsers } from '../../src/renderer/browsers.ts';
 import { CommandRefused } from '../../src/renderer/chrome/connection.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
+import { testDirectory } from '../support/directory.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
 
@@ -12,7 +13,7 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
   const name = Object.keys(limit).join();
   void test(`over ${name} the next browser is warm before this one ends`, async (t) => {
     const path = await installedChrome();
-    const directory = t.testdir();
+    const directory = testDirectory(t);
     const ended = new EventTarget();
     const browsers = new Browsers({
       launch: () => launchChrome({ path, directory, proxyPort: 9 }),
@@ -51,7 +52,7 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
 
 void test('a browser that opens no tab is ended', async (t) => {
   const path = await installedChrome();
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   const pids: number[] = [];
   const ended: number[] = [];
   const browsers = new Browsers({

@@ -1,12 +1,10 @@
 /** The pipes to a real Chrome: what passes through them, and what is told when they close. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import type { Connection } from '../../src/renderer/chrome/connection.ts';
 import { Deadline } from '../../src/renderer/chrome/deadline.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { Tab } from '../../src/renderer/chrome/tab.ts';
+import { testDirectory } from '../support/directory.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 
 const COMMAND_MS = 60_000;
@@ -15,13 +13,8 @@ const PATIENT = { timeout: 120_000 };
 
 async function chromeFor(t: Test): Promise<LaunchedChrome> {
   const path = await installedChrome();
-  const directory = await mkdtemp(join(tmpdir(), 'pressledger-connection-'));
-  const chrome = await launchChrome({ path, directory, proxyPort: 9 });
-  t.teardown(async () => {
-    await chrome.end();
-    // A killed Chrome's helpers may still be writing.
-    await rm(directory, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 });
-  });
+  const chrome = await launchChrome({ path, directory: testDirectory(t), proxyPort: 9 });
+  t.teardown(() => chrome.end());
   return chrome;
 }
 

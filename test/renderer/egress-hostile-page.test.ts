@@ -9,6 +9,7 @@ import { killGroup, removeProfile } from '../../src/renderer/chrome/processes.ts
 import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
 import type { EgressSession } from '../../src/renderer/egress/session.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { startFrontProxy } from '../support/front-proxy.ts';
 import {
   hostilePage,
@@ -39,7 +40,7 @@ interface Outcome {
 
 /** Starts Chrome with flags of our choice, so that a control can leave some out. */
 async function startChrome(t: Test, flags: readonly string[]): Promise<Connection> {
-  const profile = t.testdir();
+  const profile = testDirectory(t);
   const { path } = await findChrome({
     chromePath: process.env['CHROME_PATH'],
     searchPath: process.env['PATH'],

@@ -9,12 +9,13 @@ import { BUDGETS } from '../../src/budgets.ts';
 import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processes.ts';
 import { startRenderPool } from '../../src/renderer/pool.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { silent } from '../support/renderer.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 
 void test('Chromes of a killed node are ended by the next start, and no other process', async (t) => {
-  const parent = t.testdir();
+  const parent = testDirectory(t);
   const dead = join(parent, 'node-999999999-1-' + hostname());
   const live = join(parent, `node-${process.pid}-0-${hostname()}`);
   await mkdir(dead);
@@ -50,7 +51,7 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
     concurrency: 1,
     worker: {
       chromePath: '',
-      directory: t.testdir(),
+      directory: testDirectory(t),
       allowPrivateNetwork: false,
       egressPorts: [],
       maxPageMemoryBytes: BUDGETS.maxPageMemoryBytes.default,

@@ -6,8 +6,10 @@ import { gzipSync } from 'node:zlib';
 import tap, { test } from 'tap';
 import { MAX_MANIFEST_BYTES, type RenderManifest } from '../../src/domain/render-manifest.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { type Shortcoming, SHORTCOMINGS } from '../../src/domain/request-document.ts';
 import { composeManifest } from '../../src/renderer/manifest.ts';
 import type { RenderResult } from '../../src/renderer/messages.ts';
+import { warningsOf } from '../../src/renderer/warnings.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { startNode } from '../support/renderer-node.ts';
 import { accountId, blobRef, OPTIONS, PDF, TIMINGS } from '../support/samples.ts';
@@ -30,6 +32,7 @@ const server = createServer((request, response) => {
   else if (url === '/older.svg') send('text/plain', '', { Location: '/new.svg' }, 302);
   else if (url === '/new.svg') send('image/svg+xml', picture);
   else if (url === '/frame') send('text/html', '<p>framed</p><img src="/new.svg">');
+  else if (url === '/never') return;
   else if (url === '/start') send('text/html', '', { Location: '/page' }, 303);
   else if (url === '/page') send('text/html', '<p>a page</p>');
   else if (url === '/cut') {
@@ -77,6 +80,50 @@ void test('every resource with its redirects, status, size and hash', async (t) 
   t.match(by('/cut'), { bytes: 4, sha256: undefined, error: /./ });
   t.equal(page.resources.length, 6, 'each of them once, and nothing else');
   t.equal(page.resources_left_out, 0);
+});
+
+void test('what a page lacked is told, and fails it where its client wants that', async (t) => {
+  const html = `<img src="${origin}/gone.png"><img src="${origin}/cut"><img src="${origin}/new.svg">
+    <img src="http://127.0.0.1:1/closed"><script>console.error('bad \u202e'); new Image().src =
+    '${origin}/late'; fetch('${origin}/page', { signal: AbortSignal.abort() }).catch(() => {});
+    navigator.sendBeacon('${origin}/beacon')</script>`;
+  const warnings = warningsOf(pageOf(await renderer.render({ html }))).toSorted();
+  t.match(warnings, [
+    'The page reported an error: bad \\u202e (document:2)',
+    'http://127.0.0.1:1/closed could not be loaded: ',
+    `${origin}/cut could not be loaded: `,
+    `${origin}/gone.png was answered with status 404.`,
+    `${origin}/late was answered with status 404.`,
+  ]);
+  const told: Readonly<Record<Shortcoming, RegExp>> = {
+    resource_error: /^The page is not complete\. .*cut could not be loaded.*closed could not be/,
+    http_status: /gone\.png was answered with status 404\. .*late was/,
+    console_error: /The page reported an error: bad/,
+    timeout: /./,
+  };
+  for (const of of SHORTCOMINGS) {
+    const result = await renderer.render({ html, fail_on: [of] });
+    if (of === 'timeout') t.equal(result.kind, 'completed', 'nothing was waited for in vain');
+    else t.match(result, { kind: 'failed', code: 'incomplete', message: told[of] });
+  }
+  const good = { html: `<img src="${origin}/new.svg">`, fail_on: SHORTCOMINGS };
+  t.strictSame(warningsOf(pageOf(await renderer.render(good))), [], 'nothing is lacking');
+
+  const hanging = { html: `<img src="${origin}/never">` };
+  const late = warningsOf(pageOf(await renderer.render(hanging, {}, 4000)));
+  t.match(late, [/^The page had not finished loading after \d/]);
+  const timeout = { ...hanging, fail_on: ['timeout'] } as const;
+  t.match(await renderer.render(timeout, {}, 4000), { kind: 'failed', code: 'incomplete' });
+
+  const resources = Array.from({ length: 25 }, (_, n) => ({
+    url: `${origin}/${n}${'x'.repeat(400)}`,
+    status: 500,
+    bytes: 0,
+  }));
+  const many = warningsOf({ resources, waits: [], console_errors: [{ text: 'é'.repeat(500) }] });
+  t.equal(many.length, 20);
+  t.equal(many.at(-1), 'There are 7 more warnings.');
+  t.ok(many.every((each) => each.length <= 300));
 });
 
 void test('what is fetched in other processes is seen by the proxy', async (t) => {

@@ -10,7 +10,9 @@ import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type { Consumer, Delivery } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { openPdf } from '../support/pdf.ts';
+import { descendants } from '../support/processes.ts';
 import { hold } from '../support/render-queue.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 import { accountId, CONTENT_KEY, OPTIONS } from '../support/samples.ts';
@@ -148,9 +150,30 @@ void test('a stop leaves what has not begun to others, and ends what has', async
   t.equal(reports.length, 2, 'nothing was said of the one that waited');
 });
 
+void test('a stop in a hurry puts back what has begun, and leaves no Chrome', async (t) => {
+  const { node, queue, offer, reports, chromes, tempDir } = await startNode(t);
+  const id = await offer({ html: '<p>begun</p>', wait_for: { delay_ms: 9_000 } });
+  await eventually('a start', () => reports.length === 1 || undefined, 10_000);
+  const [chrome] = await chromes();
+  const hurry = new AbortController();
+  const stopped = node.stop(hurry.signal);
+  hurry.abort();
+  const { job } = await hold(queue, 1).delivery(0);
+  t.match(job, { conversionId: id, attempt: 1 });
+  t.strictSame(
+    reports.map(({ kind }) => kind),
+    ['started', 'requeued'],
+  );
+  await stopped;
+  t.same(await readdir(tempDir), []);
+  // Its thread has ended and waits for it no more: it may be a zombie, which is not alive.
+  const runs = (): boolean => descendants(process.pid).some(({ pid }) => pid === chrome?.pid);
+  await eventually('the end of its Chrome', () => !runs() || undefined, 5_000);
+});
+
 void test('a stop puts back what waits for a blob store that is away', async (t) => {
   for (const what of ['read', 'adopt'] as const) {
-    const place = t.testdir({ [what]: {} });
+    const place = testDirectory(t, { [what]: {} });
     const { node, blobs, queue, offer, reports } = await startNode(t, {}, place);
     let tries = 0;
     blobs[what] = (): Promise<never> => {
@@ -169,7 +192,9 @@ void test('a stop puts back what waits for a blob store that is away', async (t)
 });
 
 void test('a Chrome that is missing or will not start is one clear error', async (t) => {
-  const directory = t.testdir({ chrome: '#!/bin/sh\necho "cannot open display" >&2\nexit 3\n' });
+  const directory = testDirectory(t, {
+    chrome: '#!/bin/sh\necho "cannot open display" >&2\nexit 3\n',
+  });
   const absent = startNode(t, { chromePath: '/nowhere/chrome' }, directory);
   await t.rejects(absent, { message: /no program .*\/nowhere\/chrome.*CHROME_PATH/ });
 
@@ -185,7 +210,7 @@ class CountingQueue extends InProcessRenderQueue {
 }
 
 void test('where the queue counts tries, what ends at once reports its start with its outcome', async (t) => {
-  const { offer, ended, reports } = await startNode(t, {}, t.testdir(), new CountingQueue());
+  const { offer, ended, reports } = await startNode(t, {}, testDirectory(t), new CountingQueue());
   // It is not rendered at all: no timer can have run out.
   await ended(await offer({ html: '<p>short</p>' }, 4));
   const [outcome, ...more] = reports.splice(0);
@@ -218,7 +243,7 @@ class DoublingQueue extends InProcessRenderQueue {
 
 void test('a job that comes twice at once is rendered twice, and neither takes the other’s file', async (t) => {
   const queue = new DoublingQueue();
-  const { offer, reports, blobs } = await startNode(t, {}, t.testdir(), queue);
+  const { offer, reports, blobs } = await startNode(t, {}, testDirectory(t), queue);
   const both = Promise.withResolvers<void>();
   let rendered = 0;
   const adopt = blobs.adopt.bind(blobs);

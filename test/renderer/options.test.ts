@@ -116,6 +116,27 @@ void test('header and footer are printed on every page, with page numbers', asyn
   t.notMatch(only.text, /\d+\/\d+\/\d+/, "Chrome's own header stays away");
 });
 
+void test('header and footer can be read without a style of their own', async (t) => {
+  const margins = { margin_top: '2cm', margin_bottom: '2cm', margin_left: '3cm' };
+  const itemsOf = async (header_html: string, footer_html: string) => {
+    const pdf = await renderer.pdf({ html: pages(1), header_html, footer_html }, margins);
+    const find = (text: string) => pdf.pages[0]?.items.find((each) => each.text.includes(text));
+    return { header: find('Acme'), footer: find('page') };
+  };
+  const numbers = 'page <span class="pageNumber"></span>';
+  const plain = await itemsOf('<div>Acme</div>', numbers);
+  for (const [which, item] of Object.entries(plain)) {
+    t.ok(item && near(item.height, 8, 0.1), `${which} in letters of 8 pt`);
+    t.ok(item && near(item.x, 85, 1), `${which} within the side margins`);
+  }
+  const styled = '<style>#footer { font-size: 12pt }</style>';
+  const own = await itemsOf('<div style="font-size:10pt">Acme</div>', styled + numbers);
+  t.ok(own.header && near(own.header.height, 10, 0.1) && near(own.header.x, 0, 0.1), 'its style');
+  t.ok(own.footer && near(own.footer.height, 12, 0.1) && near(own.footer.x, 0, 0.1), 'its style');
+  const coloured = await itemsOf('<b style="color:red">Acme</b>', numbers);
+  t.ok(coloured.header && near(coloured.header.height, 8, 0.1), 'a style without a font size');
+});
+
 void test('media, CSS page size and JavaScript', async (t) => {
   const media =
     '<style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><i class=s>screen</i><i class=p>paper</i>';

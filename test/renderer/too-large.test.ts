@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import tap, { test } from 'tap';
 import { type PdfFile, savePdf } from '../../src/renderer/pdf/finish.ts';
+import { testDirectory } from '../support/directory.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
 const renderer = await startTestRenderer();
@@ -42,7 +43,7 @@ async function save(directory: string, pages: number): Promise<PdfFile> {
 }
 
 void test('a document of more than 10,000 pages', async (t) => {
-  const directory = t.testdir();
+  const directory = testDirectory(t);
   t.match(await save(directory, 10_000), { pages: 10_000 });
   await t.rejects(save(directory, 10_001), {
     name: 'PdfTooLarge',

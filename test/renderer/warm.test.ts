@@ -8,6 +8,7 @@ import { launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { writeDocument } from '../../src/renderer/chrome/load.ts';
 import type { Tab } from '../../src/renderer/chrome/tab.ts';
 import { WarmTabs } from '../../src/renderer/chrome/warm-tabs.ts';
+import { testDirectory } from '../support/directory.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 
@@ -216,7 +217,7 @@ async function evaluate(tab: Tab, expression: string): Promise<unknown> {
 void test('after what can run, a plain document has a window and an origin of its own', async (t) => {
   const chrome = await launchChrome({
     path: await installedChrome(),
-    directory: t.testdir(),
+    directory: testDirectory(t),
     proxyPort: 9,
   });
   t.teardown(() => chrome.end());

@@ -103,12 +103,12 @@ export async function startApi(
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
   const rateLimiter = new MemoryRateLimiter(clock);
-  const standing = rateLimitHeadersOf({ rateLimiter, clock, config });
+  const rateLimitHeaders = rateLimitHeadersOf({ rateLimiter, clock, config });
   const budgets = new Budgets(config);
   const server = await listen({
     host: '127.0.0.1',
     port: 0,
-    standing,
+    rateLimitHeaders,
     connections: budgets.get('maxConnections'),
     ...(timeouts && { timeouts }),
   });
@@ -121,6 +121,7 @@ export async function startApi(
     logger,
     actors,
     store,
+    streams: store,
     readModel,
     runner,
     blobs,
@@ -203,7 +204,12 @@ export async function startApi(
   });
 
   /** Does what a renderer would: stores the PDF and records it. */
-  async function complete(accountId: string, conversionId: string, pdf: Buffer): Promise<void> {
+  async function complete(
+    accountId: string,
+    conversionId: string,
+    pdf: Buffer,
+    warnings?: readonly string[],
+  ): Promise<void> {
     const contentKey = await vault.contentKey(accountId, conversionId);
     const owner = { conversionId, contentKey };
     const stored = await storePdf(blobs, owner, pdf, join(root, 'tmp'));
@@ -215,6 +221,7 @@ export async function startApi(
       pages: 1,
       timings: TIMINGS,
       chrome: 'test',
+      ...(warnings && { warnings: await vault.seal(accountId, JSON.stringify(warnings)) }),
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionAggregate, conversionId, command, {
@@ -239,7 +246,7 @@ export async function startApi(
     root,
     /** Every event, read past the parts under test. */
     log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),
-    standing,
+    rateLimitHeaders,
     clock,
     store,
     logged,

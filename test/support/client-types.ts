@@ -1,7 +1,7 @@
 /** The client's types, held against the schemas that judge requests and answers: by `tsc`, not at run time. */
 import type { Static } from 'typebox';
-import type * as client from '../../src/client/types.ts';
-import type { ErrorCode as ClientErrorCode } from '../../src/client/errors.ts';
+import type * as client from '../../client/src/types.ts';
+import type { ErrorCode as ClientErrorCode } from '../../client/src/errors.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import type { Account, LedgerEntry } from '../../src/http/resources/account.api.ts';
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.api.ts';
@@ -31,7 +31,8 @@ type Same<A, B> = [Shape<A>, Shape<B>] extends [Shape<B>, Shape<A>] ? true : fal
 type Holds<T extends true> = T;
 
 export type Held = [
-  Holds<Same<client.ConversionOptions, ConversionRequest>>,
+  Holds<Same<client.PrintOptions, Omit<ConversionRequest, 'html' | 'url' | 'files'>>>,
+  Holds<client.ConversionOptions extends ConversionRequest ? true : false>,
   Holds<Same<client.AcceptedConversion, Static<typeof AcceptedConversion>>>,
   Holds<Same<client.UnfinishedConversion, Static<typeof UnfinishedConversion>>>,
   Holds<Same<client.CompletedConversion, Static<typeof CompletedConversion>>>,
@@ -41,5 +42,5 @@ export type Held = [
   Holds<Same<client.TokenPair, Static<typeof TokenPair>>>,
   Holds<Same<client.Account, Static<typeof Account>>>,
   Holds<Same<client.LedgerEntry, Static<typeof LedgerEntry>>>,
-  Holds<Same<ClientErrorCode, ErrorCode>>,
+  Holds<ErrorCode extends ClientErrorCode ? true : false>,
 ];

@@ -1,6 +1,6 @@
-/** given(events).when(command).thenEvents(…), .thenNothing() or .thenRefused(…). */
+/** given(events).when(command).thenEvents(…), .thenNothing() or .thenRejected(…). */
 import type { Test } from 'tap';
-import { type Decider, isRefusal, type Refusal } from '../../src/domain/decider.ts';
+import { type Decider, isRejection, type Rejection } from '../../src/domain/decider.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { decodeEvent, encodeEvent } from '../../src/event-store/codec.ts';
 
@@ -40,17 +40,17 @@ export function given<State, Command extends { readonly type: string }, Event ex
       return {
         thenEvents(...expected: readonly Event[]): void {
           t.strictSame(decision, expected, `${told} → ${expected.map((each) => each.type).join()}`);
-          if (!isRefusal(decision)) for (const event of decision) throughStore(event);
+          if (!isRejection(decision)) for (const event of decision) throughStore(event);
         },
         thenNothing(): void {
           t.strictSame(decision, [], `${told} → nothing`);
         },
-        thenRefused(code: Refusal['refused'], message?: RegExp): void {
-          if (!isRefusal(decision)) {
-            t.fail(`${told} → refused`, { found: decision });
+        thenRejected(code: Rejection['rejected'], message?: RegExp): void {
+          if (!isRejection(decision)) {
+            t.fail(`${told} → rejected`, { found: decision });
             return;
           }
-          t.equal(decision.refused, code, `${told} → ${code}`);
+          t.equal(decision.rejected, code, `${told} → ${code}`);
           if (message) t.match(decision.message, message);
         },
       };

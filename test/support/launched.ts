@@ -1,9 +1,8 @@
 /** A process of the product, started by its launcher in a place of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from './deadline.ts';
 import type { Place } from './place.ts';
 import { descendants, isAlive, type ProcessRecord, processesOf } from './processes.ts';
@@ -19,7 +18,7 @@ export interface Ended {
 export abstract class Launched {
   readonly place: Place;
   readonly #command: readonly [string, ...string[]];
-  #child: ChildProcess | undefined;
+  #child: ChildProcessWithoutNullStreams | undefined;
   #ended: Promise<Ended> = Promise.resolve({ code: null, signal: null });
   #stdout = '';
   #stderr = '';
@@ -68,13 +67,9 @@ export abstract class Launched {
     return await this.#end(STOP_MS);
   }
 
-  /** Ctrl-C under npm: the terminal signals the process, and npm does so again a moment later. */
-  async interrupt(): Promise<Ended> {
-    this.#remember();
-    this.#child?.kill('SIGINT');
-    await delay(20);
-    this.#child?.kill('SIGINT');
-    return await this.#end(STOP_MS);
+  /** Types on the terminal that its command is given. */
+  type(text: string): void {
+    this.#child?.stdin.write(text);
   }
 
   /** SIGKILL to the process itself alone. */
@@ -118,7 +113,7 @@ export abstract class Launched {
     const [command, ...args] = this.#command;
     const child = spawn(command, args, {
       env: { ...this.place.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
     });
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;

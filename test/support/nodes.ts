@@ -1,7 +1,7 @@
 /**
- * API nodes and renderer nodes as processes of their own, over a real nats-server: on one data directory
- * with the embedded store, or on an event-store server with blobs and keys in S3, each node with a
- * directory of its own.
+ * API nodes and renderer nodes as processes of their own, over a real nats-server: on the embedded store,
+ * whose API nodes share a data directory, with blobs and keys in a folder, or on an event-store server with
+ * blobs and keys in S3. Each renderer has a data directory of its own.
  */
 import type { Test } from 'tap';
 import { BreakableWire } from './breakable-wire.ts';
@@ -34,8 +34,9 @@ export interface Kind {
   readonly name: string;
   /** Of tap: why it does not run here. */
   readonly options: { readonly skip?: string };
-  readonly open: (t: Test) => Promise<Stores>;
-  /** Whether nodes share one data directory. */
+  /** @param folder one that all nodes share */
+  readonly open: (t: Test, folder: string) => Promise<Stores>;
+  /** Whether API nodes share one data directory. */
   readonly shared: boolean;
 }
 
@@ -46,7 +47,9 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'on the embedded store',
     options: {},
-    open: async () => ({ settings: {} }),
+    open: async (_, folder) => ({
+      settings: { BLOB_STORE_URL: `file:${folder}`, MASTER_KEY: KEY },
+    }),
     shared: true,
   },
   {
@@ -98,7 +101,7 @@ export class Nodes {
   static async start(t: Test, kind: Kind, settings: Settings = {}): Promise<Nodes> {
     const nats = await startNatsServer(t);
     const natsWire = await startWire(t, { host: '127.0.0.1', port: nats.port });
-    const stores = await kind.open(t);
+    const stores = await kind.open(t, createPlace(t).dataDir);
     const parts = { nats, natsWire, storeWire: stores.storeWire, s3: stores.s3 };
     return new Nodes(t, kind, parts, {
       FREE_CREDITS: MANY,
@@ -126,9 +129,9 @@ export class Nodes {
     this.#first = createPlace(t, this.#settings);
   }
 
-  /** An API node that is ready. */
-  async api(settings: Settings = {}): Promise<Service> {
-    const node = new Service(this.#place(settings), [LAUNCHER, 'api']);
+  /** An API node that is ready; or the API and a renderer in one process. */
+  async api(settings: Settings = {}, role: 'api' | 'start' = 'api'): Promise<Service> {
+    const node = new Service(this.#place(settings), [LAUNCHER, role]);
     this.#t.teardown(() => node.kill());
     await node.start();
     return node;
@@ -136,7 +139,7 @@ export class Nodes {
 
   /** A renderer node that is ready. */
   async renderer(settings: Settings = {}): Promise<RendererProcess> {
-    const { env, ...place } = this.#place(settings);
+    const { env, ...place } = createPlace(this.#t, { ...this.#settings, ...settings });
     const own = Object.entries(env).filter(([name]) => !NOT_FOR_RENDERERS.has(name));
     const node = new RendererProcess({ ...place, env: Object.fromEntries(own) });
     this.#t.teardown(() => node.kill());

@@ -27,6 +27,7 @@ import { createVault } from '../../src/keyring/vault.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
+import type { Stoppable } from '../../src/stoppable.ts';
 import type {
   CompletedReport,
   FailedReport,
@@ -129,7 +130,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const runner = new ProjectionRunner({ store, readModel });
   runner.start();
   const queue = new InProcessRenderQueue();
-  const managers: { stop(): Promise<void> }[] = [];
+  const managers: Stoppable[] = [];
   const context = () => operatorContext(clock);
   let closing: Promise<void> | undefined;
   const end = async (): Promise<void> => {
@@ -155,7 +156,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     runner,
     queue,
     /** Stops the manager with the node. */
-    run<Manager extends { stop(): Promise<void> }>(manager: Manager): Manager {
+    run<Manager extends Stoppable>(manager: Manager): Manager {
       managers.push(manager);
       return manager;
     },

@@ -11,6 +11,7 @@ import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type { RenderReport } from '../../src/render-queue/messages.ts';
 import { type RendererSettings, startRendererNode } from '../../src/renderer/node.ts';
+import { testDirectory } from './directory.ts';
 import { silent } from './renderer.ts';
 import { accountId, CONTENT_KEY, OPTIONS } from './samples.ts';
 
@@ -22,7 +23,7 @@ interface ChromeRecord {
 export async function startNode(
   t: Test,
   changes: Partial<RendererSettings> = {},
-  directory: string = t.testdir(),
+  directory: string = testDirectory(t),
   queue = new InProcessRenderQueue(),
 ) {
   const tempDir = join(directory, 'tmp');

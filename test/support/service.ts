@@ -1,6 +1,6 @@
 /** The product as a user starts it: `bin/pressledger start` in a process of its own, or a role of it. */
 import type { Test } from 'tap';
-import { PressledgerClient } from '../../src/client/client.ts';
+import { PressledgerClient } from '../../client/src/client.ts';
 import { Launched } from './launched.ts';
 import { createPlace, LAUNCHER, type Place } from './place.ts';
 

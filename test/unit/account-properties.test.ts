@@ -8,6 +8,7 @@ import {
 } from '../../src/domain/account.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/event-store/port.ts';
+import { testDirectory } from '../support/directory.ts';
 import type { Fault } from '../support/faulty-store.ts';
 import { grant, OPEN, request, sentBy, startNode, type TestNode } from '../support/actors.ts';
 import { accountId, conversionId, HOUR_MS, NOW, sha256 } from '../support/samples.ts';
@@ -183,7 +184,7 @@ async function runSteps(t: Test, nodes: readonly [TestNode, TestNode], steps: re
 }
 
 void test('random commands through two nodes keep the invariants', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const nodes = [startNode(t, dir), startNode(t, dir)] as const;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) =>

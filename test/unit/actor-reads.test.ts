@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { grant, OPEN, sentBy, startNode, type TestNode } from '../support/actors.ts';
+import { testDirectory } from '../support/directory.ts';
 import { accountId } from '../support/samples.ts';
 
 /** Reads as a request does: as of the head that it has just looked at. */
@@ -9,7 +10,7 @@ async function look({ store, system }: TestNode) {
 }
 
 void test('as of an unmoved head the stream is not read again', async (t) => {
-  const node = startNode(t, t.testdir());
+  const node = startNode(t, testDirectory(t));
   await node.system.send(accountAggregate, accountId(), OPEN, sentBy('cmd_1'));
   await look(node);
   const stream = accountAggregate.stream(accountId());
@@ -36,7 +37,7 @@ void test('as of an unmoved head the stream is not read again', async (t) => {
 });
 
 void test('what another node has appended is seen by the very next look', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [here, there] = [startNode(t, dir), startNode(t, dir)];
   await here.system.send(accountAggregate, accountId(), OPEN, sentBy('cmd_open'));
   for (let round = 1; round <= 50; round += 1) {
@@ -49,7 +50,7 @@ void test('what another node has appended is seen by the very next look', async 
 });
 
 void test('readers that look while others append never see less than was there when they looked', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [here, there] = [startNode(t, dir), startNode(t, dir)];
   await here.system.send(accountAggregate, accountId(), OPEN, sentBy('cmd_open'));
   const progress = { granted: 0 };

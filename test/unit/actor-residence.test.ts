@@ -6,6 +6,7 @@ import type { Snapshot, SnapshotCache } from '../../src/actors/snapshots.ts';
 import { SqliteSnapshots } from '../../src/actors/snapshots.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { grant, OPEN, sentBy, startNode, type TestNode } from '../support/actors.ts';
+import { testDirectory } from '../support/directory.ts';
 import { accountId } from '../support/samples.ts';
 
 const ID = accountId();
@@ -47,7 +48,7 @@ async function grantMany({ system }: TestNode, count: number, together = 50): Pr
 }
 
 void test('streams are let go by count and by idle time, and read again when needed', async (t) => {
-  const node = startNode(t, t.testdir(), { limits: { cached: 3, idleMs: 20 } });
+  const node = startNode(t, testDirectory(t), { limits: { cached: 3, idleMs: 20 } });
   const { system, store } = node;
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
     await system.send(accountAggregate, id, OPEN, sentBy(`open-${id}`));
@@ -64,7 +65,7 @@ void test('streams are let go by count and by idle time, and read again when nee
 });
 
 void test('a stream with waiting commands is never let go', async (t) => {
-  const { system, store } = startNode(t, t.testdir(), { limits: { cached: 1 } });
+  const { system, store } = startNode(t, testDirectory(t), { limits: { cached: 1 } });
   const append = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
   store.beforeAppend = () => {
@@ -82,7 +83,7 @@ void test('a stream with waiting commands is never let go', async (t) => {
 });
 
 void test('ids that are guessed leave nothing behind', async (t) => {
-  const { system } = startNode(t, t.testdir());
+  const { system } = startNode(t, testDirectory(t));
   t.match(await system.read(accountAggregate, 'guess'), {
     state: { status: 'none' },
     revision: -1,
@@ -91,7 +92,7 @@ void test('ids that are guessed leave nothing behind', async (t) => {
 });
 
 void test('a cold stream is read from its snapshot on', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const snapshots = new WatchedSnapshots();
   const limits = { snapshotEvery: 100, page: 40 };
   const one = startNode(t, dir, { snapshots, limits });
@@ -117,7 +118,7 @@ void test('a cold stream is read from its snapshot on', async (t) => {
 
 void test('a stream that is let go leaves a snapshot if it is worth one', async (t) => {
   const snapshots = new WatchedSnapshots();
-  const node = startNode(t, t.testdir(), { snapshots, limits: { snapshotOnRelease: 20 } });
+  const node = startNode(t, testDirectory(t), { snapshots, limits: { snapshotOnRelease: 20 } });
   await node.system.send(accountAggregate, ID, OPEN, sentBy('open'));
   await grantMany(node, 30);
   await node.system.close();
@@ -136,7 +137,7 @@ const WRONG: Record<string, (found: Snapshot) => Snapshot> = {
 
 for (const [fault, spoil] of Object.entries(WRONG)) {
   void test(`a snapshot that ${fault} is ignored`, async (t) => {
-    const dir = t.testdir();
+    const dir = testDirectory(t);
     const snapshots = new WatchedSnapshots();
     const one = startNode(t, dir, { snapshots });
     await one.system.send(accountAggregate, ID, OPEN, sentBy('open'));
@@ -154,7 +155,7 @@ for (const [fault, spoil] of Object.entries(WRONG)) {
 }
 
 void test('the file of snapshots: kept, of one version, checked, and disposable', async (t) => {
-  const path = join(t.testdir(), 'snapshots.db');
+  const path = join(testDirectory(t), 'snapshots.db');
   const first = new SqliteSnapshots(path);
   first.put('s', 1, 41, '"old"');
   first.put('s', 1, 42, '"new"');
@@ -185,7 +186,7 @@ void test('the file of snapshots: kept, of one version, checked, and disposable'
 });
 
 void test('a file that is damaged while in use is made anew', async (t) => {
-  const path = join(t.testdir(), 'snapshots.db');
+  const path = join(testDirectory(t), 'snapshots.db');
   const filled = new SqliteSnapshots(path);
   for (let n = 0; n < 200; n += 1) filled.put(`s${n}`, 1, n, JSON.stringify('x'.repeat(2_000)));
   filled.close();

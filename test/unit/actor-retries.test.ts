@@ -2,12 +2,13 @@
 import { test } from 'tap';
 import { accountAggregate, acceptedWithKey } from '../../src/domain/account.ts';
 import { grant, OPEN, request, sentBy, startNode } from '../support/actors.ts';
+import { testDirectory } from '../support/directory.ts';
 import { accountId, conversionId, NOW, sha256 } from '../support/samples.ts';
 
 const ID = accountId();
 
 void test('not stored, sent again: done once', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   store.faults.push('unavailable');
   await t.rejects(system.send(accountAggregate, ID, grant(5), sentBy('grant')), {
@@ -22,7 +23,7 @@ void test('not stored, sent again: done once', async (t) => {
 });
 
 void test('stored, acknowledgement lost, sent again with its key: the first answer', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const key = sha256(1);
   store.faults.push('acknowledgement lost');
@@ -42,18 +43,18 @@ void test('stored, acknowledgement lost, sent again with its key: the first answ
 });
 
 void test('what an append without an answer has stored is read before the next decision', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   store.faults.push('acknowledgement lost');
   await t.rejects(system.send(accountAggregate, ID, request(1), sentBy('first')));
   t.match(await system.send(accountAggregate, ID, request(2), sentBy('second')), {
-    refusal: { refused: 'insufficient_credits' },
+    rejection: { rejected: 'insufficient_credits' },
   });
   t.match(await system.read(accountAggregate, ID), { state: { credits: 0 }, revision: 3 });
 });
 
 void test('the same request twice at once, on two nodes: one conversion, one debit', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
   await one.system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const key = sha256(1);

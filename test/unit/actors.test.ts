@@ -4,13 +4,14 @@ import { StagedBlob } from '../../src/blob-store/port.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { grant, OPEN, request, sentBy, startNode } from '../support/actors.ts';
+import { testDirectory } from '../support/directory.ts';
 import { accountId, blobRef, conversionId, sha256 } from '../support/samples.ts';
 
 const ID = accountId();
 const STREAM = accountAggregate.stream(ID);
 
 void test('commands sent together are decided in order and appended together', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   const outcomes = await Promise.all([
     system.send(accountAggregate, ID, OPEN, sentBy('open')),
     ...Array.from({ length: 64 }, (_, n) =>
@@ -19,7 +20,9 @@ void test('commands sent together are decided in order and appended together', a
   ]);
   t.strictSame(store.appends, [22], 'opening, its grant and ten requests lie in one append');
   t.strictSame(
-    outcomes.map((outcome) => (outcome.accepted ? outcome.state.credits : outcome.refusal.refused)),
+    outcomes.map((outcome) =>
+      outcome.accepted ? outcome.state.credits : outcome.rejection.rejected,
+    ),
     [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, ...Array<string>(54).fill('insufficient_credits')],
     'each is answered with the state after itself',
   );
@@ -35,7 +38,7 @@ void test('commands sent together are decided in order and appended together', a
 });
 
 void test('what comes while an append is under way goes into the next one, whole', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const more: Promise<unknown>[] = [];
   store.beforeAppend = async () => {
@@ -51,7 +54,7 @@ void test('what comes while an append is under way goes into the next one, whole
 });
 
 void test('no answer before the append: also no-ops and refusals wait for their neighbours', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   const key = sha256(1);
   store.faults.push('unavailable');
@@ -67,7 +70,7 @@ void test('no answer before the append: also no-ops and refusals wait for their 
 });
 
 void test('two systems that decide at once: conflicts are decided again, nothing is lost', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
   await one.system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const send = async ({ system }: typeof one, from: number) => {
@@ -88,7 +91,7 @@ void test('two systems that decide at once: conflicts are decided again, nothing
 });
 
 void test('a conflict is decided again on what the other system appended', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
   await one.system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   one.store.beforeAppend = async () => {
@@ -96,11 +99,11 @@ void test('a conflict is decided again on what the other system appended', async
     await two.system.send(accountAggregate, ID, request(2), sentBy('two'));
   };
   const outcome = await one.system.send(accountAggregate, ID, request(1), sentBy('one'));
-  t.match(outcome, { accepted: false, refusal: { refused: 'insufficient_credits' } });
+  t.match(outcome, { accepted: false, rejection: { rejected: 'insufficient_credits' } });
 });
 
 void test('conflicts without end give up with 503, and the next command finds its way', async (t) => {
-  const { system, store } = startNode(t, t.testdir(), { limits: { attempts: 7 } });
+  const { system, store } = startNode(t, testDirectory(t), { limits: { attempts: 7 } });
   await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   store.faults.push(...Array<'conflict'>(7).fill('conflict'));
   const refused = system.send(accountAggregate, ID, grant(1), sentBy('unlucky'));
@@ -111,7 +114,7 @@ void test('conflicts without end give up with 503, and the next command finds it
 });
 
 void test('a full mailbox refuses with 503 and answers what it took', async (t) => {
-  const { system } = startNode(t, t.testdir(), { limits: { mailbox: 3, batch: 2 } });
+  const { system } = startNode(t, testDirectory(t), { limits: { mailbox: 3, batch: 2 } });
   const sent = await Promise.allSettled([
     system.send(accountAggregate, ID, OPEN, sentBy('open')),
     ...[1, 2, 3].map((n) => system.send(accountAggregate, ID, grant(n), sentBy(`grant-${n}`))),
@@ -127,11 +130,11 @@ void test('a full mailbox refuses with 503 and answers what it took', async (t) 
 });
 
 void test('refusals and no-ops rest on what other systems appended', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const [one, two] = [startNode(t, dir), startNode(t, dir)];
   await one.system.send(accountAggregate, ID, { ...OPEN, credits: 0 }, sentBy('open'));
   const poor = await one.system.send(accountAggregate, ID, request(1), sentBy('poor'));
-  t.match(poor, { refusal: { refused: 'insufficient_credits' } });
+  t.match(poor, { rejection: { rejected: 'insufficient_credits' } });
   await two.system.send(accountAggregate, ID, grant(1), sentBy('grant'));
   const rich = await one.system.send(accountAggregate, ID, request(2), sentBy('rich'));
   t.match(rich, { accepted: true, state: { credits: 0 }, revision: 3 });
@@ -150,7 +153,7 @@ void test('refusals and no-ops rest on what other systems appended', async (t) =
 });
 
 void test('an answer without events says up to where its reader must have read', async (t) => {
-  const { system, store } = startNode(t, t.testdir());
+  const { system, store } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, { ...OPEN, credits: 1 }, sentBy('open'));
   const key = sha256(1);
   const [first, repeat] = await Promise.all([
@@ -163,12 +166,12 @@ void test('an answer without events says up to where its reader must have read',
   t.match(first, { revision: 3, position });
   const nobody = { type: 'ChangePlan', accountId: ID, plan: 'free' } as const;
   t.match(await system.send(accountAggregate, 'nobody', nobody, sentBy('d')), {
-    refusal: { refused: 'not_found' },
+    rejection: { rejected: 'not_found' },
   });
 });
 
 void test('blobs go with the commands that append something, and with no other', async (t) => {
-  const { system } = startNode(t, t.testdir());
+  const { system } = startNode(t, testDirectory(t));
   const stored: string[] = [];
   const carrying = (id: string) => ({
     ...sentBy(id),
@@ -183,7 +186,7 @@ void test('blobs go with the commands that append something, and with no other',
 });
 
 void test('a command whose event is not of its shape fails alone', async (t) => {
-  const { system } = startNode(t, t.testdir());
+  const { system } = startNode(t, testDirectory(t));
   await system.send(accountAggregate, ID, OPEN, sentBy('open'));
   const sent = await Promise.allSettled([
     system.send(accountAggregate, ID, grant(1), sentBy('a')),
@@ -198,7 +201,7 @@ void test('a command whose event is not of its shape fails alone', async (t) => 
 });
 
 void test('after close, commands that wait are answered and new ones refused', async (t) => {
-  const { system } = startNode(t, t.testdir());
+  const { system } = startNode(t, testDirectory(t));
   const waiting = system.send(accountAggregate, ID, OPEN, sentBy('open'));
   await system.close();
   t.match(await waiting, { accepted: true });

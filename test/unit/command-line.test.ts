@@ -2,8 +2,8 @@ import { test } from 'tap';
 import { allCommands } from '../../src/commands/all.ts';
 import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
 import { conversionOptions } from '../../src/commands/convert-options.ts';
-import { createOutput } from '../../src/commands/output.ts';
 import { type ParsedArgs, parseLine } from '../../src/commands/cli.ts';
+import { commandContext } from '../support/command-context.ts';
 
 function asked<T extends ParsedArgs['type']>(
   args: readonly string[],
@@ -18,23 +18,10 @@ const words = (line: string): readonly string[] => (line === '' ? [] : line.spli
 const helpOf = (line: string): string => asked(words(line), 'help').text;
 const invocationOf = (args: readonly string[]): Invocation => asked(args, 'run').invocation;
 
-function storeNeeded(): never {
-  throw new Error('the store would be opened now');
-}
-
 /** Runs a line as far as it goes without a store. */
 async function run(args: readonly string[]): Promise<void> {
   const { command, invocation } = asked(args, 'run');
-  await command.run(invocation, {
-    output: createOutput(true),
-    withCore: storeNeeded,
-    startService: storeNeeded,
-    startApiNode: storeNeeded,
-    startRenderer: storeNeeded,
-    startRendering: storeNeeded,
-    client: { server: undefined, apiKey: undefined },
-    outputMode: 0o600,
-  });
+  await command.run(invocation, commandContext());
 }
 
 void test('wrong usage is told before a store is opened', async (t) => {
@@ -59,7 +46,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['start now', /Too many arguments for 'start'\. .* now\. See 'pressledger start --help'/],
     ['start -v', /no option -v of 'start'/],
     ['--jsn account list', /no option --jsn before a command\. Did you mean --json\?/],
-    ['account create', /EMAIL \(the sign-in address\) is missing/],
+    ['account create', /<email> \(the sign-in address\) is missing/],
     ['account create --email', /--email needs a value\. See 'pressledger account create --help'/],
     ['account create --email --plan pro', /--email needs a value\. See/],
     ['account create --email a@b --plan gold', /free, starter, pro/],
@@ -78,26 +65,29 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['account list --json=1', /--json takes no value/],
     [
       'account show',
-      /EMAIL \(the account's sign-in address\) is missing\. See 'pressledger account show --help'/,
+      /<email> \(the account's sign-in address\) is missing\. See 'pressledger account show --help'/,
     ],
     ['account show a@b c@d', /Too many arguments for 'show'/],
-    ['account password', /EMAIL .* is missing/],
-    ['account sign-out', /EMAIL .* is missing/],
-    ['credits grant a@b', /COUNT .* is missing/],
-    ['credits grant a@b -5', /COUNT must be a whole number/],
+    ['account password', /<email> .* is missing/],
+    ['account sign-out', /<email> .* is missing/],
+    ['credits grant a@b', /<credits> .* is missing/],
+    ['credits grant a@b -5', /<credits> must be a whole number/],
     ['credits grant a@b 0', /whole number from 1/],
     ['credits grant a@b 1e3', /whole number from 1/],
     ['credits grant a@b 1000000000001', /to 1000000000000/],
     ['plan set a@b gold', /free, starter, pro/],
     ['key create a@b', /--name is needed/],
-    ['key revoke', /ID .* is missing/],
+    ['key revoke', /<id> .* is missing/],
     ['convert x.html', /--output is needed/],
-    ['convert x.html -o x.pdf --server http://localhost', /PRESSLEDGER_API_KEY/],
+    ['convert x.html -o x.pdf --server http://localhost', /no key for .* PRESSLEDGER_API_KEY/],
     ['convert x.html -o x.pdf --api-key k', /--server/],
     ['convert x.html -o x.pdf --api-key-stdin', /PRESSLEDGER_SERVER/],
     ['convert - -o x.pdf --server http://localhost --api-key-stdin', /both .* standard input/],
     ['convert x.html -o x.pdf --server http://h --api-key k --api-key-stdin', /choose one/],
-    ['convert x.html -o x.pdf --server http://h --account a@b', /--account is for the store/],
+    [
+      'convert x.html -o x.pdf --server http://h --account a@b',
+      /--account is for the store of the settings, not for --server/,
+    ],
     ['convert http://x -o x.pdf --scale big', /--scale must be a number/],
     ['convert http://x -o x.pdf --scale=', /--scale must be a number/],
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],
@@ -108,6 +98,19 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['convert ftp://example.com/a.html -o x.pdf', /neither an HTML file nor an http or https/],
     ['convert . -o x.pdf', /\. is a directory: name an HTML file/],
     ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
+    ['convert no-such-file.html -o x.pdf', /There is no file no-such-file\.html\./],
+    ['conversions list --status done', /pending, processing, completed, failed/],
+    ['conversions list --limit 0', /--limit must be a whole number/],
+    ['conversions list', /No service is named: sign in with 'pressledger login', or set/],
+    ['conversions get', /<id> .* is missing/],
+    ['conversions get conv_1 --server http://h', /no key for http:\/\/h/],
+    ['keys create --server http://h --api-key k', /--name is needed/],
+    ['usage --api-key k', /give --server too/],
+    ['login', /--server is needed where there is no terminal/],
+    ['login --server localhost', /no terminal to ask at: give --api-key-stdin, or --email/],
+    ['login --server localhost --password-stdin', /--password-stdin needs --email/],
+    ['login --server localhost --email a@b --api-key-stdin', /not with both/],
+    ['login --server ftp://h --api-key-stdin', /http or https address/],
     ['account list --jso', /Did you mean --json\?/],
     ['completion tcsh', /no command 'completion tcsh'/],
   ];
@@ -184,7 +187,10 @@ void test('help names every command, argument and option, with a line each', (t)
   }
   for (const { name, positionals, options } of allCommands) {
     const help = helpOf(`${name} --help`);
-    for (const argument of Object.keys(positionals)) t.match(help, lineAbout(argument), name);
+    for (const argument of Object.keys(positionals)) {
+      t.match(help, lineAbout(`<${argument}>`), name);
+    }
+    t.match(help, /^Examples:\n {2}pressledger /m, name);
     for (const [option, { value, short }] of Object.entries(options)) {
       const written = `${short ? `-${short}, ` : ''}--${option}${value ? ` <${value}>` : ''}`;
       t.match(help, lineAbout(written), name);
@@ -203,12 +209,12 @@ void test('help of a group names its commands and no other', (t) => {
   );
   t.strictSame(
     [...groups.keys()],
-    ['account', 'credits', 'plan', 'key', 'projections', 'completion'],
+    ['conversions', 'keys', 'account', 'credits', 'plan', 'key', 'projections', 'completion'],
   );
   for (const [group, own] of groups) {
     const help = helpOf(`${group} --help`);
     t.equal(helpOf(`help ${group}`), help);
-    t.match(help, `Usage: pressledger ${group} COMMAND`);
+    t.match(help, `Usage: pressledger ${group} <command>`);
     const named = allCommands.filter(({ name }: Command) => lineAbout(name).test(help));
     t.strictSame(named, own, group);
   }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { type Config, ConfigError, readClientConfig, readConfig } from '../../src/config.ts';
@@ -66,8 +67,14 @@ const SETTINGS: readonly {
     key: 'blobStoreUrl',
     name: 'BLOB_STORE_URL',
     unset: undefined,
-    good: { 's3://bucket': 's3://bucket' },
-    bad: [],
+    good: {
+      'nats:': { kind: 'nats' },
+      's3://bucket': { kind: 's3', url: 's3://bucket' },
+      'file:/srv/shared': { kind: 'folder', path: '/srv/shared' },
+      'file:///srv/a%20b': { kind: 'folder', path: '/srv/a b' },
+      'file:shared': { kind: 'folder', path: resolve('shared') },
+    },
+    bad: ['nats', 'nats://host', 'file:', 'file://host/srv', '/srv/shared', 'ftp://u:secret@x/y'],
   },
   {
     key: 'awsAccessKeyId',
@@ -140,6 +147,19 @@ const SETTINGS: readonly {
     unset: false,
     good: { true: true, false: false, '1': true, '0': false },
     bad: ['yes', 'TRUE', '2'],
+  },
+  {
+    key: 'corsOrigins',
+    name: 'CORS_ORIGINS',
+    unset: [],
+    good: {
+      '*': ['*'],
+      'https://app.example.com, http://localhost:3000/,': [
+        'https://app.example.com',
+        'http://localhost:3000',
+      ],
+    },
+    bad: ['app.example.com', 'https://app.example.com/path', '*,https://app.example.com', 'null'],
   },
   {
     key: 'fileUrlTtlSeconds',
@@ -299,11 +319,17 @@ void test('an unknown name with the prefix stops the start', (t) => {
 void test('the environment of a client never stops a service', (t) => {
   const env = { PRESSLEDGER_SERVER: 'https://a', PRESSLEDGER_API_KEY: 'k', PRESSLEDGER_KEY: 'l' };
   t.strictSame(readConfig(env), readConfig({}));
-  t.strictSame(readClientConfig(env), { server: 'https://a', apiKey: 'k' });
+  t.strictSame(readClientConfig({ ...env, XDG_CONFIG_HOME: '/home/ann/.conf' }), {
+    server: 'https://a',
+    apiKey: 'k',
+    loginFile: '/home/ann/.conf/pressledger/login.json',
+  });
   t.equal(readClientConfig({ PRESSLEDGER_KEY: 'l' }).apiKey, 'l');
-  t.strictSame(readClientConfig({ PRESSLEDGER_SERVER: '', PRESSLEDGER_API_KEY: '' }), {
+  const empty = { PRESSLEDGER_SERVER: '', PRESSLEDGER_API_KEY: '', XDG_CONFIG_HOME: 'relative' };
+  t.strictSame(readClientConfig(empty), {
     server: undefined,
     apiKey: undefined,
+    loginFile: join(homedir(), '.config/pressledger/login.json'),
   });
   t.throws(() => readConfig({ PRESSLEDGER_API_KYE: 'k' }), /Did you mean PRESSLEDGER_API_KEY\?/);
   t.end();

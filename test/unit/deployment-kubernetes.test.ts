@@ -3,7 +3,7 @@
 import { BlockList } from 'node:net';
 import { test } from 'tap';
 import { readConfig } from '../../src/config.ts';
-import { JOBS, RENDERERS } from '../../src/render-queue/nats-streams.ts';
+import { jobsStream, RENDERERS } from '../../src/render-queue/nats-streams.ts';
 import { isPublicAddress } from '../../src/renderer/egress/policy.ts';
 import {
   type Container,
@@ -57,7 +57,7 @@ void test('each role runs as in its image, with settings that can be used', (t) 
     t.strictSame(container.args, [role]);
     t.equal(container.ports[0]?.containerPort, 8080);
     t.match(config.natsUrl, `nats://${role}:`);
-    t.equal(config.blobStoreUrl, 'nats:');
+    t.strictSame(config.blobStoreUrl, { kind: 'nats' });
     t.match(config.dataDir, /^\/data\/\w+$/, 'an emptyDir may be written by everybody');
     t.ok(readDockerfile().get('base')?.lines.includes('EXPOSE 8080'));
   }
@@ -111,7 +111,11 @@ void test('KEDA watches the queue that renderers take from', (t) => {
     triggers: [
       {
         type: 'nats-jetstream',
-        metadata: { stream: JOBS, consumer: RENDERERS, lagThreshold: String(renderConcurrency) },
+        metadata: {
+          stream: jobsStream('pressledger'),
+          consumer: RENDERERS,
+          lagThreshold: String(renderConcurrency),
+        },
       },
     ],
   });

@@ -54,7 +54,7 @@ void test('every variable of a role is a setting that can be used', (t) => {
   t.equal(api.masterKey?.toString('hex'), SECRETS.MASTER_KEY);
   const renderer = settingsOf(environmentOf('renderer'));
   t.equal(renderer.natsUrl, 'nats://renderer:d4@nats:4222');
-  t.equal(renderer.blobStoreUrl, api.blobStoreUrl);
+  t.strictSame(renderer.blobStoreUrl, api.blobStoreUrl);
   t.equal(renderer.allowPrivateNetwork, false);
   t.throws(() => settingsOf({ NATS_URI: 'x' }), /not a setting/);
   t.end();
@@ -163,7 +163,14 @@ void test('what the images are made of reaches the build, and nothing else does'
     .filter((line) => line !== '' && !line.startsWith('#'));
   t.equal(first, '*');
   const let_in = rest.map((line) => line.replace('!', ''));
-  for (const path of ['bin', 'src', 'projections', 'setup/with-node', 'package-lock.json']) {
+  for (const path of [
+    'bin',
+    'client/src',
+    'src',
+    'projections',
+    'setup/with-node',
+    'package-lock.json',
+  ]) {
     t.ok(let_in.includes(path), path);
   }
   for (const path of let_in) t.ok(path === 'dashboard' || existsSync(join(ROOT, path)), path);

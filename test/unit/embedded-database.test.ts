@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
 import { assertDurable, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { testDirectory } from '../support/directory.ts';
 
 function makeFile(t: Test): string {
-  const path = join(t.testdir(), 'data', 'pressledger.db');
+  const path = join(testDirectory(t), 'data', 'pressledger.db');
   const database = openEmbeddedDatabase(path);
   database.db.exec('CREATE TABLE numbers (n INTEGER UNIQUE) STRICT');
   database.close();
@@ -61,7 +62,7 @@ void test('a store of a newer release, or of something else, is refused', async 
   newer.close();
   t.throws(() => openEmbeddedDatabase(path), { message: /newer release \(store version 99/ });
 
-  const foreign = join(t.testdir(), 'foreign.db');
+  const foreign = join(testDirectory(t), 'foreign.db');
   const db = new Sqlite(foreign);
   db.exec('CREATE TABLE notes (text TEXT)');
   db.close();

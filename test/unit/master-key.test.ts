@@ -2,9 +2,10 @@ import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { deriveKey, loadMasterKey } from '../../src/keyring/master-key.ts';
+import { testDirectory } from '../support/directory.ts';
 
 void test('a key is made once, for the owner only', async (t) => {
-  const dir = join(t.testdir(), 'data');
+  const dir = join(testDirectory(t), 'data');
   const key = loadMasterKey(dir);
   t.equal(key.length, 32);
   t.ok(key.equals(loadMasterKey(dir)));
@@ -13,14 +14,14 @@ void test('a key is made once, for the owner only', async (t) => {
 });
 
 void test('a given key wins and is not written down', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   const given = Buffer.alloc(32, 1);
   t.ok(given.equals(loadMasterKey(dir, given)));
   t.strictSame(readdirSync(dir), ['master.check']);
 });
 
 void test('a key that does not belong here is refused', async (t) => {
-  const dir = t.testdir();
+  const dir = testDirectory(t);
   loadMasterKey(dir);
   const wrong = /not the one that .* was made with; set MASTER_KEY/;
   t.throws(() => loadMasterKey(dir, Buffer.alloc(32, 2)), { message: wrong });

@@ -28,6 +28,8 @@ void test('what renderers report is read as it was said', async (t) => {
   }
   const half = { ...completedReport(), timings: { ...completedReport().timings, load: 0.25 } };
   t.strictSame(parse(half), half);
+  const most = { ...completedReport(), warnings: Array<string>(20).fill('x'.repeat(300)) };
+  t.strictSame(parse(most), most);
 });
 
 const done = completedReport();
@@ -65,6 +67,10 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a time below 0': { ...done, timings: { ...timings, load: -1 } },
   'a time missing': { ...done, timings: { ...timings, load: undefined } },
   'a long product': { ...done, chrome: 'x'.repeat(257) },
+  'no warning among the warnings': { ...done, warnings: [] },
+  'a warning that is no text': { ...done, warnings: [{ text: 'x' }] },
+  'a warning too many': { ...done, warnings: Array<string>(21).fill('x') },
+  'a long warning': { ...done, warnings: ['x'.repeat(301)] },
   'a manifest that is no JSON': { ...done, manifest: '{' },
   'a manifest that is a list': { ...done, manifest: '[]' },
   'a manifest that is nothing': { ...done, manifest: 'null' },

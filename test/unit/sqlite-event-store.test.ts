@@ -9,6 +9,7 @@ import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/da
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
 
 const HELPER = join(import.meta.dirname, '../support/appending-process.ts');
@@ -17,7 +18,7 @@ function open(
   t: Test,
   busyTimeoutMs?: number,
 ): { path: string; database: EmbeddedDatabase; store: EventStore } {
-  const path = join(t.testdir(), 'pressledger.db');
+  const path = join(testDirectory(t), 'pressledger.db');
   const database = openEmbeddedDatabase(path, busyTimeoutMs === undefined ? {} : { busyTimeoutMs });
   const store = new SqliteEventStore(database);
   t.teardown(async () => {

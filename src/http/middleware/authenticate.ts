@@ -1,7 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
-import { type Credentials, presentsCredential } from './credential.ts';
+import { BASE_PATH } from '../routes.ts';
+import { type Credentials, presentsCredential, unauthorized } from './credential.ts';
 import { countRequest, setRateLimitHeaders } from './rate-limit.ts';
 
 /** Puts the caller into the state, where the credential is good; an answer of a failure has its headers. */
@@ -23,7 +24,7 @@ export function authenticate(deps: HttpDependencies, credentials: Credentials): 
   return async (ctx, next) => {
     await identify(ctx, deps, credentials);
     await countRequest(deps, ctx);
-    if (ctx.state.caller === undefined) throw new ServiceError('unauthorized');
+    if (ctx.state.caller === undefined) throw unauthorized(ctx);
     await next();
   };
 }
@@ -48,6 +49,13 @@ interface Routes {
   match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
 }
 
+/** Other spellings of a path: its base left out, a slash too many or too few, the document as YAML. */
+function spellingsOf(path: string): readonly string[] {
+  const bare = path.replace(/(?<=.)\/$/, '').replace(/\.ya?ml$/, '.json');
+  const places = ['', '/api', BASE_PATH].flatMap((base) => [`${base}${bare}/`, base + bare]);
+  return places.filter((place) => place !== path);
+}
+
 /** Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad. */
 export function notFound(
   deps: HttpDependencies,
@@ -67,7 +75,8 @@ export function notFound(
       ctx.set('Allow', allowed.join(', '));
       throw new ServiceError('method_not_allowed');
     }
-    const hint = methodsAt(`${ctx.path}/`).length > 0 ? ` Did you mean ${ctx.path}/?` : '';
-    throw new ServiceError('not_found', `There is no such resource.${hint}`);
+    const meant = spellingsOf(ctx.path).find((path) => methodsAt(path).length > 0);
+    const hint = meant === undefined ? 'The API is described at /docs.' : `Did you mean ${meant}?`;
+    throw new ServiceError('not_found', `There is no such resource. ${hint}`);
   };
 }

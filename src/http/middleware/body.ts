@@ -7,6 +7,7 @@ import { Slots } from '../../slots.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { disconnection, type HttpContext } from '../context.ts';
+import { parseForm } from './multipart.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
@@ -27,19 +28,25 @@ function tooLarge(maxBytes: number): ServiceError {
   );
 }
 
-function checkMediaType(request: IncomingMessage): void {
+const JSON_OR_FORM = 'Send the body as application/json or as multipart/form-data.';
+
+/** @returns whether the body is a form */
+function checkMediaType(request: IncomingMessage, forms: boolean): boolean {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
   const charset = parameters
     .map((each) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(each)?.[1]?.toLowerCase())
     .find((each) => each !== undefined);
-  const json = type.trim().toLowerCase() === 'application/json';
-  if (!json || (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')) {
-    throw new ServiceError('unsupported_media_type');
+  const media = type.trim().toLowerCase();
+  const isForm = forms && media === 'multipart/form-data';
+  const known = isForm || media === 'application/json';
+  if (!known || (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')) {
+    throw new ServiceError('unsupported_media_type', forms ? JSON_OR_FORM : undefined);
   }
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {
     throw new ServiceError('unsupported_media_type', 'Send the body without a Content-Encoding.');
   }
+  return isForm;
 }
 
 /** A body that declares more than `maxBytes` is read away, and nothing of it is kept: no budget counts it. */
@@ -131,15 +138,11 @@ function parse(bytes: Buffer): object {
   throw new ServiceError('validation_error', 'The request body must be a JSON object.');
 }
 
-function checked<T extends object>(
-  body: object,
-  check: (body: object, issues: ValidationIssues) => body is T,
-): T {
+function checked<T>(body: object, check: (body: object, issues: ValidationIssues) => T): T {
   const issues = new ValidationIssues();
-  const valid = check(body, issues);
+  const given = check(body, issues);
   issues.throwIfAny();
-  if (!valid) throw new ServiceError('validation_error');
-  return body;
+  return given;
 }
 
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
@@ -163,6 +166,7 @@ export class RequestBodies {
   /**
    * Reads the request's JSON object, has `check` make of it what is needed, and counts the body until
    * `handle` has ended. The object itself is let go before that.
+   * @param forms whether the body may also be `multipart/form-data`: `check` is then given a `FormBody`
    * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
    * @throws {BudgetExceeded} before anything of the body is read
    */
@@ -171,6 +175,7 @@ export class RequestBodies {
     maxBytes: number,
     check: (body: object) => Checked,
     handle: (checked: Checked) => Promise<Result>,
+    { forms = false }: { readonly forms?: boolean } = {},
   ): Promise<Result> {
     const { headers } = ctx.req;
     const chunked = headers['transfer-encoding'] !== undefined;
@@ -180,7 +185,7 @@ export class RequestBodies {
     }
     const release = this.#take(ctx, declared ?? maxBytes, maxBytes);
     try {
-      return await handle(await this.#receive(ctx, declared, maxBytes, check));
+      return await handle(await this.#receive(ctx, declared, maxBytes, check, forms));
     } finally {
       release();
     }
@@ -190,10 +195,10 @@ export class RequestBodies {
    * The body of a request that carries no document.
    * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
    */
-  readSmall<T extends object>(
+  readSmall<T>(
     ctx: HttpContext,
     { maxBodyBytes }: Config,
-    check: (body: object, issues: ValidationIssues) => body is T,
+    check: (body: object, issues: ValidationIssues) => T,
   ): Promise<T> {
     const maxBytes = Math.min(maxBodyBytes, MAX_SMALL_BODY_BYTES);
     return this.read(
@@ -234,13 +239,15 @@ export class RequestBodies {
     declared: number | undefined,
     maxBytes: number,
     check: (body: object) => Checked,
+    forms: boolean,
   ): Promise<Checked> {
     try {
-      if (declared === undefined || declared <= maxBytes) checkMediaType(ctx.req);
+      const fits = declared === undefined || declared <= maxBytes;
+      const isForm = fits && checkMediaType(ctx.req, forms);
       const bytes = await readBytes(ctx.req, declared, maxBytes);
-      return bytes.length <= SHORT_BYTES
-        ? check(parse(bytes))
-        : await this.#inTurn(ctx, () => check(parse(bytes)));
+      const type = ctx.req.headers['content-type'] ?? '';
+      const work = async () => check(isForm ? await parseForm(bytes, type) : parse(bytes));
+      return await (bytes.length <= SHORT_BYTES ? work() : this.#inTurn(ctx, work));
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'payload_too_large') {
         ctx.set('Connection', 'close');
@@ -253,14 +260,14 @@ export class RequestBodies {
    * Runs `work` when it is its turn. What is parsed takes several times its bytes, so only some bodies
    * are at a time. How many wait is bounded by the bytes that may be held.
    */
-  async #inTurn<Result>(ctx: HttpContext, work: () => Result): Promise<Result> {
+  async #inTurn<Result>(ctx: HttpContext, work: () => Promise<Result>): Promise<Result> {
     const gone = disconnection(ctx);
     const free = await this.#validationSlots.acquire(gone);
     const counted = free && this.#validations.take();
     try {
       // Others' requests go between two long checks.
       await turn();
-      if (!gone.aborted) return work();
+      if (!gone.aborted) return await work();
     } finally {
       counted?.();
       free?.();

@@ -5,11 +5,13 @@ import type { AccountState } from '../../domain/account.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { apiKeyAggregate, useIsDue } from '../../domain/api-key.ts';
 import { sessionAggregate } from '../../domain/session.ts';
+import { ServiceError } from '../../errors.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import type { TokenClaims } from '../tokens.ts';
+import { CHALLENGE } from './errors.ts';
 import { assertAddressAllowed } from './rate-limit.ts';
 
 const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
@@ -73,6 +75,36 @@ export async function accountOfSession(
 /** Tells requests with something that is, or poses as, a credential. */
 export const presentsCredential = (ctx: HttpContext): boolean =>
   ctx.get('X-API-Key') !== '' || ctx.get('Authorization') !== '';
+
+/** `a.b.c`, as tokens are and keys are not. */
+const TOKEN = /^(?:Bearer +)?[\w-]+\.[\w-]+\.[\w-]+$/i;
+
+/** Says what is wrong with the credential that is sent, or where it belongs, and repeats nothing of it. */
+function credentialIssue(ctx: HttpContext): string | undefined {
+  const key = ctx.get('X-API-Key');
+  if (TOKEN.test(key)) {
+    return 'This is an access token: send it in the header Authorization: Bearer, not in X-API-Key.';
+  }
+  if (key !== '') return 'The API key is wrong or was revoked.';
+  const [scheme = '', value = ''] = ctx.get('Authorization').split(/ +/, 2);
+  const sent = /^basic$/i.test(scheme)
+    ? Buffer.from(value, 'base64').toString('latin1')
+    : `${scheme} ${value}`;
+  const belongs = 'This is an API key: send it in X-API-Key';
+  if (sent.includes('pk_live_')) return `${belongs}, not in Authorization.`;
+  if (ctx.querystring.includes('pk_live_')) return `${belongs}, not in the address.`;
+  return /^bearer$/i.test(scheme)
+    ? 'The access token is wrong or has expired. Refresh it, or sign in again.'
+    : undefined;
+}
+
+/** The refusal of a request whose sender is not known. */
+export function unauthorized(ctx: HttpContext): ServiceError {
+  if (ctx.get('X-API-Key') === '' && /^bearer\b/i.test(ctx.get('Authorization'))) {
+    ctx.set('WWW-Authenticate', `${CHALLENGE}, error="invalid_token"`);
+  }
+  return new ServiceError('unauthorized', credentialIssue(ctx));
+}
 
 /** Finds who sends a request, in the credential's own stream, so that a revocation holds at once. */
 export class Credentials {

@@ -7,6 +7,8 @@ import { reasonOf } from '../../reason.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
+/** The way to authenticate (RFC 6750, section 3). */
+export const CHALLENGE = 'Bearer realm="pressledger"';
 
 /** Puts an error into the client's terms; an internal text never reaches it. */
 function toServiceError(error: unknown, requestId: string): ServiceError {
@@ -40,7 +42,9 @@ function toServiceError(error: unknown, requestId: string): ServiceError {
 function answer(ctx: HttpContext, error: ServiceError): void {
   ctx.status = error.status;
   if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
-  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer realm="pressledger"');
+  if (error.status === 401 && !ctx.res.hasHeader('WWW-Authenticate')) {
+    ctx.set('WWW-Authenticate', CHALLENGE);
+  }
   ctx.body = {
     error: error.code,
     message: error.message,

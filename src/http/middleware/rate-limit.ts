@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
-import type { Standing } from '../../rate-limiter/port.ts';
+import type { RateLimitStatus } from '../../rate-limiter/port.ts';
 import {
   addressKey,
   assertAllowed,
+  requestLimit,
   requestWindow,
   WINDOW_MS,
 } from '../../use-cases/rate-limits.ts';
@@ -12,14 +13,14 @@ import { addressOf } from './client-address.ts';
 
 type RateLimitDependencies = Pick<HttpDependencies, 'rateLimiter' | 'clock' | 'config'>;
 
-const headersOf = (standing: Standing) => ({
-  'X-RateLimit-Limit': String(standing.limit),
-  'X-RateLimit-Remaining': String(standing.remaining),
-  'X-RateLimit-Reset': String(standing.resetAt),
+const headersOf = (status: RateLimitStatus) => ({
+  'X-RateLimit-Limit': String(status.limit),
+  'X-RateLimit-Remaining': String(status.remaining),
+  'X-RateLimit-Reset': String(status.resetAt),
 });
 
-function show(ctx: HttpContext, standing: Standing): void {
-  for (const [name, value] of Object.entries(headersOf(standing))) ctx.res.setHeader(name, value);
+function show(ctx: HttpContext, status: RateLimitStatus): void {
+  for (const [name, value] of Object.entries(headersOf(status))) ctx.res.setHeader(name, value);
 }
 
 /** The headers of an answer to a connection of which nothing but the address is known. */
@@ -27,7 +28,7 @@ export const rateLimitHeadersOf =
   (deps: RateLimitDependencies) =>
   async (socket: Socket): Promise<Readonly<Record<string, string>>> => {
     const client = { caller: undefined, clientAddress: addressOf(socket) };
-    return headersOf(await deps.rateLimiter.peek(...requestWindow(deps.config, client)));
+    return headersOf(await deps.rateLimiter.get(...requestWindow(deps.config, client)));
   };
 
 /**
@@ -35,9 +36,9 @@ export const rateLimitHeadersOf =
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
-  const standing = await deps.rateLimiter.take(...requestWindow(deps.config, ctx.state));
-  show(ctx, standing);
-  assertAllowed(standing, deps.clock);
+  const status = await deps.rateLimiter.consume(...requestWindow(deps.config, ctx.state));
+  show(ctx, status);
+  assertAllowed(status, requestLimit(ctx.state.caller, status.limit), deps.clock);
 }
 
 /**
@@ -50,7 +51,8 @@ export async function assertAddressAllowed(
 ): Promise<void> {
   const { clientAddress } = ctx.state;
   const window = requestWindow(deps.config, { caller: undefined, clientAddress });
-  assertAllowed(await deps.rateLimiter.peek(...window), deps.clock);
+  const status = await deps.rateLimiter.get(...window);
+  assertAllowed(status, requestLimit(undefined, status.limit), deps.clock);
 }
 
 /**
@@ -58,12 +60,13 @@ export async function assertAddressAllowed(
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext): Promise<void> {
-  const standing = await deps.rateLimiter.take(`link:${addressKey(ctx.state.clientAddress)}`, {
+  const status = await deps.rateLimiter.consume(`link:${addressKey(ctx.state.clientAddress)}`, {
     limit: deps.config.maxLinkRequests,
     windowMs: WINDOW_MS,
   });
-  if (!standing.allowed) deps.budgets.get('maxLinkRequests').refuse();
-  assertAllowed(standing, deps.clock);
+  if (!status.allowed) deps.budgets.get('maxLinkRequests').refuse();
+  const limit = `Only ${status.limit} downloads a minute are allowed by the links of one address.`;
+  assertAllowed(status, limit, deps.clock);
 }
 
 /** Shows the limits on an answer to a request that does not count. */
@@ -71,5 +74,5 @@ export async function setRateLimitHeaders(
   deps: RateLimitDependencies,
   ctx: HttpContext,
 ): Promise<void> {
-  show(ctx, await deps.rateLimiter.peek(...requestWindow(deps.config, ctx.state)));
+  show(ctx, await deps.rateLimiter.get(...requestWindow(deps.config, ctx.state)));
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../log.ts';
-import type { Caller, HttpMiddleware, RequestState } from '../context.ts';
+import type { Caller, HttpContext, HttpMiddleware, RequestState } from '../context.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
 
@@ -27,12 +27,42 @@ class KnownRequest implements RequestState {
   }
 }
 
-/** Names the request in the answer, in the log and in every event that it causes. */
+/** Probes come every few seconds, and nobody looks for one of them. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+const MAX_LOGGED_PATH = 200;
+/** API keys, access tokens and the tokens of file links, should a client put one into a path. */
+const SECRETS = /pk_live_\w+|eyJ[\w-]+\.[\w.-]+|v4\.\w+\.[\w.-]+/g;
+
+/** @param begun by `performance.now()` */
+function logRequest({ method, path, res, state }: HttpContext, logger: Logger, begun: number) {
+  const shownPath = path.slice(0, MAX_LOGGED_PATH).replace(SECRETS, '…');
+  // A client that went away has seen no answer, or not the whole of it.
+  const status = res.headersSent ? res.statusCode : undefined;
+  const aborted = !res.writableFinished;
+  const ms = Math.round(performance.now() - begun);
+  logger[PROBES.has(path) ? 'debug' : 'info'](
+    {
+      requestId: state.requestId,
+      method,
+      path: shownPath,
+      status,
+      ms,
+      accountId: state.caller?.accountId,
+      client: state.clientAddress,
+      ...(aborted && { aborted }),
+    },
+    `${method} ${shownPath} ${status ?? 'unanswered'}, ${ms} ms`,
+  );
+}
+
+/** Names the request in the answer, in the log and in every event that it causes, and logs how it ended. */
 export function requestId(logger: Logger): HttpMiddleware {
   return (ctx, next) => {
     const id = requestIdOf(ctx.req.headers['x-request-id']);
     ctx.state = new KnownRequest(id, logger);
     ctx.res.setHeader('X-Request-Id', id);
+    const begun = performance.now();
+    if (logger.isLevelEnabled('info')) ctx.res.once('close', () => logRequest(ctx, logger, begun));
     return next();
   };
 }

@@ -1,5 +1,4 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
-import type { TSchema } from 'typebox';
 import type { Config } from '../../config.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs } from './errors.ts';
 import {
@@ -55,14 +54,11 @@ function examplesOf(schema: SchemaObject): Readonly<Record<string, unknown>> {
 }
 
 function content({ media, schema, examples }: AnswerDoc): ResponseObject['content'] {
-  if (schema === undefined) return media === undefined ? undefined : { [media]: {} };
+  const other = media === undefined ? {} : { [media]: {} };
+  if (schema === undefined) return media === undefined ? undefined : other;
   const object = schemaObject(schema);
-  return {
-    [media ?? 'application/json']: {
-      schema: object,
-      examples: values(examples ?? examplesOf(object)),
-    },
-  };
+  const json = { schema: object, examples: values(examples ?? examplesOf(object)) };
+  return { 'application/json': json, ...other };
 }
 
 function success(answer: AnswerDoc): ResponseObject {
@@ -84,9 +80,11 @@ function parametersOf({ parameters = [] }: OperationDoc): readonly ParameterObje
   }));
 }
 
-function bodyOf(schema: TSchema, examples: Readonly<Record<string, object>>) {
+function bodyOf({ schema, form, examples }: NonNullable<OperationDoc['body']>) {
   const media = { schema: schemaObject(schema), examples: values(examples) };
-  return { required: true, content: { 'application/json': media } } as const;
+  const asForm =
+    form === undefined ? {} : { 'multipart/form-data': { schema: schemaObject(form) } };
+  return { required: true, content: { 'application/json': media, ...asForm } } as const;
 }
 
 function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): OperationObject {
@@ -99,7 +97,7 @@ function operation({ method, path, auth, doc }: AnyRoute, publicUrl: string): Op
     ...(doc.description === undefined ? {} : { description: doc.description }),
     security: auth === 'caller' ? [{ apiKey: [] }, { accessToken: [] }] : [],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body.schema, doc.body.examples) }),
+    ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),
     responses: {
       ...Object.fromEntries(answers),
       ...errorResponses(errorsOf(auth, doc)),
@@ -159,7 +157,7 @@ Send HTML or a URL to \`/api/v1/pdf/\`, follow the conversion at \`/api/v1/conve
 
 **Credentials.** An API key in \`X-API-Key\`, or an access token in \`Authorization: Bearer …\`.
 
-**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\`, at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused. Times are ISO 8601 in UTC.
+**Bodies** are JSON in UTF-8 with \`Content-Type: application/json\` (for a conversion also \`multipart/form-data\`), at most ${size(config.maxBodyBytes)}; their \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused; \`null\` is the same as leaving a field out. Times are ISO 8601 in UTC.
 
 **Errors** have one shape: \`{"error", "message", "details"?}\`. Decide by \`error\`; show \`message\`. Where several fields are wrong, \`details\` names all of them at once.
 

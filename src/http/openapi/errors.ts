@@ -59,6 +59,7 @@ const OF_BODY: Errors = {
 const HEADERS_OF: Partial<Readonly<Record<ErrorCode, readonly HeaderName[]>>> = {
   unauthorized: ['WWW-Authenticate'],
   method_not_allowed: ['Allow'],
+  not_ready: ['Retry-After'],
   rate_limit_exceeded: ['Retry-After'],
   service_unavailable: ['Retry-After'],
 };

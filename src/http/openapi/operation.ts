@@ -25,7 +25,7 @@ export interface ParameterDoc {
 
 export interface AnswerDoc {
   readonly description: string;
-  /** The body's media type; JSON unless said. Without one and without a schema: no body. */
+  /** The media type of a body that is not JSON. Beside a schema: of one that the client may prefer. */
   readonly media?: string;
   readonly schema?: TSchema;
   /** Name to body; made from the schema unless given. */
@@ -49,6 +49,8 @@ export interface OperationDoc {
   readonly parameters?: readonly ParameterDoc[];
   readonly body?: {
     readonly schema: TSchema;
+    /** The same as `multipart/form-data`, where that is taken too. */
+    readonly form?: TSchema;
     readonly examples: Readonly<Record<string, object>>;
   };
   /** Status to answer: the successes. */
@@ -93,9 +95,16 @@ export const HEADERS = {
   'X-RateLimit-Remaining': count('Requests left in this minute.', 99),
   'X-RateLimit-Reset': count('When the next minute begins: Unix time in seconds.', 1795248960),
   'Retry-After': count('Seconds after which a retry makes sense.', 12),
-  'WWW-Authenticate': text('The way to authenticate.', 'Bearer realm="pressledger"'),
+  'WWW-Authenticate': text(
+    'The way to authenticate; with error="invalid_token" where an access token was not accepted (RFC 6750).',
+    'Bearer realm="pressledger"',
+  ),
   Allow: text('The methods that the resource has.', 'HEAD, GET'),
   'Idempotent-Replayed': text('true where this is the first answer again.', 'true', false),
+  Location: text(
+    'The record of the conversion.',
+    'https://pdf.example.com/api/v1/conversions/conv_06f3k8r1v2w9x4y5z6a7b8c9d0/',
+  ),
   'Preference-Applied': text('The wait that was honoured.', 'wait=30', false),
   'X-Total-Count': count('Items in all pages together.', 42),
   Link: text(
@@ -106,8 +115,8 @@ export const HEADERS = {
   'Accept-Ranges': text('Ranges of bytes can be asked for.', 'bytes'),
   'Content-Range': text('The part that is sent, and the whole size.', 'bytes 0-1023/51200'),
   'Content-Disposition': text(
-    'The file is for saving, under its id.',
-    'attachment; filename="conv_….pdf"',
+    'Save the file, or show it where disposition=inline was asked for; and its name (RFC 6266).',
+    'attachment; filename="Invoice 4711.pdf"',
   ),
 } as const satisfies Readonly<Record<string, HeaderObject>>;
 

@@ -1,18 +1,18 @@
 /** The document's components, made of the TypeBox schemas that judge requests and answers. */
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
+import { ConversionForm, ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { Account, LedgerEntry } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
 import {
-  AcceptedConversion,
   CompletedConversion,
   Conversion,
   FailedConversion,
   UnfinishedConversion,
 } from '../resources/conversions.api.ts';
+import { HistoryEntry } from '../resources/history.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
 import type { SchemaObject } from './types.ts';
 
@@ -34,14 +34,15 @@ export const ErrorAnswer = Type.Object(
 
 const NAMED: Readonly<Record<string, TSchema>> = {
   ConversionRequest,
+  ConversionForm,
   Cookie,
-  AcceptedConversion,
   Conversion,
   UnfinishedConversion,
   CompletedConversion,
   FailedConversion,
   Account,
   LedgerEntry,
+  HistoryEntry,
   ApiKeyRequest,
   ApiKey,
   CreatedApiKey,

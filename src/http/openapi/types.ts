@@ -9,6 +9,9 @@ export interface SchemaObject {
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly pattern?: string;
+  readonly format?: string;
+  readonly contentEncoding?: string;
+  readonly contentMediaType?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;

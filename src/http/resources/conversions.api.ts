@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES } from '../../../projections/conversions.ts';
-import { ConversionRequest } from '../../conversion-request/schema.ts';
+import { ConversionForm, ConversionRequest } from '../../conversion-request/schema.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
-import { MAX_WAIT_SECONDS } from './conversions.ts';
+import { MAX_WAIT_SECONDS } from '../waiting.ts';
+import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -15,7 +16,7 @@ const id = Type.String({
 });
 const createdAt = Timestamp('When the request was accepted.');
 
-/** The answer of `POST /pdf/`. */
+/** The answer of `POST /pdf/` to a request that does not wait. */
 export const AcceptedConversion = Type.Object(
   { id, status: Type.Literal('pending'), created_at: createdAt },
   closed,
@@ -40,6 +41,13 @@ export const CompletedConversion = Type.Object(
       ],
     }),
     completed_at: Timestamp('When the PDF was stored.', '2026-11-21T08:15:31.456Z'),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        description: 'What was missing when the page was printed; absent where nothing was.',
+        examples: [['https://example.com/logo.png was answered with status 404.']],
+      }),
+    ),
   },
   closed,
 );
@@ -71,12 +79,22 @@ const conversionId: ParameterDoc = {
   schema: Type.String({ examples: [ID] }),
 };
 
+const prefer = (more = ''): ParameterDoc => ({
+  name: 'Prefer',
+  in: 'header',
+  description:
+    `wait=N, such as wait=30, holds the answer until the conversion has ended, at most N seconds and at most ${MAX_WAIT_SECONDS} (RFC 7240). ${more}`.trim(),
+  schema: Type.String(),
+});
+
+const exampleOfAccepted = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
+
 export const createConversionDoc: OperationDoc = {
   id: 'createConversion',
   tag: 'Conversions',
   summary: 'Ask for a PDF of HTML or of a URL',
   description:
-    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`.',
+    'Answers at once; the PDF is made afterwards. Costs one credit, which comes back if the conversion fails. Follow it at `/api/v1/conversions/{id}/`. Or get the PDF by this one request: with `Prefer: wait=30` and `Accept: application/pdf`. A page with style sheets, images, fonts or scripts of its own is sent with `files`, or as a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
   parameters: [
     {
       name: 'Idempotency-Key',
@@ -89,11 +107,19 @@ export const createConversionDoc: OperationDoc = {
         pattern: '^[\\x20-\\x7e]*$',
       }),
     },
+    prefer(
+      'With Accept: application/pdf beside it, the answer is the PDF itself. A conversion that takes longer is answered with 202; nothing is lost.',
+    ),
   ],
   body: {
     schema: ConversionRequest,
+    form: ConversionForm,
     examples: {
       html: { html: '<h1>Invoice 4711</h1>', page_size: 'A4' },
+      files: {
+        html: '<link rel="stylesheet" href="style.css"><h1>Invoice 4711</h1>',
+        files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
+      },
       url: { url: 'https://example.com/', landscape: true, print_background: true },
       options: {
         html: '<h1>Report</h1><h2>Figures</h2>',
@@ -106,19 +132,37 @@ export const createConversionDoc: OperationDoc = {
     },
   },
   answers: {
+    200: {
+      description:
+        'With Prefer: wait alone: the conversion ended in time. Its record, or its PDF where the client prefers that.',
+      schema: Conversion,
+      media: 'application/pdf',
+      headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed'],
+    },
     202: {
-      description: 'Accepted, and on disk.',
-      schema: AcceptedConversion,
-      headers: ['Idempotent-Replayed'],
+      description:
+        'Accepted, and on disk. The status is pending, and there are no fields but id, status and created_at.',
+      // The same as of 200: generators of clients take one type for all successes, or throw the others.
+      schema: Conversion,
+      examples: { UnfinishedConversion: exampleOfAccepted },
+      headers: ['Location', 'Retry-After', 'Preference-Applied', 'Idempotent-Replayed'],
     },
   },
   errors: {
     validation_error: {
       when: 'The body is not a JSON object, or a field or the Idempotency-Key is wrong. details names every one of them.',
-      message: 'scale: Must be at most 2. (and 1 more field)',
-      details: { scale: ['Must be at most 2.'], pageSize: ['Is not a known field.'] },
+      message: 'scale: Must be at most 2. See details for one more field.',
+      details: {
+        scale: ['Must be at most 2.'],
+        pageSize: ['Is not a known field. Did you mean page_size?'],
+      },
     },
     insufficient_credits: { when: 'The account has no credits left.' },
+    conversion_failed: {
+      when: 'The PDF was waited for, and its conversion failed. The credit comes back.',
+      message: 'The page answered with status 404.',
+    },
+    gone: { when: 'The PDF of an earlier request with this Idempotency-Key has been deleted.' },
     payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
     rate_limit_exceeded: {
       when: 'More requests than a minute allows, or the account’s stored documents leave no room for another.',
@@ -132,15 +176,7 @@ export const getConversionDoc: OperationDoc = {
   summary: 'Get a conversion',
   description:
     'Poll it until `status` is `completed` or `failed`, a second apart to begin with; or let the service hold the answer with `Prefer: wait`.',
-  parameters: [
-    conversionId,
-    {
-      name: 'Prefer',
-      in: 'header',
-      description: `wait=N, such as wait=30, holds the answer until the conversion has ended, at most N seconds and at most ${MAX_WAIT_SECONDS} (RFC 7240).`,
-      schema: Type.String(),
-    },
-  ],
+  parameters: [conversionId, prefer()],
   answers: {
     200: {
       description: 'The record. Which fields it has depends on its status.',
@@ -152,6 +188,31 @@ export const getConversionDoc: OperationDoc = {
     not_found: {
       when: 'The account has no conversion with this id.',
       message: 'There is no such conversion.',
+    },
+  },
+};
+
+export const getConversionFileDoc: OperationDoc = {
+  id: 'getConversionFile',
+  tag: 'Conversions',
+  summary: 'Download the PDF of a conversion',
+  description:
+    'The same file as at `file_url`, with the credential of the account. `Prefer: wait` waits until it is there.',
+  parameters: [conversionId, prefer(), ...FILE_PARAMETERS],
+  answers: FILE_ANSWERS,
+  errors: {
+    ...FILE_ERRORS,
+    not_found: {
+      when: 'The account has no conversion with this id.',
+      message: 'There is no such conversion.',
+    },
+    not_ready: { when: 'The conversion has not ended yet.' },
+    conversion_failed: {
+      when: 'The conversion has failed: the message says why.',
+      message: 'The page answered with status 404.',
+    },
+    rate_limit_exceeded: {
+      when: 'More requests than a minute allows, or too many downloads of this address at a time.',
     },
   },
 };

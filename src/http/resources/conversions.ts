@@ -10,26 +10,26 @@ import { UnencryptedText } from '../../blob-store/encryption.ts';
 import { BudgetExceeded } from '../../budgets.ts';
 import { isoTime } from '../../clock.ts';
 import { checkConversionRequest } from '../../conversion-request/validate.ts';
-import type { EventType } from '../../domain/events.ts';
-import { ServiceError } from '../../errors.ts';
-import type { RecordedEvent } from '../../event-store/port.ts';
-import type { ProjectionRunner } from '../../read-model/runner.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { requestConversion } from '../../use-cases/request-conversion.ts';
 import { ValidationIssues } from '../../validation.ts';
 import {
   callerOf,
   commandContext,
-  disconnection,
   type HttpContext,
   type HttpMiddleware,
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
+import { dispositionOf, sendPdf } from './files.ts';
 
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
 const ROOM_RETRY_SECONDS = 300;
+/** The interval that clients are told to poll at. */
+const POLL_SECONDS = 1;
 
 /**
  * Judges before the body is read, by the read model, which is a moment behind. So an account may pass the
@@ -67,7 +67,75 @@ function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
   };
 }
 
+async function ownConversion(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  id: string,
+  asOf?: bigint,
+): Promise<ConversionRow> {
+  const { accountId } = callerOf(ctx);
+  const queries = await consistentQuery(deps, conversionQueries, asOf);
+  const row = queries.byId(id);
+  if (row?.accountId !== accountId) {
+    throw new ServiceError('not_found', 'There is no such conversion.');
+  }
+  return row;
+}
+
+/** The caller's conversion, after the wait that the request prefers, if it prefers one. */
+async function awaitedConversion(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  untilEnded: UntilEnded,
+  id: string,
+  asOf?: bigint,
+): Promise<ConversionRow> {
+  const row = await ownConversion(ctx, deps, id, asOf);
+  const seconds = appliedWait(ctx) ?? 0;
+  if (seconds === 0 || hasEnded(row)) return row;
+  await untilEnded(ctx, id, seconds);
+  return await ownConversion(ctx, deps, id);
+}
+
+/** @throws {ServiceError} `conversion_failed` with its reason */
+async function refuseFailed(deps: RouteDependencies, row: ConversionRow): Promise<void> {
+  if (row.status !== 'failed') return;
+  const { accountId, errorMessage } = row;
+  const reason = errorMessage && (await deps.vault.unseal(accountId, errorMessage));
+  throw new ServiceError('conversion_failed', reason);
+}
+
+const TOLD: ReadonlySet<ErrorCode> = new Set(['conversion_failed', 'gone']);
+
+/**
+ * Answers with what has become of an accepted conversion, once it has ended: its record, or its PDF where
+ * the client would rather have that. An error in between does not undo the acceptance, so it is not told.
+ * @returns false where that cannot be said now
+ * @throws {ServiceError} `conversion_failed` or `gone` in the place of a PDF
+ */
+async function answeredByOutcome(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  untilEnded: UntilEnded,
+  id: string,
+): Promise<boolean> {
+  try {
+    const row = await awaitedConversion(ctx, deps, untilEnded, id);
+    if (!hasEnded(row)) return false;
+    if (ctx.accepts('json', 'pdf') === 'pdf') {
+      await refuseFailed(deps, row);
+      await sendPdf(ctx, deps, row);
+    } else ctx.body = await conversionRecord(deps, row);
+    return true;
+  } catch (err) {
+    if (err instanceof ServiceError && TOLD.has(err.code)) throw err;
+    ctx.state.log.warn({ err }, 'What became of an accepted conversion could not be told.');
+    return false;
+  }
+}
+
 export function createConversion(deps: RouteDependencies): HttpMiddleware {
+  const untilEnded = createUntilEnded(deps);
   return async (ctx) => {
     assertRoom(ctx, deps);
     const { conversionId, requestedAt, replayed } = await deps.bodies.read(
@@ -76,62 +144,40 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
       (body) => parseRequest(ctx, deps, body),
       async (request) =>
         requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
+      { forms: true },
     );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');
+    const record = new URL(`../conversions/${conversionId}/`, deps.publicUrl + ctx.path);
+    ctx.set('Location', record.href);
+    const waits = appliedWait(ctx) !== undefined;
+    if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;
     ctx.status = 202;
+    ctx.set('Retry-After', String(POLL_SECONDS));
     // Derived from the first acceptance alone: a replay gives the same bytes.
     ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
   };
 }
 
-const hasEnded = ({ status }: ConversionRow): boolean =>
-  status === 'completed' || status === 'failed';
-
-async function ownConversion(
-  ctx: HttpContext,
-  deps: RouteDependencies,
-  asOf?: bigint,
-): Promise<ConversionRow> {
-  const { accountId } = callerOf(ctx);
-  const queries = await consistentQuery(deps, conversionQueries, asOf);
-  const row = queries.byId(pathParameter(ctx, 'id'));
-  if (row?.accountId !== accountId) {
-    throw new ServiceError('not_found', 'There is no such conversion.');
-  }
-  return row;
-}
-
-/** Resolves when the conversion has ended, `seconds` have passed or nobody waits any longer. */
-function untilEnded(
-  ctx: HttpContext,
-  { readModel, closing }: RouteDependencies,
-  waiters: CompletionWaiters,
-  id: string,
-  seconds: number,
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), disconnection(ctx), closing]);
-  over.addEventListener('abort', () => resolve());
-  const endListening = waiters.onEnd(id, resolve);
-  // It may have ended since it was read.
-  const row = readModel.query(conversionQueries).byId(id);
-  if (over.aborted || row === undefined || hasEnded(row)) resolve();
-  return promise.finally(endListening);
-}
-
 export function getConversion(deps: RouteDependencies): HttpMiddleware {
-  const waiters = new CompletionWaiters(deps.runner);
+  const untilEnded = createUntilEnded(deps);
   return async (ctx) => {
-    let row = await ownConversion(ctx, deps, ctx.state.asOf);
-    const wait = preferredWait(ctx.get('Prefer'));
-    if (wait !== undefined) {
-      ctx.set('Preference-Applied', `wait=${wait}`);
-      if (wait > 0 && !hasEnded(row)) {
-        await untilEnded(ctx, deps, waiters, row.id, wait);
-        row = await ownConversion(ctx, deps);
-      }
-    }
+    const id = pathParameter(ctx, 'id');
+    const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
     ctx.body = await conversionRecord(deps, row);
+  };
+}
+
+export function getConversionFile(deps: RouteDependencies): HttpMiddleware {
+  const untilEnded = createUntilEnded(deps);
+  return async (ctx) => {
+    const disposition = dispositionOf(ctx);
+    const id = pathParameter(ctx, 'id');
+    const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
+    await refuseFailed(deps, row);
+    if (row.status !== 'completed') {
+      throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
+    }
+    await sendPdf(ctx, deps, row, disposition);
   };
 }
 
@@ -158,7 +204,7 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
  * @throws {KeyErased}
  */
 async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Promise<object> {
-  const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
+  const { id, accountId, status, createdAt, completedAt, errorMessage, warnings } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
   if (status === 'failed' && errorMessage !== undefined) {
     return { ...record, error_message: await deps.vault.unseal(accountId, errorMessage) };
@@ -169,42 +215,10 @@ async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Pr
     ...record,
     file_url: `${deps.publicUrl}/files/${id}.pdf?token=${token}`,
     completed_at: isoTime(completedAt),
+    ...(warnings && {
+      warnings: JSON.parse(await deps.vault.unseal(accountId, warnings)) as readonly string[],
+    }),
   };
-}
-
-const ENDS: ReadonlySet<string> = new Set<EventType>(['ConversionCompleted', 'ConversionFailed']);
-
-/** Wakes those who wait for a conversion to end, with one look at each commit for all of them. */
-class CompletionWaiters {
-  readonly #runner: Pick<ProjectionRunner, 'onCommit'>;
-  /** Listeners by the conversion's id. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-  #endListening = (): void => {};
-
-  constructor(runner: Pick<ProjectionRunner, 'onCommit'>) {
-    this.#runner = runner;
-  }
-
-  /** Calls `listener` when the read model has come to know that it ended; returns how to end that. */
-  onEnd(conversionId: string, listener: () => void): () => void {
-    if (this.#waiting.size === 0) {
-      this.#endListening = this.#runner.onCommit((events) => this.#look(events));
-    }
-    const listeners = this.#waiting.get(conversionId) ?? new Set();
-    this.#waiting.set(conversionId, listeners.add(listener));
-    return () => {
-      if (!listeners.delete(listener) || listeners.size > 0) return;
-      this.#waiting.delete(conversionId);
-      if (this.#waiting.size === 0) this.#endListening();
-    };
-  }
-
-  #look(events: readonly RecordedEvent[]): void {
-    for (const { type, data } of events) {
-      if (!ENDS.has(type) || !('conversionId' in data)) continue;
-      for (const listener of this.#waiting.get(String(data.conversionId)) ?? []) listener();
-    }
-  }
 }
 
 const HEADER = 'Idempotency-Key';
@@ -221,21 +235,5 @@ function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | 
   if (key === undefined) return undefined;
   if (typeof key === 'string' && PRINTABLE.test(key)) return key;
   issues.add(HEADER, 'Must be 1 to 255 printable ASCII characters.');
-  return undefined;
-}
-
-export const MAX_WAIT_SECONDS = 30;
-
-/**
- * The seconds that `Prefer: wait=N` (RFC 7240) asks for, at most 30; undefined without a usable one.
- * The first mention of a preference counts; what is not understood is passed over.
- */
-function preferredWait(header: string): number | undefined {
-  for (const preference of header.split(',')) {
-    const [name = '', value = ''] = (preference.split(';')[0] ?? '').split('=');
-    if (name.trim().toLowerCase() !== 'wait') continue;
-    const seconds = /^"?(\d{1,9})"?$/.exec(value.trim())?.[1];
-    return seconds === undefined ? undefined : Math.min(Number(seconds), MAX_WAIT_SECONDS);
-  }
   return undefined;
 }

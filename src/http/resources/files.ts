@@ -1,31 +1,51 @@
-/** GET /files/{id}.pdf: the PDF, for whoever holds a link to it. */
+/** Sends the PDF of a conversion: to its account, and to whoever holds a link to it. */
+import { createHmac, hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { conversionQueries } from '../../../projections/conversions.ts';
+import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
 import { openContent } from '../../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
 import { BudgetExceeded } from '../../budgets.ts';
+import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentKeyUnlessErased } from '../../keyring/vault.ts';
+import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import {
+  commandContext,
+  disconnection,
+  type HttpContext,
+  type HttpMiddleware,
+  pathParameter,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
 
 const RETRY_SECONDS = 2;
+/**
+ * Browsers show no PDF in a sandbox (https://crbug.com/41131921), and Chrome's viewer needs a style of its own
+ * (https://crbug.com/343754409). Nothing else may run or load; the type cannot be taken for another.
+ */
+const VIEWER_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 const ERASED = 'The file can no longer be read: its account was erased.';
 const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-Range'] as const;
 
 /** A PDF that may be downloaded. */
 interface Download {
+  readonly accountId: string;
+  readonly conversionId: string;
   readonly document: BlobRef;
   readonly pdf: PdfDigest;
   readonly contentKey: Buffer;
+  readonly name: string;
 }
 
-async function downloadOf(deps: RouteDependencies, id: string): Promise<Download> {
-  const row = (await consistentQuery(deps, conversionQueries)).byId(id);
+async function downloadOf(
+  deps: RouteDependencies,
+  row: ConversionRow | undefined,
+): Promise<Download> {
   const { document, pdf } = row ?? {};
   if (row?.completedAt === undefined || document === undefined || pdf === undefined) {
     throw new ServiceError('not_found', 'There is no such file.');
@@ -33,14 +53,30 @@ async function downloadOf(deps: RouteDependencies, id: string): Promise<Download
   // The deletion itself may still be under way.
   const keptUntil = row.completedAt + deps.config.retentionSeconds * 1000;
   if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
-  const contentKey = await contentKeyUnlessErased(deps.vault, row.accountId, id);
+  const contentKey = await contentKeyUnlessErased(deps.vault, row.accountId, row.id);
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
-  return { document, pdf, contentKey };
+  const { accountId, filename } = row;
+  const name =
+    filename === undefined ? `${row.id}.pdf` : await deps.vault.unseal(accountId, filename);
+  return { accountId, conversionId: row.id, document, pdf, contentKey, name };
 }
 
 /** An answer that is no file does not look like one. */
 function removeFileHeaders(ctx: HttpContext): void {
   for (const name of FILE_HEADERS) ctx.remove(name);
+  ctx.set(SECURITY_HEADERS);
+}
+
+type Disposition = 'attachment' | 'inline';
+
+/** @throws {ServiceError} `validation_error` */
+export function dispositionOf(ctx: HttpContext): Disposition {
+  const { disposition = 'attachment' } = ctx.query;
+  if (disposition === 'attachment' || disposition === 'inline') return disposition;
+  const message = 'Must be attachment or inline.';
+  throw new ServiceError('validation_error', `disposition: ${message}`, {
+    details: { disposition: [message] },
+  });
 }
 
 /** A file that is recorded and not there. */
@@ -70,8 +106,9 @@ function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
     ofAddress();
     ofAll();
   };
-  if (ctx.res.destroyed) release();
-  else ctx.res.once('close', release);
+  const closed = disconnection(ctx);
+  if (closed.aborted) release();
+  else closed.addEventListener('abort', release);
 }
 
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
@@ -88,6 +125,35 @@ async function openFile(
     removeFileHeaders(ctx);
     throw cause;
   }
+}
+
+/**
+ * Records that the file is sent, before the first byte of it is.
+ * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
+ */
+async function recordDownload(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  { accountId, conversionId }: Download,
+): Promise<void> {
+  const { caller, clientAddress } = ctx.state;
+  const network = createHmac('sha256', deps.addressKey)
+    .update(`download\0${conversionId}\0${addressKey(clientAddress)}`)
+    .digest('hex');
+  const sender = { accountId, actor: caller?.actor ?? ({ kind: 'anonymous' } as const) };
+  const context = await commandContext(ctx, deps, sender);
+  const command = {
+    type: 'RecordDownload',
+    accountId,
+    conversionId,
+    ...(caller === undefined && { link: hash('sha256', String(ctx.query['token'])) }),
+    network,
+    at: context.metadata.time,
+  } as const;
+  const metadata = { ...context.metadata, correlationId: conversionId };
+  orThrow(
+    await deps.actors.send(conversionAggregate, conversionId, command, { ...context, metadata }),
+  );
 }
 
 async function send(
@@ -107,7 +173,7 @@ async function send(
   if (range === undefined) {
     ctx.status = 200;
     ctx.length = pdf.bytes;
-    if (ctx.method === 'GET') ctx.body = await openFile(ctx, deps, download);
+    if (ctx.method !== 'HEAD') ctx.body = await openFile(ctx, deps, download);
     else if (!(await deps.blobs.exists(document))) throw lost(ctx);
   } else {
     ctx.status = 206;
@@ -115,6 +181,36 @@ async function send(
     ctx.body = await openFile(ctx, deps, download, range);
     ctx.length = range.end - range.start + 1;
   }
+}
+
+/**
+ * Answers with the PDF, or the part of it that the request asks for.
+ * @throws {ServiceError} `not_found`, `gone` or `range_not_satisfiable`
+ * @throws {BudgetExceeded}
+ */
+export async function sendPdf(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  row: ConversionRow | undefined,
+  disposition: Disposition = 'attachment',
+): Promise<void> {
+  countDownload(ctx, deps);
+  const download = await downloadOf(deps, row);
+  const etag = `"${download.pdf.sha256}"`;
+  ctx.set('ETag', etag);
+  ctx.set('Accept-Ranges', 'bytes');
+  ctx.set('Cache-Control', 'private, no-cache');
+  ctx.type = 'application/pdf';
+  const fallback = download.name.replaceAll(/[^\x20-\x7e]/gu, '_');
+  ctx.attachment(download.name, { type: disposition, fallback });
+  if (disposition === 'inline') ctx.set('Content-Security-Policy', VIEWER_POLICY);
+  const known = ctx.method === 'POST' ? [] : ctx.get('If-None-Match').split(',');
+  if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
+    ctx.status = 304;
+    return;
+  }
+  if (ctx.method !== 'HEAD') await recordDownload(ctx, deps, download);
+  await send(ctx, deps, download, etag);
 }
 
 export function getFile(deps: RouteDependencies): HttpMiddleware {
@@ -127,18 +223,9 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
       await countRequest(deps, ctx);
       throw new ServiceError('forbidden');
     }
-    countDownload(ctx, deps);
-    const download = await downloadOf(deps, id);
-    const etag = `"${download.pdf.sha256}"`;
-    ctx.set('ETag', etag);
-    ctx.set('Accept-Ranges', 'bytes');
-    ctx.set('Cache-Control', 'private, no-cache');
-    ctx.set('Content-Disposition', `attachment; filename="${id}.pdf"`);
-    ctx.type = 'application/pdf';
-    const known = ctx.get('If-None-Match').split(',');
-    if (known.some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')))) {
-      ctx.status = 304;
-    } else await send(ctx, deps, download, etag);
+    const disposition = dispositionOf(ctx);
+    const row = (await consistentQuery(deps, conversionQueries)).byId(id);
+    await sendPdf(ctx, deps, row, disposition);
   };
 }
 

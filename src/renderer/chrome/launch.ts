@@ -196,7 +196,11 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
 export async function launchChrome(options: LaunchOptions): Promise<LaunchedChrome> {
   if (process.getuid?.() === 0) {
     const chrome = await attempt(options, false);
-    return { ...chrome, sandboxNote: 'the service runs as root; run it as another user' };
+    return {
+      ...chrome,
+      sandboxNote:
+        'this process runs as root, which Chrome cannot confine. For a try that is fine; where strangers send pages, run the service as another user',
+    };
   }
   try {
     return await attempt(options, true);
@@ -205,7 +209,8 @@ export async function launchChrome(options: LaunchOptions): Promise<LaunchedChro
     const chrome = await attempt(options, false);
     return {
       ...chrome,
-      sandboxNote: 'this host allows no unprivileged user namespaces, which the sandbox needs',
+      sandboxNote:
+        'this system allows no unprivileged user namespaces, which Chrome needs for it. For a try that is fine; where strangers send pages, allow them',
     };
   }
 }

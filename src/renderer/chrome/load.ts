@@ -10,6 +10,12 @@ import type { Tab } from './tab.ts';
 /** The longest wait for the load event. A page is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
 
+export interface DocumentSource {
+  readonly request: RequestDocument;
+  /** Has the files that came with HTML served on its origin from now on. */
+  readonly serveFiles: (origin: string) => void;
+}
+
 export interface LoadedDocument {
   /** True when the load event came; without it the page still prints. */
   readonly loaded: boolean;
@@ -20,7 +26,7 @@ export interface LoadedDocument {
 /** @throws {PageFailure} when there is no page */
 export async function loadDocument(
   tab: Tab,
-  request: RequestDocument,
+  { request, serveFiles }: DocumentSource,
   navigation: Navigation,
   deadline: Deadline,
 ): Promise<LoadedDocument> {
@@ -28,7 +34,7 @@ export async function loadDocument(
   const url =
     request.html === undefined
       ? await prepareUrl(tab, request, request.url ?? '')
-      : serveHtml(tab, request.html);
+      : serveHtml(tab, request.html, serveFiles);
   const { errorText, isDownload } = await tab.send('Page.navigate', { url });
   if (errorText !== undefined) navigation.fail(errorText, undefined, isDownload);
   navigation.check();
@@ -50,10 +56,13 @@ export async function writeDocument(tab: Tab, html: string): Promise<LoadedDocum
 /**
  * A random host below `.invalid`, so that documents share nothing and no server is meant; http, because
  * an https page upgrades its http images to https and loses them. Of the tab's own site, so that the
- * navigation stays in its process.
+ * navigation stays in its process. Only the HTML itself is answered here: what else is asked of that host
+ * reaches the proxy, also from workers and frames, which interception would not see.
  */
-function serveHtml(tab: Tab, html: string): string {
-  const url = `http://${randomBytes(10).toString('hex')}.${tab.site}/`;
+function serveHtml(tab: Tab, html: string, serveFiles: (origin: string) => void): string {
+  const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
+  serveFiles(origin);
+  const url = `${origin}/`;
   const body = Buffer.from(html, 'utf8').toString('base64');
   tab.on('Fetch.requestPaused', ({ requestId, frameId, resourceType }: Paused) => {
     const isDocument = frameId === tab.frameId && resourceType === 'Document';

@@ -186,8 +186,9 @@ export async function readPageErrors(tab: Tab): Promise<PageErrors> {
   const errors: ManifestError[] = [];
   let leftOut = 0;
   // The synthetic origin of HTML means nothing to whoever reads this.
-  const origin = new RegExp(`http://[0-9a-f]+\\.${tab.site.replace('.', '\\.')}/`, 'g');
-  const readable = (text: string): string => text.replaceAll(origin, 'document');
+  const origin = new RegExp(`http://[0-9a-f]+\\.${tab.site.replace('.', '\\.')}/([\\w%.~-]?)`, 'g');
+  const readable = (text: string): string =>
+    text.replaceAll(origin, (_, file: string) => (file === '' ? 'document' : file));
   const add = (text: string, url: string | undefined, line: number | undefined): void => {
     if (errors.length >= MAX_ERRORS) {
       leftOut += 1;

@@ -13,6 +13,31 @@ const EMPTY_TEMPLATE = '<span></span>';
 
 const marginInches = (length: string): number => inches(lengthMillimetres(length));
 
+const FONT_SIZE = '8pt';
+const SETS_FONT_SIZE = /\bfont(?:-size)?\s*[:=]/i;
+const HAS_STYLE = /<style\b|\bstyle\s*=/i;
+
+/**
+ * Chrome prints a header or footer in letters of 0.75 pt, from the left edge of the paper. One that sets no
+ * font size gets one that can be read, and one without any style also the side margins of the page. These
+ * rules have no specificity, so that any other goes before them.
+ */
+function withDefaults(
+  template: string | undefined,
+  id: 'header' | 'footer',
+  options: PrintOptions,
+): string {
+  if (template === undefined) return EMPTY_TEMPLATE;
+  const rules = [
+    ...(SETS_FONT_SIZE.test(template) ? [] : [`font-size:${FONT_SIZE}`]),
+    ...(HAS_STYLE.test(template)
+      ? []
+      : [`padding-left:${options.margin_left};padding-right:${options.margin_right}`]),
+  ];
+  if (rules.length === 0) return template;
+  return `<style>:where(#${id}){${rules.join(';')}}</style>${template}`;
+}
+
 function printParams(options: PrintOptions, request: RequestDocument): Params<'Page.printToPDF'> {
   const [width, height] = sheetMillimetres(options);
   const { header_html, footer_html } = request;
@@ -29,8 +54,8 @@ function printParams(options: PrintOptions, request: RequestDocument): Params<'P
     pageRanges: options.page_ranges ?? '',
     preferCSSPageSize: options.prefer_css_page_size,
     displayHeaderFooter: framed,
-    headerTemplate: framed ? (header_html ?? EMPTY_TEMPLATE) : '',
-    footerTemplate: framed ? (footer_html ?? EMPTY_TEMPLATE) : '',
+    headerTemplate: framed ? withDefaults(header_html, 'header', options) : '',
+    footerTemplate: framed ? withDefaults(footer_html, 'footer', options) : '',
     // Chrome makes the outline from the tags.
     generateTaggedPDF: options.tagged || options.outline,
     generateDocumentOutline: options.outline,

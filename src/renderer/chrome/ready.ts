@@ -106,8 +106,10 @@ export async function settle(
 }
 
 /** True when the page may show something only once it is scrolled to. A false alarm costs frames. */
-export const maySeeScrolling = ({ html }: RequestDocument): boolean =>
-  html === undefined || /IntersectionObserver|<script[^>]{0,200}\ssrc/i.test(html);
+export const maySeeScrolling = ({ html, files = {} }: RequestDocument): boolean =>
+  html === undefined ||
+  /IntersectionObserver|<script[^>]{0,200}\ssrc/i.test(html) ||
+  Object.keys(files).some((name) => /\.m?js$/i.test(name));
 
 /** Shows the page all of itself, screen by screen, and goes back to its top. */
 export async function scrollThrough(tab: Tab, deadline: Deadline, waits: Waits): Promise<void> {

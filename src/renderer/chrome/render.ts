@@ -5,7 +5,7 @@ import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
-import { isStaticHtml, loadDocument, writeDocument } from './load.ts';
+import { type DocumentSource, isStaticHtml, loadDocument, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
@@ -19,8 +19,7 @@ import {
 } from './ready.ts';
 import { Tab } from './tab.ts';
 
-export interface RenderOrder {
-  readonly request: RequestDocument;
+export interface RenderOrder extends DocumentSource {
   readonly options: PrintOptions;
   /** A file that is not there yet. */
   readonly outputPath: string;
@@ -71,7 +70,7 @@ export async function renderDocument(
 
   const { loaded, syntheticOrigin } = isStatic
     ? await writeDocument(tab, html)
-    : await loadDocument(tab, request, navigation, deadline);
+    : await loadDocument(tab, order, navigation, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, !loaded);

@@ -15,6 +15,7 @@ export type FailureCode =
   | 'connection-refused'
   | 'connection-failed'
   | 'invalid-answer'
+  | 'no-such-file'
   | 'timeout';
 
 const FAILURES: Record<FailureCode, string> = {
@@ -23,8 +24,11 @@ const FAILURES: Record<FailureCode, string> = {
   'connection-refused': 'The server refused the connection.',
   'connection-failed': 'The connection to the server failed.',
   'invalid-answer': 'The server did not answer in valid HTTP.',
+  'no-such-file': 'No file of this name came with the page.',
   timeout: 'The server did not answer in time.',
 };
+
+const STATUSES: Partial<Record<FailureCode, 404 | 504>> = { 'no-such-file': 404, timeout: 504 };
 
 /** A request that the proxy refused. The message is for people and names no resolved address. */
 export class EgressRefusal extends Error {
@@ -43,13 +47,13 @@ export class EgressRefusal extends Error {
 export class EgressFailure extends Error {
   override readonly name = 'EgressFailure';
   readonly code: FailureCode;
-  readonly status: 502 | 504;
+  readonly status: 404 | 502 | 504;
   readonly header = 'X-Egress-Failed';
 
   constructor(code: FailureCode, cause?: unknown) {
     super(FAILURES[code], { cause });
     this.code = code;
-    this.status = code === 'timeout' ? 504 : 502;
+    this.status = STATUSES[code] ?? 502;
   }
 }
 

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { within } from '../../within.ts';
 import { asEgressError, EgressFailure, EgressRefusal } from './errors.ts';
+import { answerFile } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
 import type { EgressPolicy } from './policy.ts';
 import { admit, dial, type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
@@ -63,7 +64,14 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     const text = request.url ?? '';
     try {
       if (current === undefined) throw noSession();
-      const opened = await open(current, plainUrl(text), response);
+      const url = plainUrl(text);
+      const files = current.filesFor(url);
+      if (files !== undefined) {
+        current.enter(response);
+        answerFile(request, response, url, files, current);
+        return;
+      }
+      const opened = await open(current, url, response);
       if (opened !== undefined) {
         await forward(request, response, opened.target, current, opened.socket);
       }

@@ -23,6 +23,9 @@ export const DEFAULT_LIMITS: EgressLimits = {
   idleTimeoutMs: 30_000,
 };
 
+/** The files that came with a page: relative name to content. */
+export type PageFiles = ReadonlyMap<string, Buffer>;
+
 /** A request that got no answer, for the renderer's report. */
 export interface UnansweredRequest<Code extends string> {
   readonly url: string;
@@ -41,6 +44,8 @@ export class EgressSession {
   requests = 0;
   bytes = 0;
   ended = false;
+  /** The origin of a page that is HTML, and the files that came with it. */
+  #page: { readonly origin: string; readonly files: PageFiles } | undefined;
   #open = 0;
   #overBudget = false;
   readonly #limits: EgressLimits;
@@ -50,6 +55,22 @@ export class EgressSession {
   constructor(limits: EgressLimits, onEnd: () => void) {
     this.#limits = limits;
     this.#onEnd = onEnd;
+  }
+
+  /** Answers what the page asks of its own origin out of these files, and nowhere else. */
+  servePage(origin: string, files: PageFiles): void {
+    this.#page = { origin, files };
+  }
+
+  /** The files of the page where the URL is of its origin. */
+  filesFor(url: URL): PageFiles | undefined {
+    return this.#page?.origin === url.origin ? this.#page.files : undefined;
+  }
+
+  /** The URL as people know it: a file that came with the page by its relative URL. */
+  shown(url: string): string {
+    const own = this.#page === undefined ? undefined : `${this.#page.origin}/`;
+    return own !== undefined && url.startsWith(own) ? url.slice(own.length) : url;
   }
 
   /**
@@ -158,9 +179,12 @@ class TrafficLog {
   /** Bytes through tunnels, both directions, by host and port. */
   readonly tunnels = new Map<string, number>();
 
+  note(received: Received): void {
+    if (this.answers.length < MAX_RECEIVED) this.answers.push(received);
+  }
+
   /** Follows an answer's body as it streams. Must be called before the body flows. */
   follow(url: URL, method: string, answer: IncomingMessage): void {
-    if (this.answers.length >= MAX_RECEIVED) return;
     const { headers, statusCode = 0 } = answer;
     const received: Received = {
       url: url.href,
@@ -171,7 +195,7 @@ class TrafficLog {
       bytes: 0,
       sha256: undefined,
     };
-    this.answers.push(received);
+    this.note(received);
     const hash = createHash('sha256');
     answer.on('data', (chunk: Buffer) => {
       hash.update(chunk);

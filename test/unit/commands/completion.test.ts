@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { allCommands } from '../../../src/commands/all.ts';
 import { createOutput } from '../../../src/commands/output.ts';
+import { commandContext } from '../../support/command-context.ts';
 
 const hasShell = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 const needs = (shell: string) =>
   hasShell(shell) ? {} : { skip: `${shell} is not installed on this machine` };
-
-function unneeded(): never {
-  throw new Error('It needs neither settings nor a store.');
-}
 
 /** The script as the command prints it, harmless characters and all. */
 async function scriptFor(shell: string): Promise<string> {
@@ -19,16 +16,9 @@ async function scriptFor(shell: string): Promise<string> {
   const command = allCommands.find(({ name }) => name === `completion ${shell}`);
   await command?.run(
     { values: {}, positionals: [] },
-    {
+    commandContext({
       output: { ...createOutput(false), line: (text) => void lines.push(text) },
-      withCore: unneeded,
-      startService: unneeded,
-      startApiNode: unneeded,
-      startRenderer: unneeded,
-      startRendering: unneeded,
-      client: { server: undefined, apiKey: undefined },
-      outputMode: 0o600,
-    },
+    }),
   );
   return lines.join('\n');
 }
@@ -39,7 +29,7 @@ function run(shell: string, script: string, cwd?: string): readonly string[] {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-const GROUPS = ['account', 'completion', 'convert', 'credits', 'key', 'manifest', 'plan'];
+const GROUPS = ['login', 'conversions', 'keys', 'usage', 'account', 'completion', 'convert', 'key'];
 const ACCOUNT = allCommands
   .filter(({ name }) => name.startsWith('account '))
   .map(({ name }) => name.slice('account '.length));
@@ -64,6 +54,10 @@ void test('bash completes commands, options and values', needs('bash'), async (t
   t.strictSame(complete('account c'), ['create']);
   t.strictSame(complete('account create --pl'), ['--plan']);
   t.strictSame(complete('account create a@b --plan '), ['free', 'starter', 'pro']);
+  t.strictSame(complete('plan set a@b p'), ['pro']);
+  t.strictSame(complete('help acc'), ['account']);
+  t.strictSame(complete('help account c'), ['create']);
+  t.strictSame(complete('conversions list --status c'), ['completed']);
   t.strictSame(complete('convert x.html --page-size A'), ['A4', 'A3', 'A5']);
   t.strictSame(complete('convert x.html -o '), [], 'the names of files are left to bash');
   t.strictSame(complete('completion '), ['bash', 'zsh', 'fish']);
@@ -86,9 +80,10 @@ void test('zsh takes its script and completes with it', needs('zsh'), async (t) 
   };
   const first = complete('').map((line) => line.split(':')[0]);
   for (const word of GROUPS) t.ok(first.includes(word), word);
-  t.match(complete('account '), ['create:Open an account; a password is made', 'list:']);
+  t.match(complete('account '), [/^create:Open an account; /, /^list:/]);
   t.match(complete('account create ').join('\n'), /^--plan:free, starter, pro \(default free\)$/m);
   t.strictSame(complete('account create a@b --plan '), ['free', 'starter', 'pro']);
+  t.strictSame(complete('plan set a@b ').slice(0, 3), ['free', 'starter', 'pro']);
   t.strictSame(complete('convert x.html -o '), ['FILES']);
 });
 
@@ -103,6 +98,8 @@ void test('fish completes commands, options and values', needs('fish'), async (t
   t.strictSame(complete('account '), ACCOUNT.toSorted());
   t.strictSame(complete('account create --pl'), ['--plan']);
   t.strictSame(complete('account create a@b --plan ').toSorted(), ['free', 'pro', 'starter']);
+  t.strictSame(complete('plan set a@b p'), ['pro']);
+  t.strictSame(complete('help account c'), ['create']);
   t.ok(complete('convert x.html -o ').includes('completion.test.ts'), 'and the names of files');
   t.notOk(complete('').includes('completion.test.ts'), 'but not in place of a command');
 });

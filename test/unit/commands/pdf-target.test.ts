@@ -3,21 +3,9 @@ import { type Test, test } from 'tap';
 import { UsageError } from '../../../src/commands/command.ts';
 import { createOutput } from '../../../src/commands/output.ts';
 import { pdfTarget } from '../../../src/commands/pdf-target.ts';
+import { commandContext } from '../../support/command-context.ts';
 
-function unused(): never {
-  throw new Error('not needed for this');
-}
-
-const toolbox = (wantsJson: boolean) => ({
-  output: createOutput(wantsJson),
-  withCore: unused,
-  startService: unused,
-  startApiNode: unused,
-  startRenderer: unused,
-  startRendering: unused,
-  client: { server: undefined, apiKey: undefined },
-  outputMode: 0o600,
-});
+const toolbox = (wantsJson: boolean) => commandContext({ output: createOutput(wantsJson) });
 
 function standardOutputIs(t: Test, isTTY: boolean): void {
   const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY') ?? { value: undefined };

@@ -1,43 +1,30 @@
 /** What a program reads that starts a service with `--json`. */
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'tap';
-import type { CommandContext } from '../../../src/commands/command.ts';
+import { createOutput } from '../../../src/commands/output.ts';
 import { renderer } from '../../../src/commands/renderer.ts';
 import { start } from '../../../src/commands/start.ts';
 import type { FirstAccount } from '../../../src/use-cases/accounts.ts';
+import { commandContext } from '../../support/command-context.ts';
 
 const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1' };
-
-function unused(): never {
-  throw new Error('not needed for this');
-}
 
 /** Runs a role that ends by itself as soon as it was ready. */
 async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount) {
   const printed: unknown[] = [];
-  const toolbox: CommandContext = {
-    output: {
-      wantsJson: true,
-      line: () => {},
-      json: (value) => printed.push(value),
-      progress: () => {},
-    },
-    withCore: unused,
+  const toolbox = commandContext({
+    output: { ...createOutput(true), json: (value) => printed.push(value) },
     startService: async () => ({
       publicUrl: 'http://localhost:8080',
       ready: Promise.resolve(firstAccount),
       ended: setImmediate(),
       stop: async () => {},
     }),
-    startApiNode: unused,
     startRenderer: async () => {
       void setImmediate().then(() => process.emit('SIGTERM'));
       return { healthUrl: 'http://127.0.0.1:8081', stop: async () => {} };
     },
-    startRendering: unused,
-    client: { server: undefined, apiKey: undefined },
-    outputMode: 0o600,
-  };
+  });
   await (role === 'service' ? start : renderer).run({ values: {}, positionals: [] }, toolbox);
   return printed;
 }

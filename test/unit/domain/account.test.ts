@@ -114,7 +114,7 @@ void test('an account that is not open takes no command but its opening', (t) =>
     for (const command of [toPro, grant(1), newPassword, request(1, NOW), refund(1, 7n)]) {
       given(t, account, ...events)
         .when(command)
-        .thenRefused('not_found', /no such account/);
+        .thenRejected('not_found', /no such account/);
     }
   }
   t.end();
@@ -150,7 +150,7 @@ void test('sessions end with a changed password, and on their own', (t) => {
   const ended: AccountEvent = { type: 'SessionsEnded', data: { accountId: ID } };
   const end: AccountCommand = { type: 'EndSessions', accountId: ID };
   given(t, account, opened).when(end).thenEvents(ended);
-  given(t, account).when(end).thenRefused('not_found');
+  given(t, account).when(end).thenRejected('not_found');
   t.equal(fold(account, [opened]).sessionEpoch, 0);
   t.equal(fold(account, [opened, changed, ended]).sessionEpoch, 2);
   t.end();
@@ -165,7 +165,7 @@ void test('grants stay within what a number holds', (t) => {
     .thenEvents(granted(1));
   given(t, account, ...nearlyFull)
     .when(grant(2))
-    .thenRefused('validation_error', /999999999999/);
+    .thenRejected('validation_error', /999999999999/);
   t.end();
 });
 
@@ -176,10 +176,10 @@ void test('a request takes its credit in the same decision', (t) => {
   given(t, account, opened, granted(1))
     .when(request(1, NOW, sha256(9)))
     .thenEvents(debited(1), requested(1, NOW, sha256(9)));
-  given(t, account, opened).when(request(1, NOW)).thenRefused('insufficient_credits');
+  given(t, account, opened).when(request(1, NOW)).thenRejected('insufficient_credits');
   given(t, account, opened, granted(1), debited(1), requested(1, NOW))
     .when(request(2, NOW))
-    .thenRefused('insufficient_credits');
+    .thenRejected('insufficient_credits');
   t.end();
 });
 

@@ -80,10 +80,10 @@ void test('a key is revoked by its account or the operator, once', (t) => {
   for (const owner of [undefined, accountId()]) {
     given(t, apiKey, created, revoked)
       .when(revoke(owner))
-      .thenRefused('not_found', /API key/);
+      .thenRejected('not_found', /API key/);
     given(t, apiKey)
       .when(revoke(owner))
-      .thenRefused('not_found', /API key/);
+      .thenRejected('not_found', /API key/);
   }
   t.equal(fold(apiKey, [created, revoked]).status, 'revoked');
   t.end();
@@ -92,6 +92,6 @@ void test('a key is revoked by its account or the operator, once', (t) => {
 void test("another account's key is like none", (t) => {
   given(t, apiKey, created)
     .when(revoke(accountId(2)))
-    .thenRefused('not_found', /API key/);
+    .thenRejected('not_found', /API key/);
   t.end();
 });

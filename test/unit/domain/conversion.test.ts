@@ -226,3 +226,38 @@ void test('what has ended expires once', (t) => {
     .thenEvents(ignored('failed', 'r1', 1));
   t.end();
 });
+
+const downloaded = (network: string, minute: number, isLast = false): ConversionEvent => ({
+  type: 'DocumentDownloaded',
+  data: {
+    ...who,
+    network: network.repeat(64),
+    downloadedAt: minute * 60_000,
+    ...(isLast ? { isLast: true } : {}),
+  },
+});
+const recordDownload = (network: string, minute: number): ConversionCommand => ({
+  type: 'RecordDownload',
+  ...who,
+  network: network.repeat(64),
+  at: minute * 60_000,
+});
+
+void test('a download is recorded once for each network and minute, and 100 times in all', (t) => {
+  given(t, conversion, started()).when(recordDownload('a', 5)).thenNothing();
+  const stored = given(t, conversion, started(), completed());
+  stored.when(recordDownload('a', 5)).thenEvents(downloaded('a', 5));
+  const once = given(t, conversion, started(), completed(), downloaded('a', 5));
+  once.when(recordDownload('a', 5)).thenNothing();
+  once.when(recordDownload('b', 5)).thenEvents(downloaded('b', 5));
+  once.when(recordDownload('a', 6)).thenEvents(downloaded('a', 6));
+  const both = given(t, conversion, completed(), downloaded('a', 5), downloaded('b', 5));
+  both.when(recordDownload('a', 5)).thenNothing();
+  both.when(recordDownload('a', 4)).thenNothing();
+  const many = Array.from({ length: 99 }, (_, minute) => downloaded('a', minute));
+  const almost = given(t, conversion, completed(), ...many);
+  almost.when(recordDownload('a', 99)).thenEvents(downloaded('a', 99, true));
+  const full = given(t, conversion, completed(), ...many, downloaded('a', 99, true));
+  full.when(recordDownload('a', 100)).thenNothing();
+  t.end();
+});

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { type AccountCommand, type AccountEvent, account } from '../../../src/domain/account.ts';
 import { type ConversionEvent, conversion } from '../../../src/domain/conversion.ts';
-import { isRefusal } from '../../../src/domain/decider.ts';
+import { isRejection } from '../../../src/domain/decider.ts';
 import { fold, throughStore } from '../../support/given.ts';
 import {
   accountId,
@@ -64,7 +64,7 @@ function live(history: readonly Step[]): History {
   let position = 0n;
   const send = (command: AccountCommand): void => {
     const decision = account.decide(command, state);
-    if (isRefusal(decision)) return;
+    if (isRejection(decision)) return;
     for (const event of decision.map((each) => throughStore(each))) {
       events.push(event);
       position += 1n;
@@ -91,7 +91,7 @@ function live(history: readonly Step[]): History {
         : { type: 'FailConversion', ...by, code: 'timeout', message: 'm' },
       fold(conversion, life),
     );
-    if (isRefusal(decision)) return;
+    if (isRejection(decision)) return;
     for (const event of decision) {
       life.push(throughStore(event));
       position += 1n;

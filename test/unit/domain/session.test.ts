@@ -37,8 +37,8 @@ void test('a session opens once', (t) => {
 
 void test('a session is revoked once', (t) => {
   given(t, session, opened).when(revoke).thenEvents(revoked);
-  given(t, session, opened, revoked).when(revoke).thenRefused('unauthorized');
-  given(t, session).when(revoke).thenRefused('unauthorized');
+  given(t, session, opened, revoked).when(revoke).thenRejected('unauthorized');
+  given(t, session).when(revoke).thenRejected('unauthorized');
   t.match(fold(session, [opened, revoked]), { status: 'revoked', accountId: accountId() });
   t.end();
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { isRefusal } from '../../../src/domain/decider.ts';
+import { isRejection } from '../../../src/domain/decider.ts';
 import {
   NOTES_AN_HOUR,
   RECORDED_AN_HOUR,
@@ -120,7 +120,7 @@ void test('no order of commands adds more than the bound to an hour', (t) => {
             type === 'NoteLeftOut' ? note(known, count, now) : refuse(known, now),
             state,
           );
-          if (isRefusal(decided)) return false;
+          if (isRejection(decided)) return false;
           events += decided.length;
           state = decided.reduce((before, event) => signIns.evolve(before, event), state);
         }

@@ -1,6 +1,7 @@
 /** A completed conversion's manifest: stored with its event, found by it, gone with the rest. */
 import { randomBytes } from 'node:crypto';
 import { test } from 'tap';
+import type { EventOf } from '../../../src/domain/events.ts';
 import { readRenderManifest } from '../../../src/use-cases/render-manifest.ts';
 import { MAX_MANIFEST_BYTES } from '../../../src/domain/render-manifest.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
@@ -43,6 +44,17 @@ void test('its event and a small manifest are one append', async (t) => {
   const { key } = await manifestOf(node.store, conversionId);
   t.strictSame(place.storedKeys(), [...before, key].toSorted());
   t.match(await readRenderManifest(node, conversionId), { noise: 'x' });
+});
+
+void test('warnings are in the event, encrypted', async (t) => {
+  const { place, node, document, job } = await rendered(t);
+  const warnings = ['logo.png was answered with status 404.'];
+  await node.queue.report({ ...completed(job, document), warnings });
+  const [end] = place.log('ConversionCompleted');
+  t.notMatch(end?.data, /logo/);
+  const data = JSON.parse(end?.data ?? '{}') as EventOf<'ConversionCompleted'>['data'];
+  const told = await node.vault.unseal(data.accountId, data.warnings ?? '');
+  t.strictSame(JSON.parse(told), warnings);
 });
 
 void test('one that is too large fails its conversion rather than coming back for ever', async (t) => {

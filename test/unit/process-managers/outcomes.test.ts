@@ -222,11 +222,46 @@ void test('why a conversion failed is sealed, also when its account is erased by
 });
 
 /** A node's logger, and what it was told at that level or above. */
-function listening(node: ManagedNode, level: 'warn' | 'error') {
+function listening(node: ManagedNode, level: 'info' | 'warn' | 'error') {
   const lines: { readonly level: number; readonly msg: string }[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line));
   return { lines, deps: { ...node, logger: pino({ level }, { write }) } };
 }
+
+void test('a line says how a conversion ended, why, and where its time went', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  const { job, conversionId, document } = await accepted(node);
+  const { lines, deps } = listening(node, 'info');
+  node.run(startOutcomes(deps));
+  const begun = { ...started(job), at: NOW + 40 };
+  await node.queue.report(begun);
+  t.strictSame(lines, [], 'its start is none');
+  const end = { ...completed(job, document), startedAt: begun.at, at: NOW + 90 };
+  for (let times = 0; times < 2; times += 1) await node.queue.report(end);
+  const second = { conversionId: await node.request(), attempt: 1 };
+  await node.queue.report({ ...failed(second), startedAt: NOW + 7, at: NOW + 10 });
+  const { timings, pdf, pages } = end;
+  const { queued, load, ready, print, store } = timings;
+  t.match(lines, [
+    {
+      msg: `${conversionId} completed`,
+      accountId: accountId(),
+      pages,
+      bytes: pdf.bytes,
+      queuedMs: 40,
+      renderMs: Math.round(queued + load + ready + print),
+      storeMs: Math.round(store),
+    },
+    {
+      msg: `${second.conversionId} failed: The page took too long.`,
+      code: 'timeout',
+      queuedMs: 7,
+      renderMs: 3,
+    },
+  ]);
+  t.equal(lines.length, 2, 'a repeated report adds none');
+});
 
 void test('what was never accepted is dropped, told once for a time, and mints no credit', async (t) => {
   const place = openManagedPlace(t);

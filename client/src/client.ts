@@ -1,0 +1,319 @@
+/** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
+import { delayMs, pause, withTimeout } from './back-off.ts';
+import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
+import {
+  baseUrlOf,
+  type CallOptions,
+  type ClientOptions,
+  type CreateOptions,
+  randomKey,
+  type WaitOptions,
+} from './options.ts';
+import { everyItem, type Page, type PageQuery } from './pages.ts';
+import { type Call, Transport } from './transport.ts';
+import type {
+  AcceptedConversion,
+  Account,
+  ApiKey,
+  Conversion,
+  ConversionOptions,
+  EndedConversion,
+  LedgerEntry,
+  NewApiKey,
+  TokenPair,
+} from './types.ts';
+
+/** The longest time that one request may ask the service to hold it. */
+const LONGEST_WAIT_SECONDS = 30;
+/** An answer sooner than that was not held: somebody on the way passes `Prefer` over. */
+const HELD_MS = 1000;
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_RETRIES = 3;
+const DEFAULT_PAGE_SIZE = 20;
+
+type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
+  Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const json = async (response: Response): Promise<unknown> => await response.json();
+const nothing = async (response: Response): Promise<void> => void (await response.arrayBuffer());
+const bytes = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+
+const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
+  record.status === 'completed' || record.status === 'failed';
+
+export class PressledgerClient {
+  readonly #baseUrl: string;
+  readonly #timeoutMs: number;
+  readonly #transport: Transport;
+  #tokens: TokenPair | undefined;
+  #renewal: Promise<boolean> | undefined;
+
+  /** @throws {TypeError} `server` is not the address of a service */
+  constructor(options: ClientOptions) {
+    const {
+      apiKey,
+      accessToken,
+      tokens,
+      timeoutMs = DEFAULT_TIMEOUT_MS,
+      retries = DEFAULT_RETRIES,
+    } = options;
+    this.#baseUrl = baseUrlOf(options.server);
+    this.#timeoutMs = timeoutMs;
+    this.#tokens = tokens;
+    const given = {
+      ...(apiKey === undefined ? {} : { 'X-API-Key': apiKey }),
+      ...(accessToken === undefined ? {} : bearer(accessToken)),
+    };
+    this.#transport = new Transport({
+      timeoutMs,
+      retries,
+      fetch: options.fetch ?? fetch,
+      credential: () => (this.#tokens ? bearer(this.#tokens.access) : given),
+      renew: () => this.#renew(),
+    });
+  }
+
+  /**
+   * Converts a document: creates the conversion, waits until it has ended and downloads the PDF. The
+   * request is repeated when the service is busy or does not answer; one credit is taken all the same.
+   * @example await writeFile('invoice.pdf', await client.convert({ html: '<h1>Invoice 4711</h1>' }));
+   * @throws {PressledgerError} the service refused the request, or no PDF could be made (`conversion_failed`)
+   * @throws {PressledgerTimeout} it took longer than `timeoutMs`
+   * @throws {PressledgerUnreachable} the service cannot be reached
+   */
+  convert(
+    options: ConversionOptions,
+    { idempotencyKey = randomKey(), timeoutMs, signal }: CreateOptions & WaitOptions = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    return withTimeout('The PDF is not ready', timeoutMs, signal, async (within) => {
+      const record = await this.#create(options, within, {
+        'Idempotency-Key': idempotencyKey,
+        Prefer: `wait=${this.#longestHold}`,
+      });
+      const ended = hasEnded(record) ? record : await this.#ended(record.id, within);
+      if (ended.status === 'completed') return await this.#download(ended.file_url, within, bytes);
+      const answer = { status: 422, headers: new Headers() };
+      const body = { error: 'conversion_failed', message: ended.error_message } as const;
+      throw new PressledgerError(answer, body);
+    });
+  }
+
+  /**
+   * Creates a conversion and resolves as soon as it is accepted. Only with an idempotency key is the
+   * request repeated when the service is busy or does not answer: one credit is taken all the same.
+   * @example const { id } = await client.create({ url: 'https://example.com/' }, { idempotencyKey: 'report-11' });
+   * @throws {PressledgerError} the service refused it
+   * @throws {PressledgerUnreachable} it is not known whether the conversion was accepted
+   */
+  create(
+    options: ConversionOptions,
+    { idempotencyKey, signal }: CreateOptions = {},
+  ): Promise<AcceptedConversion> {
+    const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+    return this.#create(options, signal, headers);
+  }
+
+  /** Retrieves the record as it is now, or as soon as it has ended within `waitSeconds` (at most 30). */
+  get(
+    id: string,
+    { waitSeconds, signal }: CallOptions & { readonly waitSeconds?: number } = {},
+  ): Promise<Conversion> {
+    const path = `/conversions/${encodeURIComponent(id)}/`;
+    const headers = waitSeconds === undefined ? {} : { Prefer: `wait=${waitSeconds}` };
+    return this.#json({ path, headers, signal });
+  }
+
+  /**
+   * Waits until the conversion has ended, however long the service is busy.
+   * @example const record = await client.wait(id, { timeoutMs: 60_000 });
+   * @throws {PressledgerTimeout} it took longer than `timeoutMs`
+   * @throws {PressledgerUnreachable} the service cannot be reached any longer
+   */
+  wait(id: string, { timeoutMs, signal }: WaitOptions = {}): Promise<EndedConversion> {
+    return withTimeout(`Conversion ${id} has not ended`, timeoutMs, signal, (within) =>
+      this.#ended(id, within),
+    );
+  }
+
+  /**
+   * Downloads the PDF of a completed conversion, as a stream of bytes.
+   * @example await writeFile('invoice.pdf', await client.download(record));
+   * @throws {PressledgerError} `forbidden` where its link has expired: get the record again
+   */
+  async download(
+    conversion: Conversion,
+    { signal }: CallOptions = {},
+  ): Promise<ReadableStream<Uint8Array>> {
+    if (conversion.file_url === undefined) {
+      throw new TypeError(`Conversion ${conversion.id} is ${conversion.status}: it has no file.`);
+    }
+    return await this.#download(conversion.file_url, signal, async ({ body }) => {
+      if (!body) throw new PressledgerUnreachable('The file came without a body.');
+      return body;
+    });
+  }
+
+  /** Lists one page of conversions, newest first. */
+  listConversions(
+    query: PageQuery & { readonly status?: Conversion['status'] } = {},
+  ): Promise<Page<Conversion>> {
+    return this.#page('/conversions/', query, query.status && { status: query.status });
+  }
+
+  /**
+   * Iterates over all conversions of the account, newest first, page by page.
+   * @example for await (const { id, status } of client.conversions()) console.log(id, status);
+   */
+  conversions(query: Omit<PageQuery, 'page'> & { readonly status?: Conversion['status'] } = {}) {
+    return everyItem((page) => this.listConversions({ ...query, page }));
+  }
+
+  /** Retrieves the account that the credential belongs to. */
+  account({ signal }: CallOptions = {}): Promise<Account> {
+    return this.#json({ path: '/account/', signal });
+  }
+
+  /** Lists one page of grants, debits and refunds, newest first. */
+  listLedger(query: PageQuery = {}): Promise<Page<LedgerEntry>> {
+    return this.#page('/account/ledger/', query);
+  }
+
+  /** Iterates over all grants, debits and refunds, newest first, page by page. */
+  ledger(query: Omit<PageQuery, 'page'> = {}) {
+    return everyItem((page) => this.listLedger({ ...query, page }));
+  }
+
+  /** Lists one page of the keys in force, newest first. */
+  listKeys(query: PageQuery = {}): Promise<Page<ApiKey>> {
+    return this.#page('/api-keys/', query);
+  }
+
+  /** Iterates over all keys in force, newest first, page by page. */
+  keys(query: Omit<PageQuery, 'page'> = {}) {
+    return everyItem((page) => this.listKeys({ ...query, page }));
+  }
+
+  /** Creates an API key. The answer is the only one that holds the full key. */
+  createKey(name: string, { signal }: CallOptions = {}): Promise<NewApiKey> {
+    return this.#json({ method: 'POST', path: '/api-keys/', body: { name }, signal });
+  }
+
+  /** Revokes an API key: the next request with it is refused. */
+  async revokeKey(id: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = `/api-keys/${encodeURIComponent(id)}/`;
+    await this.#transport.send(this.#call({ method: 'DELETE', path, signal }), nothing);
+  }
+
+  /** Signs in. From then on the tokens are the credential, and the access token is renewed when it expires. */
+  async signIn(email: string, password: string, { signal }: CallOptions = {}): Promise<TokenPair> {
+    this.#tokens = await this.#auth('create', { email, password }, signal);
+    return this.#tokens;
+  }
+
+  /** Gets a new access token. Requests that find theirs expired do this by themselves. */
+  async refresh({ signal }: CallOptions = {}): Promise<TokenPair> {
+    if (!this.#tokens) throw new TypeError('There is no sign-in to refresh: sign in first.');
+    const { refresh } = this.#tokens;
+    this.#tokens = await this.#auth('refresh', { refresh }, signal);
+    return this.#tokens;
+  }
+
+  /** Signs out: the tokens end at the service, and this client forgets them. */
+  async signOut({ signal }: CallOptions = {}): Promise<void> {
+    if (!this.#tokens) return;
+    const { refresh } = this.#tokens;
+    const path = '/auth/jwt/revoke/';
+    const call = { method: 'POST', path, body: { refresh }, anonymous: true, signal } as const;
+    await this.#transport.send(this.#call(call), nothing);
+    this.#tokens = undefined;
+  }
+
+  /** The longest time in seconds that the service is asked to hold one request. */
+  get #longestHold(): number {
+    return Math.floor(Math.min(LONGEST_WAIT_SECONDS, this.#timeoutMs / 2000));
+  }
+
+  #create<T extends AcceptedConversion | EndedConversion>(
+    body: ConversionOptions,
+    signal: AbortSignal | undefined,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<T> {
+    const repeatable = 'Idempotency-Key' in headers;
+    return this.#json({ method: 'POST', path: '/pdf/', body, headers, repeatable, signal });
+  }
+
+  async #ended(id: string, signal: AbortSignal | undefined): Promise<EndedConversion> {
+    for (let attempt = 0; ; attempt += 1) {
+      const started = performance.now();
+      try {
+        const record = await this.get(id, { waitSeconds: this.#longestHold, signal });
+        if (hasEnded(record)) return record;
+        if (performance.now() - started < HELD_MS) await pause(HELD_MS + delayMs(attempt), signal);
+      } catch (error) {
+        const busy = isPressledgerError(error) && [429, 503].includes(error.status);
+        if (!busy) throw error;
+        const delay = error.retryAfter === undefined ? delayMs(attempt) : error.retryAfter * 1000;
+        await pause(delay, signal);
+      }
+    }
+  }
+
+  #download<T>(
+    url: string,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const call = { method: 'GET', url, repeatable: true, anonymous: true, signal } as const;
+    return this.#transport.send(call, read);
+  }
+
+  #auth(what: string, body: object, signal: AbortSignal | undefined): Promise<TokenPair> {
+    const path = `/auth/jwt/${what}/`;
+    return this.#json({ method: 'POST', path, body, anonymous: true, repeatable: true, signal });
+  }
+
+  /** Once for all requests that find their access token expired at the same time. */
+  #renew(): Promise<boolean> {
+    if (!this.#tokens) return Promise.resolve(false);
+    this.#renewal ??= this.refresh()
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (isPressledgerError(error, 'unauthorized')) return false;
+          throw error;
+        },
+      )
+      .finally(() => {
+        this.#renewal = undefined;
+      });
+    return this.#renewal;
+  }
+
+  #call({ path, method = 'GET', repeatable = method === 'GET', ...rest }: Request): Call {
+    return { method, url: this.#baseUrl + path, repeatable, ...rest };
+  }
+
+  async #json<T>(request: Request): Promise<T> {
+    return (await this.#transport.send(this.#call(request), json)) as T;
+  }
+
+  async #page<T>(
+    path: string,
+    { page = 1, pageSize = DEFAULT_PAGE_SIZE, signal }: PageQuery,
+    filter: Readonly<Record<string, string>> | '' | undefined = {},
+  ): Promise<Page<T>> {
+    const query = new URLSearchParams({
+      page: String(page),
+      page_size: String(pageSize),
+      ...(filter === '' ? {} : filter),
+    });
+    const call = this.#call({ path: `${path}?${query.toString()}`, signal });
+    return await this.#transport.send(call, async (response) => ({
+      items: (await response.json()) as T[],
+      total: Number(response.headers.get('x-total-count')),
+      page,
+      pageSize,
+    }));
+  }
+}

@@ -1,0 +1,12 @@
+export { PressledgerClient } from './client.ts';
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  isPressledgerError,
+  PressledgerError,
+  PressledgerTimeout,
+  PressledgerUnreachable,
+} from './errors.ts';
+export type { CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
+export type { Page, PageQuery } from './pages.ts';
+export type * from './types.ts';

@@ -1,0 +1,78 @@
+/** The options of the client and of its calls. */
+import type { TokenPair } from './types.ts';
+
+const BASE_PATH = '/api/v1';
+
+export interface ClientOptions {
+  /**
+   * The service's origin or its base URL. Without a scheme, `http` is used for this machine and `https`
+   * for any other.
+   * @example 'https://pdf.example.com'
+   * @example 'localhost:8080'
+   */
+  readonly server: string;
+  /** @example 'pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x' */
+  readonly apiKey?: string | undefined;
+  /** An access token. It is not renewed when it expires: for that, give `tokens` or use `signIn`. */
+  readonly accessToken?: string | undefined;
+  /** The tokens of an earlier sign-in, to continue with it. They win over the other credentials. */
+  readonly tokens?: TokenPair | undefined;
+  /**
+   * The time limit of each request, in milliseconds.
+   * @default 60000
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * The number of times that a repeatable request is sent again.
+   * @default 3
+   */
+  readonly retries?: number | undefined;
+  /**
+   * Sends the requests.
+   * @default globalThis.fetch
+   */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+export interface CallOptions {
+  /** Ends the call; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WaitOptions extends CallOptions {
+  /**
+   * The longest time to wait, in milliseconds. The conversion goes on after it.
+   * @default Infinity
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CreateOptions extends CallOptions {
+  /**
+   * Makes the request safe to repeat: for 24 hours the same key gets the same conversion.
+   * @example 'invoice-4711'
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * @param server may be missing where a program in JavaScript read it from its environment
+ * @throws {TypeError} it is not the address of a service
+ */
+export function baseUrlOf(server: string | undefined): string {
+  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server ?? '') ? 'http' : 'https';
+  const address = server?.includes('://') ? server : `${scheme}://${server}`;
+  const { protocol } = URL.canParse(address) ? new URL(address) : {};
+  if (server === undefined || (protocol !== 'http:' && protocol !== 'https:')) {
+    const example = 'an http or https address such as http://localhost:8080';
+    throw new TypeError(`server must be ${example}, but it is ${server}.`);
+  }
+  const url = address.replace(/\/+$/, '');
+  return url.endsWith(BASE_PATH) ? url : url + BASE_PATH;
+}
+
+/** Not `randomUUID`, which browsers offer to secure pages only. */
+export const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');

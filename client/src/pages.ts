@@ -1,0 +1,35 @@
+/** One page of a list, newest first. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The number of items on all pages together. */
+  readonly total: number;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface PageQuery {
+  /**
+   * The number of the page.
+   * @default 1
+   */
+  readonly page?: number | undefined;
+  /**
+   * The number of items on a page, at most 100.
+   * @default 20
+   */
+  readonly pageSize?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Every item of every page. One that moved down a page while they were read is not given twice. */
+export async function* everyItem<T extends { readonly id: string }>(
+  pageAt: (page: number) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  let before = new Set<string>();
+  for (let at = 1; ; at += 1) {
+    const { items, total, pageSize } = await pageAt(at);
+    for (const item of items) if (!before.has(item.id)) yield item;
+    before = new Set(items.map(({ id }) => id));
+    if (at * pageSize >= total) return;
+  }
+}

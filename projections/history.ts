@@ -1,0 +1,161 @@
+/** The place of every event that concerns an account, in the log's order. The events themselves stay in the log. */
+import type { Database } from 'better-sqlite3';
+import { EVENT_TYPES, type EventMetadata, type EventType } from '../src/domain/events.ts';
+import type { RecordedEvent } from '../src/event-store/port.ts';
+import type { Projection } from '../src/read-model/projection.ts';
+
+/**
+ * `number` counts an account's events from 1, so that a page is found without skipping rows. `time` never
+ * decreases with it (renderers' clocks differ), so that a time is found by halving.
+ */
+const ddl = `
+CREATE TABLE history (
+  account_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  stream TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  conversion_id TEXT,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (account_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX history_by_type ON history (account_id, type, number);
+CREATE INDEX history_by_actor ON history (account_id, actor, number);
+CREATE INDEX history_by_conversion ON history (conversion_id, number) WHERE conversion_id IS NOT NULL;
+CREATE TABLE history_totals (
+  account_id TEXT PRIMARY KEY,
+  total INTEGER NOT NULL,
+  time INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;`;
+
+/** The actor's kind, with its id where it has one: `key:key_…`, `operator`. */
+function actorText({ actor }: EventMetadata): string {
+  return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind;
+}
+
+export const history: Projection = {
+  name: 'history',
+  version: 1,
+  tables: ['history', 'history_totals'],
+  ddl,
+  handlers(db) {
+    const book = db.prepare<[string, number], { total: number; time: number }>(
+      `INSERT INTO history_totals (account_id, total, time) VALUES (?, 1, ?)
+       ON CONFLICT DO UPDATE SET total = total + 1, time = max(time, excluded.time)
+       RETURNING total, time`,
+    );
+    const insert = db.prepare(
+      `INSERT INTO history
+         (account_id, number, stream, revision, type, actor, conversion_id, time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    const enter = (event: RecordedEvent): void => {
+      const { accountId, conversionId = null } = event.data as {
+        readonly accountId?: string;
+        readonly conversionId?: string;
+      };
+      // A refused sign-in with an unknown address, and the log's own beginning, are nobody's.
+      if (accountId === undefined) return;
+      const metadata = event.metadata as EventMetadata;
+      const { total, time } = book.get(accountId, metadata.time) ?? {};
+      const { stream, revision, type } = event;
+      const actor = actorText(metadata);
+      insert.run(accountId, total, stream, revision, type, actor, conversionId, time);
+    };
+    return Object.fromEntries(EVENT_TYPES.map((type) => [type, enter]));
+  },
+};
+
+/** The place of one event in the log. */
+export interface EventPlace {
+  readonly stream: string;
+  readonly revision: number;
+}
+
+export interface HistoryFilter {
+  readonly type?: EventType;
+  readonly conversionId?: string;
+  /** A kind with an id (`key:key_…`), or a kind alone for all of it (`key`). */
+  readonly actor?: string;
+  /** Milliseconds since the Unix epoch, inclusive. */
+  readonly from?: number;
+  /** Milliseconds since the Unix epoch, exclusive. */
+  readonly to?: number;
+}
+
+export interface HistoryQueries {
+  /** `total` counts all that the filter lets through. */
+  page(
+    accountId: string,
+    filter: HistoryFilter,
+    page: {
+      readonly order: 'newest first' | 'oldest first';
+      readonly offset: number;
+      readonly limit: number;
+    },
+  ): { readonly places: readonly EventPlace[]; readonly total: number };
+}
+
+export function historyQueries(db: Database): HistoryQueries {
+  const totalOf = db
+    .prepare<[string], number>('SELECT total FROM history_totals WHERE account_id = ?')
+    .pluck();
+  const timeOf = db
+    .prepare<[string, number], number>(
+      'SELECT time FROM history WHERE account_id = ? AND number = ?',
+    )
+    .pluck();
+
+  /** How many of the account's first events are older than the time. */
+  function countBefore(accountId: string, total: number, time: number): number {
+    let [low, high] = [0, total];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((timeOf.get(accountId, middle + 1) ?? 0) < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  return {
+    page(accountId, { type, conversionId, actor, from, to }, { order, offset, limit }) {
+      const all = totalOf.get(accountId) ?? 0;
+      const first = from === undefined ? 1 : countBefore(accountId, all, from) + 1;
+      const last = to === undefined ? all : countBefore(accountId, all, to);
+      const conditions = ['account_id = ?', 'number BETWEEN ? AND ?'];
+      const values: (string | number)[] = [accountId, first, last];
+      const where = (condition: string, ...of: string[]): void => {
+        conditions.push(condition);
+        values.push(...of);
+      };
+      if (type !== undefined) where('type = ?', type);
+      if (conversionId !== undefined) where('conversion_id = ?', conversionId);
+      if (actor?.includes(':') === true) where('actor = ?', actor);
+      // ';' follows ':' in the order of characters.
+      else if (actor !== undefined) {
+        where("(actor = ? OR actor > ? || ':' AND actor < ? || ';')", actor, actor, actor);
+      }
+      const filter = `FROM history WHERE ${conditions.join(' AND ')}`;
+      const isFiltered = conditions.length > 2;
+      const total = isFiltered
+        ? (db
+            .prepare<unknown[], number>(`SELECT count(*) ${filter}`)
+            .pluck()
+            .get(...values) ?? 0)
+        : Math.max(0, last - first + 1);
+      if (!isFiltered) {
+        // No row is skipped: the numbers themselves say where the page begins.
+        if (order === 'newest first') values[2] = last - offset;
+        else values[1] = first + offset;
+      }
+      const places = db
+        .prepare<unknown[], EventPlace>(
+          `SELECT stream, revision ${filter}
+           ORDER BY number ${order === 'newest first' ? 'DESC' : 'ASC'} LIMIT ? OFFSET ?`,
+        )
+        .all(...values, limit, isFiltered ? offset : 0);
+      return { places, total };
+    },
+  };
+}

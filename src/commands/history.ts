@@ -1,0 +1,63 @@
+/** `history`: what the log holds about a conversion or an account. */
+import { conversionQueries } from '../../projections/conversions.ts';
+import type { HistoryFilter } from '../../projections/history.ts';
+import type { Core } from '../core.ts';
+import { EVENT_TYPES } from '../domain/events.ts';
+import { ServiceError } from '../errors.ts';
+import { consistentQuery } from '../use-cases/consistent-query.ts';
+import { type HistoryEntry, readHistory } from '../use-cases/history.ts';
+import { accountByEmail } from './account.ts';
+import { choiceOf, type Command, textOption, UsageError } from './command.ts';
+
+const PAGE = 500;
+
+/** The account, and the filter for a conversion where one is named. */
+async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilter]> {
+  if (name.includes('@')) return [(await accountByEmail(core, name)).id, {}];
+  const row = (await consistentQuery(core, conversionQueries)).byId(name);
+  if (row === undefined) throw new ServiceError('not_found', `There is no conversion ${name}.`);
+  return [row.accountId, { conversionId: name }];
+}
+
+function describe({ time, summary, actor, client_address: address }: HistoryEntry): string {
+  const by = 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind;
+  return `${time}  ${summary}  (${by}${address === undefined ? '' : `, from ${address}`})`;
+}
+
+export const history: Command = {
+  name: 'history',
+  usage: 'ID|EMAIL [--type TYPE]',
+  summary: 'Show what happened to a conversion or an account, oldest first.',
+  positionals: { 'ID|EMAIL': "a conversion's id, or an account's sign-in address" },
+  examples: [
+    'history conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
+    'history ann@example.com --type DocumentDownloaded --json',
+  ],
+  options: {
+    type: { value: 'type', help: 'only events of this type', choices: EVENT_TYPES },
+  },
+  run: async (invocation, { withCore, output }) => {
+    const [subject = ''] = invocation.positionals;
+    const text = textOption(invocation, 'type');
+    const type = text === undefined ? undefined : choiceOf(text, EVENT_TYPES);
+    if (text !== undefined && type === undefined) {
+      throw new UsageError(`--type is one of ${EVENT_TYPES.join(', ')}.`);
+    }
+    await withCore(async (core) => {
+      const [accountId, of] = await subjectOf(core, subject);
+      const deps = { ...core, streams: core.store };
+      const filter = { ...of, ...(type && { type }) };
+      const all: HistoryEntry[] = [];
+      for (let offset = 0, total = 1; offset < total; offset += PAGE) {
+        const page = { order: 'oldest first', offset, limit: PAGE } as const;
+        const read = await readHistory(deps, accountId, filter, page);
+        ({ total } = read);
+        for (const entry of read.entries) {
+          output.line(describe(entry));
+          if (output.wantsJson) all.push(entry);
+        }
+      }
+      output.json(all);
+    });
+  },
+};

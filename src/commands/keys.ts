@@ -1,0 +1,53 @@
+/** The API keys of the account at a service. */
+import { type Command, requiredOption } from './command.ts';
+import { LIMIT, limitOf, take } from './conversions.ts';
+import { tellKeys } from './key.ts';
+import { SERVICE_OPTIONS, serviceOf } from './service.ts';
+
+export const keysList: Command = {
+  name: 'keys list',
+  usage: '[--limit <number>]',
+  summary: 'List the API keys of your account that are valid, newest first.',
+  examples: ['keys list'],
+  positionals: {},
+  options: { limit: LIMIT, ...SERVICE_OPTIONS },
+  run: async (invocation, context) => {
+    const limit = limitOf(invocation);
+    const { client } = await serviceOf(invocation, context);
+    const keys = await take(limit, (query) => client.keys(query));
+    tellKeys(context.output, keys);
+  },
+};
+
+export const keysCreate: Command = {
+  name: 'keys create',
+  usage: '--name <name>',
+  summary: 'Create an API key for your account; the full key is shown only now.',
+  examples: ["keys create --name 'build server'"],
+  positionals: {},
+  options: { name: { value: 'name', help: 'a label to tell the key by' }, ...SERVICE_OPTIONS },
+  run: async (invocation, context) => {
+    const name = requiredOption(invocation, 'name');
+    const { client } = await serviceOf(invocation, context);
+    const made = await client.createKey(name);
+    context.output.json(made);
+    context.output.line(`Created ${made.id}, '${made.name}'.`);
+    context.output.line(`Key (shown only now): ${made.key}`);
+  },
+};
+
+export const keysRevoke: Command = {
+  name: 'keys revoke',
+  usage: '<id>',
+  summary: 'Revoke an API key of your account for good.',
+  examples: ['keys revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+  positionals: { id: "the key's id, as 'keys list' shows it" },
+  options: SERVICE_OPTIONS,
+  run: async (invocation, context) => {
+    const [id = ''] = invocation.positionals;
+    const { client } = await serviceOf(invocation, context);
+    await client.revokeKey(id);
+    context.output.json({ id });
+    context.output.line(`${id} is revoked.`);
+  },
+};

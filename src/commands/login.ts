@@ -1,0 +1,160 @@
+/** Signing in to a service, and out of it: the key of the command line there. */
+import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import {
+  type Command,
+  type Invocation,
+  secretFromInput,
+  textOption,
+  UsageError,
+} from './command.ts';
+import {
+  addressOf,
+  type Login,
+  PressledgerClient,
+  readLogin,
+  revokeKeyOf,
+  writeLogin,
+} from './service.ts';
+
+const DEFAULT_SERVER = 'http://localhost:8080';
+
+/**
+ * Asks the user of a terminal, on standard error.
+ * @throws {Error} the user gives up with Ctrl-C or Ctrl-D
+ */
+async function ask(question: string, { hidden = false } = {}): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = hidden ? nowhere : process.stderr;
+  const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  // Only now does the terminal no longer echo.
+  if (hidden) process.stderr.write(question);
+  const stop = new AbortController();
+  terminal.once('close', () => stop.abort());
+  try {
+    return await terminal.question(hidden ? '' : question, { signal: stop.signal });
+  } catch {
+    process.stderr.write('\n');
+    throw new Error('The sign-in was cancelled.');
+  } finally {
+    terminal.close();
+    if (hidden) process.stderr.write('\n');
+  }
+}
+
+interface Credential {
+  /** Undefined: `secret` is an API key. */
+  readonly email: string | undefined;
+  readonly secret: string;
+}
+
+/** @throws {UsageError} something is missing, and there is no terminal to ask at */
+async function credentialOf(invocation: Invocation): Promise<Credential> {
+  const given = textOption(invocation, 'email');
+  const [key, password] = ['api-key-stdin', 'password-stdin'].map(
+    (name) => invocation.values[name] === true,
+  );
+  if (key && (password || given !== undefined)) {
+    throw new UsageError('Sign in with an API key or with --email and a password, not with both.');
+  }
+  if (key || (password && given !== undefined)) {
+    return { email: given, secret: await secretFromInput() };
+  }
+  if (password) throw new UsageError('--password-stdin needs --email.');
+  if (!process.stdin.isTTY) {
+    throw new UsageError(
+      'There is no terminal to ask at: give --api-key-stdin, or --email and --password-stdin.',
+    );
+  }
+  const email = given ?? (await ask('Email (empty to give an API key instead): ')).trim();
+  if (email === '') return { email: undefined, secret: await ask('API key: ', { hidden: true }) };
+  return { email, secret: await ask(`Password of ${email}: `, { hidden: true }) };
+}
+
+/** Makes a key with the password, so that no password is kept; takes a key that is given as it is. */
+async function obtainKey(
+  server: string,
+  { email, secret }: Credential,
+  name: string,
+): Promise<Login & { readonly email: string }> {
+  if (email === undefined) {
+    const account = await new PressledgerClient({ server, apiKey: secret }).account();
+    return { server, api_key: secret, email: account.email };
+  }
+  const client = new PressledgerClient({ server });
+  await client.signIn(email, secret);
+  try {
+    const { id, key } = await client.createKey(name);
+    return { server, api_key: key, key_id: id, email };
+  } finally {
+    await client.signOut();
+  }
+}
+
+export const login: Command = {
+  name: 'login',
+  usage: '[--server <url>] [--email <email> | --api-key-stdin]',
+  summary: 'Sign in to a service; the other commands then use it.',
+  examples: [
+    'login',
+    'login --server https://pdf.example.com --email ann@example.com',
+    'login --server localhost:8080 --api-key-stdin < key.txt',
+  ],
+  positionals: {},
+  options: {
+    server: { value: 'url', help: `the service (asked for; default ${DEFAULT_SERVER})` },
+    email: { value: 'email', help: 'the sign-in address (asked for)' },
+    'password-stdin': { help: 'read the password from standard input' },
+    'api-key-stdin': { help: 'sign in with an API key, read from standard input' },
+    name: { value: 'name', help: "the label of the new API key (default: this machine's name)" },
+  },
+  run: async (invocation, { client: { server: named, loginFile }, output }) => {
+    const former = await readLogin(loginFile);
+    const usual = named ?? former?.server ?? DEFAULT_SERVER;
+    const given = textOption(invocation, 'server');
+    const asked = given ?? (process.stdin.isTTY ? await ask(`Server [${usual}]: `) : named);
+    if (asked === undefined) {
+      throw new UsageError('--server is needed where there is no terminal to ask at.');
+    }
+    const server = addressOf(asked.trim() || usual);
+    const credential = await credentialOf(invocation);
+    const name = textOption(invocation, 'name') ?? hostname();
+    const { email, ...made } = await obtainKey(server, credential, name);
+    await writeLogin(loginFile, made);
+    if (former) {
+      await revokeKeyOf(former).catch((error: unknown) => {
+        output.note(`The former key at ${former.server} is still valid: ${String(error)}`);
+      });
+    }
+    output.json({ server, email, key_id: made.key_id ?? null, file: loginFile });
+    const what = made.key_id === undefined ? 'The API key' : `A new API key, '${name}',`;
+    output.line(`Signed in to ${server} as ${email}. ${what} is kept in ${loginFile}.`);
+  },
+};
+
+export const logout: Command = {
+  name: 'logout',
+  usage: '[--keep-key]',
+  summary: 'Revoke the API key that login has made, and forget the sign-in.',
+  examples: ['logout'],
+  positionals: {},
+  options: { 'keep-key': { help: 'forget the key here, but leave it valid' } },
+  run: async ({ values }, { client: { loginFile }, output }) => {
+    const kept = await readLogin(loginFile);
+    if (!kept) throw new Error('You are not signed in.');
+    const keepsKey = values['keep-key'] === true;
+    try {
+      if (!keepsKey) await revokeKeyOf(kept);
+    } catch (error) {
+      const text = "The API key could not be revoked; 'logout --keep-key' forgets it here alone";
+      throw new Error(text, { cause: error });
+    }
+    await rm(loginFile, { force: true });
+    const revoked = kept.key_id !== undefined && !keepsKey;
+    output.json({ server: kept.server, revoked: revoked ? kept.key_id : null });
+    const rest = revoked ? 'Its API key is revoked.' : 'The API key itself is still valid.';
+    output.line(`Signed out of ${kept.server}. ${rest}`);
+  },
+};

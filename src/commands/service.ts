@@ -1,0 +1,183 @@
+/** The service that the command line is a client of: its address, the key there, and the file that keeps both. */
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { PressledgerClient } from '../../client/src/client.ts';
+import { isPressledgerError } from '../../client/src/errors.ts';
+import {
+  type CommandContext,
+  type Invocation,
+  type OptionSpec,
+  secretFromInput,
+  textOption,
+  UsageError,
+} from './command.ts';
+
+export { isPressledgerError, PressledgerClient };
+export type {
+  ApiKey,
+  Conversion,
+  ConversionOptions,
+  PrintOptions,
+} from '../../client/src/types.ts';
+
+/** The content of the file that `pressledger login` writes. */
+export interface Login {
+  readonly server: string;
+  readonly api_key: string;
+  /** The id of a key that the sign-in has made, which `pressledger logout` revokes. */
+  readonly key_id?: string;
+}
+
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset_at: string;
+}
+
+export interface Service {
+  readonly server: string;
+  readonly client: PressledgerClient;
+  /** The rate limit after the last answer, where that named one. */
+  readonly rateLimit: () => RateLimit | undefined;
+}
+
+/** The options of every command that is a client of a service. */
+export const SERVICE_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  server: {
+    value: 'url',
+    help: 'the service (default PRESSLEDGER_SERVER, or that of pressledger login)',
+    heading: 'Service:',
+  },
+  'api-key-stdin': {
+    help: 'read the API key from standard input',
+    heading: 'Service:',
+  },
+  'api-key': {
+    value: 'key',
+    help: 'the API key; other users see it in ps, so prefer PRESSLEDGER_API_KEY',
+    heading: 'Service:',
+  },
+};
+
+/** @throws {Error} it cannot be read, or other users of the machine can read it */
+export async function readLogin(file: string): Promise<Login | undefined> {
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats) return undefined;
+  if ((stats.mode & 0o077) !== 0) {
+    throw new Error(`${file} holds an API key and is open to other users: chmod 600 it.`);
+  }
+  try {
+    const { server, api_key, key_id } = JSON.parse(await readFile(file, 'utf8')) as Partial<Login>;
+    if (server === undefined || api_key === undefined) throw new Error('a field is missing');
+    return { server, api_key, ...(key_id === undefined ? {} : { key_id }) };
+  } catch (error) {
+    throw new Error(`${file} cannot be used: sign in again with 'pressledger login'`, {
+      cause: error,
+    });
+  }
+}
+
+/** Keeps a sign-in for this user alone. */
+export async function writeLogin(file: string, login: Login): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const partial = `${file}.${process.pid}.part`;
+  await writeFile(partial, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
+  await rename(partial, file);
+}
+
+/** Revokes the key that a sign-in has made, if it has made one. */
+export async function revokeKeyOf({ server, api_key, key_id }: Login): Promise<void> {
+  if (key_id === undefined) return;
+  try {
+    await new PressledgerClient({ server, apiKey: api_key }).revokeKey(key_id);
+  } catch (error) {
+    // Somebody has revoked it already.
+    if (!isPressledgerError(error, 'unauthorized')) throw error;
+  }
+}
+
+/**
+ * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
+ * @throws {UsageError} it is not one
+ */
+export function addressOf(server: string): string {
+  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server) ? 'http' : 'https';
+  const address = server.includes('://') ? server : `${scheme}://${server}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return address;
+  throw new UsageError('A server is an http or https address such as http://localhost:8080.');
+}
+
+function clientOf(server: string, apiKey: string): Service {
+  let headers = new Headers();
+  const client = new PressledgerClient({
+    server,
+    apiKey,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      headers = response.headers;
+      return response;
+    },
+  });
+  return {
+    server,
+    client,
+    rateLimit: () => {
+      const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) =>
+        headers.get(`X-RateLimit-${name}`),
+      );
+      if (!limit || !remaining || !reset) return undefined;
+      return {
+        limit: Number(limit),
+        remaining: Number(remaining),
+        reset_at: new Date(Number(reset) * 1000).toISOString(),
+      };
+    },
+  };
+}
+
+/**
+ * The service that options, environment or sign-in name; undefined where none of them does.
+ * @throws {UsageError} it is not the address of a service, or the key is missing or given twice
+ */
+export async function findService(
+  invocation: Invocation,
+  { client: { server: named, apiKey: inEnvironment, loginFile } }: CommandContext,
+): Promise<Service | undefined> {
+  const key = textOption(invocation, 'api-key');
+  const keyFromInput = invocation.values['api-key-stdin'] === true;
+  if (key !== undefined && keyFromInput) {
+    throw new UsageError('--api-key and --api-key-stdin are two ways to give one key: choose one.');
+  }
+  const asked = textOption(invocation, 'server') ?? named;
+  const isComplete = asked !== undefined && (keyFromInput || (key ?? inEnvironment) !== undefined);
+  const login = isComplete ? undefined : await readLogin(loginFile);
+  const server = asked ?? login?.server;
+  if (server === undefined) {
+    if (key === undefined && !keyFromInput) return undefined;
+    throw new UsageError('A key is for a service: give --server too, or set PRESSLEDGER_SERVER.');
+  }
+  const address = addressOf(server);
+  // A key is for the service that has issued it, and for no other.
+  const isKept = login && new URL(login.server).origin === new URL(address).origin;
+  const apiKey =
+    key ??
+    (keyFromInput ? await secretFromInput() : undefined) ??
+    inEnvironment ??
+    (isKept ? login.api_key : undefined);
+  if (apiKey === undefined || apiKey === '') {
+    throw new UsageError(
+      `There is no key for ${address}: sign in with 'pressledger login', set PRESSLEDGER_API_KEY, or pipe the key in with --api-key-stdin.`,
+    );
+  }
+  return clientOf(address, apiKey);
+}
+
+/** @throws {UsageError} no service is named, or the key is missing or given twice */
+export async function serviceOf(invocation: Invocation, context: CommandContext): Promise<Service> {
+  const service = await findService(invocation, context);
+  if (service) return service;
+  throw new UsageError(
+    "No service is named: sign in with 'pressledger login', or set PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY.",
+  );
+}

@@ -1,0 +1,247 @@
+/** Opens where things lie: the event store, and the blob store with the keyring beside it. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
+import { FileBlobStore } from '../blob-store/files.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { SqliteEventStore } from '../event-store/sqlite/store.ts';
+import { FileKeyring } from '../keyring/file.ts';
+import { loadMasterKey } from '../keyring/master-key.ts';
+import type { Keyring } from '../keyring/port.ts';
+import type { KeyRecords } from '../keyring/records.ts';
+import type { Logger } from '../log.ts';
+import type { NatsLink } from '../nats/connection.ts';
+import { assertOwned } from '../ownership.ts';
+import { reasonOf } from '../reason.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
+import type { Openings } from './openings.ts';
+
+/** What the opening of a store may need. */
+export interface Surroundings {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly openings: Openings;
+  readonly nats: NatsLink | undefined;
+}
+
+/**
+ * Makes a directory where there is none, for this user alone.
+ * @param setting its name, for messages
+ * @throws {Error} one line: why it cannot be used, or who else controls it, and the remedy
+ */
+export function openDirectory(setting: string, path: string): void {
+  try {
+    makeDirectory(path);
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Error(
+      `${setting} ${path} cannot be used (${reasonOf(error)}): set it to a directory that this user may write.`,
+      { cause: error },
+    );
+  }
+  assertOwned(path, statSync(path));
+  // Every entry is believed, also what is derived; the keyring checks each of its files when it reads it.
+  for (const entry of readdirSync(path).map((name) => join(path, name))) {
+    // A link may lead nowhere, and another process may have removed a file of a moment.
+    const stats = lookAt(entry);
+    if (stats) assertOwned(entry, stats);
+  }
+}
+
+const lookAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
+const isDirectory = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;
+
+/** Not `recursive`: below /proc, Node would try for ever to make a directory that cannot be made. */
+function makeDirectory(path: string): void {
+  if (isDirectory(path)) return;
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!isDirectory(path)) throw error;
+  }
+}
+
+/** False also for a file that this user may not see: what opens the directory says so. */
+function isMissing(path: string): boolean {
+  try {
+    return lookAt(path) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The store, and the database that it may share with others of the same data directory. */
+export async function openEventStore(
+  { config, logger, openings }: Surroundings,
+  { create }: { readonly create: boolean },
+): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
+  const { eventStoreUrl, dataDir } = config;
+  if (eventStoreUrl !== undefined) {
+    openDirectory('DATA_DIR', dataDir);
+    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
+    const store = await openKurrentDb(eventStoreUrl, { logger });
+    openings.add({
+      unhealthyReason: async () => {
+        const answers = store.head().then(
+          () => true,
+          () => false,
+        );
+        return (await answers) ? undefined : 'the event store does not answer';
+      },
+      close: () => store.close(),
+    });
+    return { store };
+  }
+  const file = join(dataDir, 'pressledger.db');
+  if (!create && isMissing(file)) {
+    throw new Error(
+      `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
+        "one with 'pressledger account create' or 'pressledger start'.",
+    );
+  }
+  openDirectory('DATA_DIR', dataDir);
+  const database = openEmbeddedDatabase(file);
+  const store = new SqliteEventStore(database);
+  openings.add({
+    unhealthyReason: async () => {
+      const failure = database.failure();
+      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
+    },
+    close: async () => {
+      await store.close();
+      database.close();
+    },
+  });
+  return { store, database };
+}
+
+/** @param database of the event store, where it is embedded */
+export async function openBlobs(
+  around: Surroundings,
+  side: 'api' | 'renderer',
+  database?: EmbeddedDatabase,
+): Promise<BlobStore> {
+  const { config, openings, nats } = around;
+  const { blobStoreUrl: place } = config;
+  if (place === undefined) {
+    const files = await FileBlobStore.open(join(config.dataDir, 'blobs'));
+    return database === undefined ? files : new EmbeddedBlobStore(database, files);
+  }
+  if (place.kind === 'folder') {
+    const directory = join(place.path, 'blobs');
+    if (side === 'renderer' && !existsSync(directory)) {
+      throw new Error(
+        `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
+          'which is started first, makes it.',
+      );
+    }
+    openDirectory('BLOB_STORE_URL', place.path);
+    return await FileBlobStore.open(directory);
+  }
+  const { ObjectBlobStore } = await import('../blob-store/remote.ts');
+  const objects =
+    place.kind === 's3' ? await openS3(around, place.url, 'blobs/') : await openNatsObjects(nats);
+  await objects.checkUsable();
+  const blobs = new ObjectBlobStore(objects, { triesWrites: side === 'api' });
+  openings.add({
+    unhealthyReason: async () => {
+      // The outage of NATS is reported elsewhere. To ask the blob store would only take time.
+      if (place.kind === 'nats' && nats?.isUp() === false) return undefined;
+      const failure = await blobs.failure();
+      return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
+    },
+    close: async () => {},
+  });
+  return blobs;
+}
+
+async function openNatsObjects(nats: NatsLink | undefined) {
+  const { NatsObjects } = await import('../blob-store/nats-objects.ts');
+  const { connection, namespace } = demandNats(nats);
+  return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
+}
+
+/** @throws {ConfigError} */
+async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+  const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
+    import('../blob-store/s3-bucket.ts'),
+    import('../blob-store/s3-location.ts'),
+    import('../blob-store/s3-objects.ts'),
+  ]);
+  const { awsAccessKeyId: id, awsSecretAccessKey: secret, awsSessionToken: token } = config;
+  if (id === undefined || secret === undefined) {
+    throw new ConfigError('BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  }
+  const credentials = { accessKeyId: id, secretAccessKey: secret };
+  const bucket = new S3Bucket(
+    parseS3Url(url),
+    token === undefined ? credentials : { ...credentials, sessionToken: token },
+  );
+  openings.add({ close: async () => bucket.close() });
+  return new S3Objects(bucket, folder);
+}
+
+/** @throws {ConfigError} */
+function demandNats(nats: NatsLink | undefined): NatsLink {
+  if (nats === undefined) throw new ConfigError('BLOB_STORE_URL is nats:, so NATS_URL is needed.');
+  return nats;
+}
+
+export interface OpenedKeyring {
+  readonly keyring: Keyring;
+  readonly masterKey: Buffer;
+}
+
+/** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
+export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
+  const { masterKey, blobStoreUrl: place, dataDir } = around.config;
+  if (place === undefined) {
+    const loaded = loadMasterKey(dataDir, masterKey);
+    return { keyring: new FileKeyring(join(dataDir, 'keyring'), loaded), masterKey: loaded };
+  }
+  if (masterKey === undefined) {
+    throw new ConfigError(
+      'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
+    );
+  }
+  const { RemoteKeyring } = await import('../keyring/remote.ts');
+  // A keyring that is missing beside events would be a lost one, not a new one.
+  const create = (await store.head()) === 0n;
+  const { records, recheckMs } = await openKeyRecords(around, place, create);
+  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
+  return { keyring, masterKey };
+}
+
+async function openKeyRecords(
+  around: Surroundings,
+  place: NonNullable<Config['blobStoreUrl']>,
+  create: boolean,
+): Promise<{ records: KeyRecords; recheckMs: number }> {
+  if (place.kind === 'folder') {
+    const { FileKeyRecords, FILE_RECHECK_MS } = await import('../keyring/file-records.ts');
+    const records = new FileKeyRecords(join(place.path, 'keyring'));
+    return { records, recheckMs: FILE_RECHECK_MS };
+  }
+  if (place.kind === 'nats') {
+    const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');
+    const { connection, namespace } = demandNats(around.nats);
+    const bucket = `${namespace}-keys`;
+    const records = await NatsKeyRecords.open(connection, { create, bucket });
+    return { records, recheckMs: NATS_RECHECK_MS };
+  }
+  const { S3KeyRecords, S3_RECHECK_MS } = await import('../keyring/s3-records.ts');
+  const objects = await openS3(around, place.url, 'keyring/');
+  return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
+}

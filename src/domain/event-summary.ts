@@ -1,0 +1,66 @@
+/** An event in one sentence, for people. It quotes nothing personal. */
+import type { DomainEvent } from './events.ts';
+
+const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
+const was = (count: number): string => (count === 1 ? 'was' : 'were');
+
+export function summaryOf({ type, data }: DomainEvent): string {
+  switch (type) {
+    case 'LogOpened':
+      return 'The event log was opened.';
+    case 'AccountOpened':
+      return `The account was opened on the plan ${data.plan}.`;
+    case 'PlanChanged':
+      return `The plan was changed to ${data.plan}.`;
+    case 'CreditGranted':
+      return `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`;
+    case 'CreditDebited':
+      return `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`;
+    case 'ConversionRequested':
+      return `A PDF was requested, from ${data.source === 'html' ? 'HTML' : 'a URL'}.`;
+    case 'CreditRefunded':
+      return `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`;
+    case 'PasswordChanged':
+      return 'The password was changed, and all sessions ended.';
+    case 'SessionsEnded':
+      return 'All sessions were ended.';
+    case 'AccountErased':
+      return 'The account was erased.';
+    case 'ConversionStarted':
+      return `Attempt ${data.attempt} started on ${data.renderer}.`;
+    case 'ConversionRequeued':
+      return `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`;
+    case 'ConversionCompleted':
+      return `The PDF was stored: ${counted(data.pages, 'page')}, ${counted(data.pdf.bytes, 'byte')}.`;
+    case 'ConversionFailed':
+      return `The conversion failed (${data.code}) on attempt ${data.attempt}.`;
+    case 'ConversionOutcomeIgnored':
+      return `A late outcome (${data.outcome}) from ${data.renderer} was ignored.`;
+    case 'ConversionExpired':
+      return 'The stored documents of the conversion were deleted.';
+    case 'DocumentDownloaded': {
+      const by = data.link === undefined ? 'with a credential' : 'through a link';
+      const further = data.isLast === true ? ' Further downloads are not recorded.' : '';
+      return `The PDF was downloaded ${by}.${further}`;
+    }
+    case 'KeyCreated':
+      return `The API key ${data.prefix}… was created.`;
+    case 'KeyUsed':
+      return 'The API key was used.';
+    case 'KeyRevoked':
+      return 'The API key was revoked.';
+    case 'SessionOpened':
+      return 'A session was opened by signing in.';
+    case 'SessionRevoked':
+      return 'A session was ended by signing out.';
+    case 'SignInRefused':
+      return 'A sign-in was refused, because the password was wrong.';
+    case 'UnknownSignInRefused':
+      return 'A sign-in was refused, because no account has the address.';
+    case 'SignInsLeftOut':
+      return `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`;
+    case 'EmailReserved':
+      return 'The sign-in address was reserved for the account.';
+  }
+}

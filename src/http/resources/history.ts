@@ -1,0 +1,89 @@
+/** What happened to the account, and to one of its conversions: the log, for whom it concerns. */
+import { conversionQueries } from '../../../projections/conversions.ts';
+import type { HistoryFilter } from '../../../projections/history.ts';
+import { EVENT_TYPES } from '../../domain/events.ts';
+import { CONVERSION_ID } from '../../domain/ids.ts';
+import { ServiceError } from '../../errors.ts';
+import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { type HistoryPage, readHistory } from '../../use-cases/history.ts';
+import { ValidationIssues } from '../../validation.ts';
+import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { pageOf, sendPage } from '../pagination.ts';
+
+const FILTERS = ['type', 'actor', 'from', 'to'] as const;
+const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
+const WHOLE_CONVERSION_ID = new RegExp(`^${CONVERSION_ID}$`);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+type Query = HttpContext['query'];
+
+/** A time with its offset from UTC, in milliseconds since the epoch. */
+function timeOf(query: Query, name: 'from' | 'to', issues: ValidationIssues): number | undefined {
+  const text = query[name];
+  if (text === undefined) return undefined;
+  const time = typeof text === 'string' && TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  issues.add(name, 'Must be an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z.');
+  return undefined;
+}
+
+function filterOf(query: Query, issues: ValidationIssues): HistoryFilter {
+  const { type, actor, conversion_id: conversionId } = query;
+  const knownType = EVENT_TYPES.find((each) => each === type);
+  if (type !== undefined && knownType === undefined) {
+    issues.add('type', `Must be one of ${EVENT_TYPES.join(', ')}.`);
+  }
+  const isActor = typeof actor === 'string' && ACTOR.test(actor);
+  if (actor !== undefined && !isActor) {
+    issues.add('actor', 'Must be a kind such as key, or a kind and an id such as key:key_1a2b3c.');
+  }
+  const isConversion = typeof conversionId === 'string' && WHOLE_CONVERSION_ID.test(conversionId);
+  if (conversionId !== undefined && !isConversion) {
+    issues.add('conversion_id', 'Must be the id of a conversion.');
+  }
+  const from = timeOf(query, 'from', issues);
+  const to = timeOf(query, 'to', issues);
+  if (from !== undefined && to !== undefined && from > to) {
+    issues.add('from', 'Must not be later than to.');
+  }
+  return {
+    ...(knownType && { type: knownType }),
+    ...(isActor && { actor }),
+    ...(isConversion && { conversionId }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+}
+
+async function sendHistory(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  order: HistoryPage['order'],
+  of: HistoryFilter = {},
+): Promise<void> {
+  const issues = new ValidationIssues();
+  const isOfConversion = of.conversionId !== undefined;
+  const page = pageOf(ctx, issues, isOfConversion ? FILTERS : [...FILTERS, 'conversion_id']);
+  const filter = { ...filterOf(ctx.query, issues), ...of };
+  issues.throwIfAny();
+  const { accountId } = callerOf(ctx);
+  const { asOf } = ctx.state;
+  const { entries, total } = await readHistory(deps, accountId, filter, { ...page, order, asOf });
+  sendPage(ctx, deps.publicUrl, page, total, entries);
+}
+
+export function listAccountEvents(deps: RouteDependencies): HttpMiddleware {
+  return (ctx) => sendHistory(ctx, deps, 'newest first');
+}
+
+export function listConversionEvents(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const conversionId = pathParameter(ctx, 'id');
+    const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
+    if (conversions.byId(conversionId)?.accountId !== callerOf(ctx).accountId) {
+      throw new ServiceError('not_found', 'There is no such conversion.');
+    }
+    await sendHistory(ctx, deps, 'oldest first', { conversionId });
+  };
+}

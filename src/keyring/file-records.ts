@@ -1,0 +1,38 @@
+/** The keyring's records as files of a folder that nodes share. */
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAbandoned } from '../blob-store/writer.ts';
+import { assertOwned } from '../ownership.ts';
+import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
+import type { KeyRecords } from './records.ts';
+
+/** A look at a tombstone takes microseconds, so there is one before each use of a key. */
+export const FILE_RECHECK_MS = 0;
+
+export class FileKeyRecords implements KeyRecords {
+  readonly #dir: string;
+
+  /** Makes the folder where there is none. */
+  constructor(dir: string) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    for (const prefix of ['acct_', 'master.']) removeTemporary(join(dir, prefix), isAbandoned);
+    this.#dir = dir;
+  }
+
+  async create(name: string, text: string): Promise<boolean> {
+    return createDurably(join(this.#dir, name), text);
+  }
+
+  async read(name: string): Promise<string | undefined> {
+    const path = join(this.#dir, name);
+    const text = readIfThere(path);
+    if (text !== undefined) assertOwned(path, statSync(path));
+    return text;
+  }
+
+  async remove(name: string): Promise<void> {
+    const path = join(this.#dir, name);
+    removeTemporary(path, () => true);
+    removeDurably(path);
+  }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createInbox } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { Bucket, bucketPermissions } from '../nats/bucket.ts';
+import type { NatsLink } from '../nats/connection.ts';
+import type { HeldLease, Lease } from './port.ts';
+
+export interface NatsLeaseOptions {
+  readonly link: NatsLink;
+  readonly logger: Logger;
+  /** The time that the server keeps a lease that is not renewed. */
+  readonly keepMs?: number;
+}
+
+const KEEP_MS = 10_000;
+const BUCKET = 'LEASE_LEAD';
+const KEY = 'holder';
+
+/** The subjects that a node that may hold it must be allowed to publish to. */
+export const leasePermissions = (namespace: string): string[] =>
+  bucketPermissions(namespace, BUCKET);
+
+/** A lease that nodes on one NATS share: an entry that its holder renews, or else the server forgets it. */
+export class NatsLease implements Lease {
+  readonly #link: NatsLink;
+  readonly #logger: Logger;
+  readonly #keepMs: number;
+  readonly #bucket: Bucket;
+  /** Tells this node's entry from another's. */
+  readonly #holder = createInbox('h').slice(2);
+  #held = false;
+
+  constructor({ link, logger, keepMs = KEEP_MS }: NatsLeaseOptions) {
+    this.#link = link;
+    this.#logger = logger;
+    this.#keepMs = keepMs;
+    this.#bucket = new Bucket(link, {
+      name: BUCKET,
+      maxAgeMs: keepMs,
+      // A server that restarts must not give it to another while its holder believes to have it.
+      storage: 'file',
+      // An answer that comes later than a third of the time would leave too little of it.
+      answerMs: Math.min(keepMs / 3, 3000),
+    });
+  }
+
+  async acquire(): Promise<HeldLease | undefined> {
+    if (this.#held) return undefined;
+    try {
+      const entry = await this.#bucket.get(KEY);
+      if (entry && entry.value !== '' && entry.value !== this.#holder) return undefined;
+      // The server counts from when it wrote, which is never before it was asked.
+      const askedAt = performance.now();
+      const revision = await this.#bucket.set(KEY, this.#holder, entry?.revision ?? 0);
+      return revision === undefined ? undefined : this.#hold(revision, askedAt);
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'the lease cannot be asked for');
+      return undefined;
+    }
+  }
+
+  #hold(first: number, askedAt: number): HeldLease {
+    const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
+    const ended = new AbortController();
+    let revision = first;
+    // Before the server forgets it: two clocks may run apart by a little.
+    const safeMs = this.#keepMs * 0.8;
+    const end = (): void => {
+      if (ended.signal.aborted) return;
+      clearTimeout(expiry);
+      forget();
+      this.#held = false;
+      ended.abort();
+      lose();
+    };
+    let expiry = setTimeout(end, askedAt + safeMs - performance.now());
+    // A server that comes back without its data gives it to whoever asks first. This node may, too.
+    const forget = this.#link.onDisconnect(end);
+    this.#held = true;
+
+    const renew = async (): Promise<void> => {
+      const sentAt = performance.now();
+      const next = await this.#bucket.set(KEY, this.#holder, revision);
+      if (ended.signal.aborted) return;
+      // Another holds it, or the server lost it: either way it is no longer this node's.
+      if (next === undefined) return end();
+      revision = next;
+      clearTimeout(expiry);
+      expiry = setTimeout(end, sentAt + safeMs - performance.now());
+    };
+    const keep = async (): Promise<void> => {
+      while (!ended.signal.aborted) {
+        await pause(this.#keepMs / 3, undefined, { signal: ended.signal }).catch(() => {});
+        if (ended.signal.aborted) return;
+        // A renewal that fails is tried again while the lease holds.
+        await renew().catch((error: unknown) => {
+          this.#logger.warn({ err: error }, 'the lease could not be renewed');
+        });
+      }
+    };
+    void keep();
+
+    return {
+      lost,
+      release: async () => {
+        if (ended.signal.aborted) return;
+        end();
+        await this.#bucket.set(KEY, '', revision).catch(() => {});
+      },
+    };
+  }
+}

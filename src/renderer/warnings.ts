@@ -1,0 +1,89 @@
+/** What was missing when a page was printed, in words for its client. */
+import type { ManifestResource, ManifestWait, PageManifest } from '../domain/render-manifest.ts';
+import type { Shortcoming } from '../domain/request-document.ts';
+import { plainText } from '../plain-text.ts';
+import { MAX_WARNING_CHARACTERS, MAX_WARNINGS } from '../render-queue/messages.ts';
+import { PageFailure } from './chrome/failure.ts';
+
+/** Nothing on paper depends on these. */
+const INVISIBLE = new Set(['Ping', 'CSPViolationReport', 'Preflight', 'Prefetch', 'WebSocket']);
+const MAX_URL_CHARACTERS = 150;
+/** Those that a failure names. */
+const MAX_NAMED = 3;
+
+interface Warning {
+  readonly of: Shortcoming;
+  readonly text: string;
+}
+
+function ofResource({ url, kind = '', status = 0, error }: ManifestResource): readonly Warning[] {
+  // A page that aborts a request needs no answer; one of ours, when time is up, is told as a wait.
+  if (INVISIBLE.has(kind) || error === 'ERR_ABORTED') return [];
+  const name = url.length > MAX_URL_CHARACTERS ? `${url.slice(0, MAX_URL_CHARACTERS)}…` : url;
+  if (error !== undefined) {
+    const reason = error.replace(/\.$/, '');
+    return [{ of: 'resource_error', text: `${name} could not be loaded: ${reason}.` }];
+  }
+  return status < 400
+    ? []
+    : [{ of: 'http_status', text: `${name} was answered with status ${status}.` }];
+}
+
+const GIVEN_UP: Partial<Readonly<Record<ManifestWait['for'], string>>> = {
+  load: 'The page had not finished loading',
+  delay: 'The delay was cut short',
+  network_idle: 'The network was not quiet',
+  fonts: 'Fonts were still being loaded',
+  images: 'Images were still being loaded',
+  frames: 'The page was not drawn completely',
+};
+
+function ofWait({ for: what, ms, capped }: ManifestWait): readonly Warning[] {
+  const text = capped ? GIVEN_UP[what] : undefined;
+  const seconds = Math.round(ms / 100) / 10;
+  return text === undefined ? [] : [{ of: 'timeout', text: `${text} after ${seconds} s.` }];
+}
+
+type Page = Pick<PageManifest, 'resources' | 'waits' | 'console_errors'>;
+
+/** Each of them once. The texts quote the page and servers. */
+function shortcomings({ resources, waits, console_errors }: Page): readonly Warning[] {
+  const all: readonly Warning[] = [
+    ...resources.flatMap(ofResource),
+    ...waits.flatMap(ofWait),
+    ...console_errors.map(({ text, at }) => ({
+      of: 'console_error' as const,
+      text: `The page reported an error: ${text}${at === undefined ? '' : ` (${at})`}`,
+    })),
+  ];
+  const byText = new Map(
+    all.map(({ of, text }) => {
+      const plain = plainText(text);
+      const cut = plain.slice(0, MAX_WARNING_CHARACTERS - 1).toWellFormed();
+      const short = plain.length > MAX_WARNING_CHARACTERS ? `${cut}…` : plain.toWellFormed();
+      return [short, { of, text: short }] as const;
+    }),
+  );
+  return [...byText.values()];
+}
+
+/** The warnings for the record; the last one says how many more there are. */
+export function warningsOf(page: Page): readonly string[] {
+  const texts = shortcomings(page).map(({ text }) => text);
+  if (texts.length <= MAX_WARNINGS) return texts;
+  const told = texts.slice(0, MAX_WARNINGS - 1);
+  return [...told, `There are ${texts.length - told.length} more warnings.`];
+}
+
+/** The failure that a page is, where it has what its client wants no PDF with. */
+export function incompleteness(
+  page: Page,
+  failOn: readonly Shortcoming[] = [],
+): PageFailure | undefined {
+  const found = shortcomings(page).filter(({ of }) => failOn.includes(of));
+  if (found.length === 0) return undefined;
+  const named = found.slice(0, MAX_NAMED).map(({ text }) => text);
+  const more = found.length - named.length;
+  const rest = more === 0 ? '' : ` And ${more} more.`;
+  return new PageFailure('incomplete', `The page is not complete. ${named.join(' ')}${rest}`);
+}

@@ -1,0 +1,47 @@
+import { pino } from 'pino';
+import { test } from 'tap';
+import { BASE, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
+
+const LIST = `${BASE}/conversions/`;
+
+void test('a line for each request says who asked for what, and holds no secret', async (t) => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line));
+  const logger = pino({ level: 'info' }, { write });
+  const api = await startApi(t, { replace: () => ({ logger }) });
+  const { id, key } = await api.newAccount();
+  lines.length = 0;
+  const ask = async (path: string, withKey: { key?: string } = { key }) => {
+    const headers = { 'X-Request-Id': `r-${lines.length}` };
+    await api.call('GET', path, { headers, ...withKey });
+  };
+  const logged = async (count: number) =>
+    await eventually('the lines', () => lines.length === count || undefined);
+  await ask(`${LIST}?status=pending`);
+  await logged(1);
+  await ask('/files/conv_1.pdf?token=v4.public.secret', {});
+  await logged(2);
+  await ask(`${BASE}/api-keys/${key}/`);
+  await logged(3);
+  await ask('/healthz');
+  const client = { requestId: /^r-/, method: 'GET', ms: Number, client: '127.0.0.1' };
+  t.match(lines, [
+    { ...client, requestId: 'r-0', path: LIST, status: 200, accountId: id, level: 30 },
+    { ...client, path: '/files/conv_1.pdf', status: 403, accountId: undefined },
+    { ...client, path: `${BASE}/api-keys/…/`, status: 405, accountId: id },
+  ]);
+  t.match(lines[0]?.['msg'], /^GET \/api\/v1\/conversions\/ 200, \d+ ms$/);
+  t.notMatch(JSON.stringify(lines), new RegExp(`${key}|secret`));
+
+  // A client that goes away has had no answer.
+  const slow = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const url = `${api.origin}${BASE}/conversions/${String(slow.body['id'])}/`;
+  const gone = fetch(url, {
+    headers: { 'X-API-Key': key, Prefer: 'wait=30' },
+    signal: AbortSignal.timeout(200),
+  });
+  await t.rejects(gone);
+  await logged(5);
+  t.match(lines[4], { status: undefined, aborted: true, msg: /unanswered/ });
+});
