@@ -87,7 +87,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
     if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
     openDirectory('DATA_DIR', config.dataDir);
     const blobs = await openBlobs({ config, logger, openings, nats }, 'renderer');
-    const { NatsRenderQueue } = await import('../render-queue/nats.ts');
+    const { NatsRenderQueue } = await import('../render-queue/nats/queue.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });
     return {

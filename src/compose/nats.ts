@@ -1,4 +1,4 @@
-/** What nodes share over NATS: the connection, the render queue, its leadership, and rate limits. */
+/** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
@@ -34,7 +34,7 @@ export async function connect(
   const [{ parseNatsUrl }, { connectToNats }, { permissionsOf }] = await Promise.all([
     import('../nats/address.ts'),
     import('../nats/connection.ts'),
-    import('../render-queue/nats-streams.ts'),
+    import('../render-queue/nats/streams.ts'),
   ]);
   const { inboxPrefix } = permissionsOf(parseNatsUrl(natsUrl).namespace)[side];
   const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
@@ -110,7 +110,7 @@ export async function openNatsQueues(
   const [{ Bucket: NatsBucket }, { NatsLease }, { NatsRenderQueue }] = await Promise.all([
     import('../nats/bucket.ts'),
     import('../leader/nats-lease.ts'),
-    import('../render-queue/nats.ts'),
+    import('../render-queue/nats/queue.ts'),
   ]);
   // File storage outlives a restart of the server. The entry never expires.
   const kept = { maxAgeMs: 0, storage: 'file', answerMs: ANSWER_MS } as const;

@@ -2,7 +2,7 @@
 export interface Opening {
   /** Why it does not work right now, for the operator. */
   readonly unhealthyReason?: () => Promise<string | undefined>;
-  readonly close: () => Promise<void>;
+  readonly close?: () => Promise<void>;
 }
 
 export class Openings {
@@ -29,6 +29,6 @@ export class Openings {
   }
 
   async close(): Promise<void> {
-    for (const { close } of this.#openings.toReversed()) await close();
+    for (const { close } of this.#openings.toReversed()) await close?.();
   }
 }

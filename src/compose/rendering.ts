@@ -21,14 +21,14 @@ export interface Work extends LeaderTask {
 }
 
 /**
- * Who renders in this process: nobody, the leader, which alone has an in-process queue, or this process
- * whoever leads, from a queue that is shared.
+ * The process renders never, while it leads (the leader alone has an in-process queue), or always, from a
+ * queue that is shared.
  */
-export type Renders = 'nobody' | 'leader' | 'always';
+export type Renders = 'never' | 'while leading' | 'always';
 
 /** Leads where no other process on the same log does: feeds the queue and records what came of the jobs. */
 export function createWork(core: Core, logOrigin: string, renders: Renders): Work {
-  const withRenderer = renders === 'leader';
+  const withRenderer = renders === 'while leading';
   const election = new LeaderElection({
     name: withRenderer ? 'the renderer' : 'the feeding of the render queue',
     lease: core.queues.lease(logOrigin),

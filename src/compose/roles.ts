@@ -15,18 +15,18 @@ import { createWork, type Renders, startRendererTask } from './rendering.ts';
 
 /** The whole service in one process: the API and a renderer. */
 export function startService(config: Config, logger: Logger): Promise<RunningService> {
-  return serve(config, logger, config.natsUrl === undefined ? 'leader' : 'always');
+  return serve(config, logger, config.natsUrl === undefined ? 'while leading' : 'always');
 }
 
 /** The HTTP API and the process managers; jobs go to renderer nodes. */
 export function startApiNode(config: Config, logger: Logger): Promise<RunningService> {
   demandNats('api', config);
-  return serve(config, logger, 'nobody');
+  return serve(config, logger, 'never');
 }
 
 /** Renders what is unfinished in this process, unless a service on the same store does so. */
 export async function startRendering(core: Core): Promise<Stoppable> {
-  const work = createWork(core, await logOrigin(core), 'leader');
+  const work = createWork(core, await logOrigin(core), 'while leading');
   await work.start();
   return work;
 }

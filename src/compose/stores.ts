@@ -1,4 +1,4 @@
-/** Opens where things lie: the event store, and the blob store with the keyring beside it. */
+/** Opens the event store, the blob store, and the keyring beside it. */
 import {
   accessSync,
   constants,
@@ -8,6 +8,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
@@ -26,7 +27,7 @@ import { reasonOf } from '../reason.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import type { Openings } from './openings.ts';
 
-/** What the opening of a store may need. */
+/** The settings of a process, and what it has opened so far. */
 export interface Surroundings {
   readonly config: Config;
   readonly logger: Logger;
@@ -127,6 +128,8 @@ export async function openEventStore(
   return { store, database };
 }
 
+const unusable = (reason: unknown): string => `the blob store cannot be used: ${reasonOf(reason)}`;
+
 /** @param database of the event store, where it is embedded */
 export async function openBlobs(
   around: Surroundings,
@@ -147,7 +150,11 @@ export async function openBlobs(
           'which is started first, makes it.',
       );
     }
-    openDirectory('BLOB_STORE_URL', place.path);
+    // A renderer may be given the blobs alone, without the keys beside them.
+    openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
+    openings.add({
+      unhealthyReason: () => access(directory, constants.W_OK).then(() => undefined, unusable),
+    });
     return await FileBlobStore.open(directory);
   }
   const { ObjectBlobStore } = await import('../blob-store/remote.ts');
@@ -160,9 +167,8 @@ export async function openBlobs(
       // The outage of NATS is reported elsewhere. To ask the blob store would only take time.
       if (place.kind === 'nats' && nats?.isUp() === false) return undefined;
       const failure = await blobs.failure();
-      return failure === undefined ? undefined : `the blob store cannot be used: ${failure}`;
+      return failure === undefined ? undefined : unusable(failure);
     },
-    close: async () => {},
   });
   return blobs;
 }

@@ -20,10 +20,8 @@ export type ConversionEvent = EventOf<
   | 'DocumentDownloaded'
 >;
 
-/** Renderers that may take up one conversion before it is given up: a page that kills its host ends. */
+/** Tries that count before a conversion is given up: a page that kills its host is not tried for ever. */
 export const MAX_ATTEMPTS = 3;
-/** Whoever gets a job for the next time fails it without rendering. There is no higher attempt. */
-export const LAST_ATTEMPT = MAX_ATTEMPTS + 1;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
 /** Downloads recorded per conversion, so that whoever holds a link cannot grow the log. */
@@ -39,10 +37,8 @@ interface Outcome {
 
 export interface ConversionState {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
-  /** Tries that count: starts less those given back. */
-  readonly attempts: number;
-  /** The renderer of the latest try that counts. */
-  readonly startedBy: string | undefined;
+  /** The deliveries of the tries that count, in order: those that were started and not requeued. */
+  readonly tries: readonly string[];
   /** The outcome that counted and those recorded as ignored: a repeated report changes nothing. */
   readonly ended: Outcome | undefined;
   readonly ignored: readonly Outcome[];
@@ -56,8 +52,7 @@ export interface ConversionState {
 
 const initialState: ConversionState = {
   status: 'pending',
-  attempts: 0,
-  startedBy: undefined,
+  tries: [],
   ended: undefined,
   ignored: [],
   expired: false,
@@ -65,22 +60,26 @@ const initialState: ConversionState = {
   lastDownloads: { minute: 0, networks: [] },
 };
 
-interface OutcomeOf {
+interface CommandOf {
   readonly accountId: string;
   readonly conversionId: string;
-  readonly renderer: string;
-  readonly attempt: number;
   readonly at: number;
 }
 
-/** An attempt that ended, and the time when it began. The start may not have been reported by itself. */
-interface EndOf extends OutcomeOf {
-  readonly startedAt?: number;
+interface DeliveryOf extends CommandOf {
+  readonly renderer: string;
+  /** Names one delivery of the job: each is one try. */
+  readonly delivery: string;
+}
+
+interface OutcomeOf extends CommandOf {
+  readonly renderer: string;
+  readonly attempt: number;
 }
 
 export type ConversionCommand =
-  | ({ readonly type: 'StartConversion' } & OutcomeOf)
-  | ({ readonly type: 'RequeueConversion' } & OutcomeOf)
+  | ({ readonly type: 'StartConversion' } & DeliveryOf)
+  | ({ readonly type: 'RequeueConversion' } & DeliveryOf)
   | ({
       readonly type: 'CompleteConversion';
       readonly document: BlobRef;
@@ -91,30 +90,26 @@ export type ConversionCommand =
       readonly manifest: BlobRef;
       /** Sealed. */
       readonly warnings?: string;
-    } & EndOf)
+    } & OutcomeOf)
   | ({
       readonly type: 'FailConversion';
       readonly code: ConversionFailureCode;
       /** Sealed. */
       readonly message: string;
-    } & EndOf)
-  | {
-      readonly type: 'ExpireConversion';
-      readonly accountId: string;
-      readonly conversionId: string;
-      readonly at: number;
-    }
-  | ({ readonly type: 'RecordDownload' } & Download);
+      /** True where another try may succeed: then only the last one fails the conversion. */
+      readonly retryable: boolean;
+    } & OutcomeOf)
+  | ({ readonly type: 'ExpireConversion' } & CommandOf)
+  | ({
+      readonly type: 'RecordDownload';
+      /** SHA-256 of the link's token, hex. */
+      readonly link?: string;
+      /** HMAC of the client's network, hex. */
+      readonly network: string;
+    } & CommandOf);
 
-export interface Download {
-  readonly accountId: string;
-  readonly conversionId: string;
-  /** SHA-256 of the link's token, hex. */
-  readonly link?: string;
-  /** HMAC of the client's network, hex. */
-  readonly network: string;
-  readonly at: number;
-}
+export const isOpen = ({ status }: ConversionState): boolean =>
+  status === 'pending' || status === 'processing';
 
 const outcomeOf = (
   { renderer, attempt }: { readonly renderer: string; readonly attempt: number },
@@ -123,18 +118,10 @@ const outcomeOf = (
 
 function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
   switch (event.type) {
-    case 'ConversionStarted': {
-      const { attempt, renderer } = event.data;
-      if (attempt < state.attempts) return { ...state, status: 'processing' };
-      return { ...state, status: 'processing', attempts: attempt, startedBy: renderer };
-    }
+    case 'ConversionStarted':
+      return { ...state, status: 'processing', tries: [...state.tries, event.data.delivery] };
     case 'ConversionRequeued':
-      return {
-        ...state,
-        status: 'pending',
-        attempts: event.data.attempt - 1,
-        startedBy: undefined,
-      };
+      return { ...state, status: 'pending', tries: state.tries.slice(0, -1) };
     case 'ConversionCompleted':
       return {
         ...state,
@@ -183,35 +170,39 @@ function ignore(
   ];
 }
 
+/** Counts a try, once for each delivery. Where there may be no more, nothing happens. */
 function start(
-  { accountId, conversionId, renderer, attempt }: OutcomeOf,
-  startedAt: number,
-  { attempts }: ConversionState,
+  { accountId, conversionId, renderer, delivery, at }: DeliveryOf,
+  { tries }: ConversionState,
 ): readonly ConversionEvent[] {
-  if (attempt <= attempts) return [];
+  if (tries.includes(delivery) || tries.length >= MAX_ATTEMPTS) return [];
+  const attempt = tries.length + 1;
   return [
     {
       type: 'ConversionStarted',
-      data: { accountId, conversionId, renderer, attempt, startedAt },
+      data: { accountId, conversionId, renderer, delivery, attempt, startedAt: at },
     },
   ];
 }
 
-/** Takes back the latest try, where it is that renderer's. */
+/** Takes back the latest try, where it is that delivery's. */
 function requeue(
-  { accountId, conversionId, renderer, attempt, at }: OutcomeOf,
-  { attempts, startedBy }: ConversionState,
+  { accountId, conversionId, renderer, delivery, at }: DeliveryOf,
+  { tries }: ConversionState,
 ): readonly ConversionEvent[] {
-  if (attempt !== attempts || renderer !== startedBy) return [];
+  if (tries.at(-1) !== delivery) return [];
   return [
     {
       type: 'ConversionRequeued',
-      data: { accountId, conversionId, renderer, attempt, requeuedAt: at },
+      data: { accountId, conversionId, renderer, attempt: tries.length, requeuedAt: at },
     },
   ];
 }
 
-function download(command: Download, state: ConversionState): readonly ConversionEvent[] {
+function download(
+  command: Extract<ConversionCommand, { type: 'RecordDownload' }>,
+  state: ConversionState,
+): readonly ConversionEvent[] {
   const { accountId, conversionId, link, network, at } = command;
   const { downloads, lastDownloads } = state;
   const isRecorded =
@@ -232,18 +223,15 @@ function download(command: Download, state: ConversionState): readonly Conversio
   ];
 }
 
-const unreportedStart = (command: EndOf, state: ConversionState): readonly ConversionEvent[] =>
-  command.startedAt === undefined ? [] : start(command, command.startedAt, state);
-
 const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['decide'] = (
   command,
   state,
 ) => {
-  const open = state.status === 'pending' || state.status === 'processing';
+  const open = isOpen(state);
   const { accountId, conversionId, at } = command;
   switch (command.type) {
     case 'StartConversion':
-      return open ? start(command, at, state) : [];
+      return open ? start(command, state) : [];
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
@@ -251,7 +239,6 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       const { manifest, warnings } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
-        ...unreportedStart(command, state),
         {
           type: 'ConversionCompleted',
           data: {
@@ -273,8 +260,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     }
     case 'FailConversion':
       if (!open) return ignore(command, 'failed', state);
+      if (command.retryable && command.attempt < MAX_ATTEMPTS) return [];
       return [
-        ...unreportedStart(command, state),
         {
           type: 'ConversionFailed',
           data: {
@@ -311,7 +298,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 3,
+    version: 4,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

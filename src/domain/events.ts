@@ -138,10 +138,12 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     renderer: Type.String(),
+    /** Names the delivery of its job that this try is. */
+    delivery: Type.String(),
     attempt: Count,
     startedAt: Time,
   }),
-  /** A stopping renderer gave the conversion back: its start counts no longer as a try. */
+  /** The renderer gave the conversion back, as it stops or cannot read it: that start is no try any more. */
   ConversionRequeued: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,

@@ -1,7 +1,6 @@
 /** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
-import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
@@ -59,12 +58,12 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
       const rows = readModel.query(unfinishedQueries).after(cursor, PAGE);
       for (const row of rows) {
         if (stopping.aborted) return;
-        const { conversionId, accountId, request, options, attempts } = row;
-        const attempt = Math.min(attempts + 1, LAST_ATTEMPT);
+        const { conversionId, accountId, request, options } = row;
         const key = await contentKeyUnlessErased(vault, accountId, conversionId);
         if (key !== undefined) {
           const contentKey = key.toString('base64url');
-          await queue.offer({ conversionId, accountId, request, contentKey, options, attempt });
+          const retry = row.attempts > 0;
+          await queue.offer({ conversionId, accountId, request, contentKey, options, retry });
         }
         cursor = row.position;
       }

@@ -1,4 +1,4 @@
-/** Records a renderer's report as an event of its conversion, once, however often it is reported. */
+/** Records what renderers report as events of their conversions, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import type { ActorSystem } from '../actors/system.ts';
@@ -7,7 +7,14 @@ import { UnencryptedText } from '../blob-store/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
-import { conversionAggregate, type ConversionCommand } from '../domain/conversion.ts';
+import {
+  conversionAggregate,
+  type ConversionCommand,
+  type ConversionState,
+  isOpen,
+  MAX_ATTEMPTS,
+} from '../domain/conversion.ts';
+import type { Actor, EventType } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
@@ -16,7 +23,12 @@ import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { CompletedReport, FailedReport, RenderReport } from '../render-queue/messages.ts';
+import type {
+  CompletedOutcome,
+  FailedOutcome,
+  Recorded,
+  RenderReport,
+} from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 import { Seldom } from '../seldom.ts';
 
@@ -31,13 +43,8 @@ const UNREADABLE = 'erased';
  */
 const MAX_CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 
-function believed(report: RenderReport, now: number): RenderReport {
-  const near = (time: number): number =>
-    Math.abs(time - now) > MAX_CLOCK_DIFFERENCE_MS ? now : time;
-  const at = near(report.at);
-  if (!('startedAt' in report) || report.startedAt === undefined) return { ...report, at };
-  return { ...report, at, startedAt: Math.min(at, near(report.startedAt)) };
-}
+const clampTime = (time: number, now: number): number =>
+  Math.abs(time - now) > MAX_CLOCK_DIFFERENCE_MS ? now : time;
 
 async function sealed(vault: Seals, accountId: string, message: string): Promise<string> {
   try {
@@ -49,7 +56,7 @@ async function sealed(vault: Seals, accountId: string, message: string): Promise
   }
 }
 
-interface Recorded {
+interface Recording {
   /** The report that the command is made of: another one where this PDF cannot be kept. */
   readonly report: RenderReport;
   readonly command: ConversionCommand;
@@ -57,25 +64,28 @@ interface Recorded {
   readonly blobs: readonly StagedBlob[];
 }
 
-/** Makes the failure report for a PDF that cannot be kept. A failed conversion's blobs are deleted. */
+/** Makes the failure of a PDF that cannot be kept. A failed conversion's blobs are deleted. */
 const failedInstead = (
-  report: CompletedReport,
-  code: FailedReport['code'],
+  { conversionId, accountId, renderer, delivery, attempt, at }: CompletedOutcome,
+  code: FailedOutcome['code'],
   message: string,
-): FailedReport => ({
+): FailedOutcome => ({
   kind: 'failed',
-  conversionId: report.conversionId,
-  accountId: report.accountId,
-  renderer: report.renderer,
-  attempt: report.attempt,
-  at: report.at,
-  ...(report.startedAt !== undefined && { startedAt: report.startedAt }),
+  conversionId,
+  accountId,
+  renderer,
+  delivery,
+  attempt,
+  at,
   code,
   message,
+  retryable: false,
 });
 
 const TOO_MUCH = 'The renderer reported more than can be recorded.';
 const CONTRADICTION = 'The renderer stored another document than it reported.';
+/** Each of its renderers went down with it before it could report an outcome. */
+const BROKEN_OFF = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
 
 /**
  * Room was there when the conversion was accepted. Others that waited at the same time may have taken it:
@@ -94,7 +104,11 @@ function withinRoom(report: RenderReport, { budgets, readModel }: OutcomesDepend
   return failedInstead(report, 'too_large', message);
 }
 
-async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): Promise<Recorded> {
+async function recordingOf(
+  report: RenderReport,
+  blobs: BlobStore,
+  vault: Seals,
+): Promise<Recording> {
   switch (report.kind) {
     case 'started':
       return { report, command: { ...report, type: 'StartConversion' }, blobs: [] };
@@ -102,7 +116,7 @@ async function recordOf(report: RenderReport, blobs: BlobStore, vault: Seals): P
       return { report, command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
       const refused = (why: string) =>
-        recordOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
+        recordingOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
       const { accountId, conversionId, document, pdf } = report;
       const content = new UnencryptedText(report.manifest);
       // No renderer of ours makes such reports.
@@ -152,16 +166,19 @@ interface OutcomesDependencies {
   readonly vault: Seals;
 }
 
+/** The answer where the log holds nothing of what was reported. */
+const unrecorded = (ended: boolean): Recorded => ({ ended, attempt: 0 });
+
 /**
- * A handler of reports that rejects where the same report may be recorded later; one that never can be
+ * Handles reports. The handler rejects where the same report may be recorded later; one that never can be
  * is logged and dropped. What it was about is still unfinished in the log, so it is rendered again.
  */
 export function startOutcomes(deps: OutcomesDependencies): Consumer {
   const { clock, logger, queue } = deps;
-  const invented = new Seldom();
-  return queue.reports(async (report) => {
-    const { conversionId, renderer, attempt, kind } = report;
-    const about = { conversionId, renderer, attempt, kind };
+  const unknownConversions = new Seldom();
+  return queue.onReport(async (report) => {
+    const { conversionId, renderer, delivery, kind } = report;
+    const about = { conversionId, renderer, delivery, kind };
     let accepted: Accepted | undefined;
     try {
       accepted = await acceptedOf(conversionId, deps);
@@ -170,23 +187,24 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
       throw error;
     }
     if (accepted === undefined) {
-      invented.say((untold) =>
+      unknownConversions.say((untold) =>
         logger.error(
           { ...about, untold },
           'a render report of a conversion that was never accepted: dropped',
         ),
       );
-      return;
+      return unrecorded(true);
     }
     try {
+      const at = clampTime(report.at, clock.now());
       const { accountId } = accepted;
-      const known = { ...believed(report, clock.now()), accountId };
-      const recorded = await record(known, accepted, deps);
-      logger.debug({ ...about, recorded }, 'render report');
+      const state = await record({ ...report, accountId, at }, accepted, deps);
+      logger.debug({ ...about, status: state.status }, 'render report');
+      return { ended: !isOpen(state), attempt: state.tries.indexOf(delivery) + 1 };
     } catch (error) {
       if (!mayPass(error)) {
         logger.error({ ...about, err: error }, 'a render report can never be recorded: dropped');
-        return;
+        return unrecorded(false);
       }
       logger.warn({ ...about, err: error }, 'a render report could not be recorded yet');
       throw error;
@@ -200,8 +218,8 @@ interface Accepted {
 }
 
 /**
- * The account that a conversion was accepted from, and when, by the log: a renderer's word for it would let it fail
- * conversions that never were and have their credits given back to anyone.
+ * The account that a conversion was accepted from, and when, by the log: a renderer's word for it would let
+ * it fail conversions that never were and have their credits given back to anyone.
  */
 async function acceptedOf(
   conversionId: string,
@@ -214,53 +232,71 @@ async function acceptedOf(
   return find();
 }
 
-/** @returns the type of the last event, if there is a new one */
+/** @returns the conversion after it */
 async function record(
   report: RenderReport,
   { createdAt }: Accepted,
   deps: OutcomesDependencies,
-): Promise<string | undefined> {
+): Promise<ConversionState> {
   const { actors, blobs, vault } = deps;
-  const { conversionId, renderer, attempt, at } = report;
-  const { status } = (await actors.read(conversionAggregate, conversionId)).state;
-  const late = status === 'completed' || status === 'failed';
+  const { conversionId, accountId, renderer, delivery, at } = report;
+  const late = !isOpen((await actors.read(conversionAggregate, conversionId)).state);
   // A report that comes again would find its own PDF in the room.
   const judged = late ? report : withinRoom(report, deps);
-  const commandId = `${conversionId}/${renderer}/${attempt}/${judged.kind}`;
-  const recording = await recordOf(judged, blobs, vault);
-  const outcome = await actors.send(conversionAggregate, conversionId, recording.command, {
-    commandId,
-    // A report that comes after the end stores no blobs: retention would have to find them again.
-    blobs: late ? [] : recording.blobs,
-    metadata: {
-      correlationId: conversionId,
-      causationId: commandId,
-      actor: { kind: 'renderer', id: renderer },
-      time: at,
-    },
-  });
-  const recorded = outcome.accepted ? outcome.events.at(-1)?.type : undefined;
-  if (recorded === 'ConversionCompleted' || recorded === 'ConversionFailed') {
-    logEnd(recording.report, createdAt, deps.logger);
-  }
-  return recorded;
+  const send = async (
+    { report: recorded, command, blobs: staged }: Recording,
+    commandId: string,
+    actor: Actor,
+  ): Promise<ConversionState> => {
+    const outcome = await actors.send(conversionAggregate, conversionId, command, {
+      commandId,
+      // A report that comes after the end stores no blobs: retention would have to find them again.
+      blobs: late ? [] : staged,
+      metadata: { correlationId: conversionId, causationId: commandId, actor, time: at },
+    });
+    if (!outcome.accepted) throw new Error(`${command.type} was refused.`);
+    const ended = outcome.events.some(({ type }) => ENDS.has(type));
+    if (ended) logEnd(recorded, createdAt, deps.logger);
+    return outcome.state;
+  };
+  const commandId = `${conversionId}/${renderer}/${delivery}/${judged.kind}`;
+  const actor = { kind: 'renderer', id: renderer } as const;
+  const state = await send(await recordingOf(judged, blobs, vault), commandId, actor);
+  const isRefused = report.kind === 'started' && !state.tries.includes(delivery) && isOpen(state);
+  if (!isRefused) return state;
+  const brokenOff: FailedOutcome = {
+    kind: 'failed',
+    conversionId,
+    accountId,
+    renderer: 'service',
+    delivery,
+    attempt: MAX_ATTEMPTS,
+    at,
+    code: 'renderer_failed',
+    message: BROKEN_OFF,
+    retryable: false,
+  };
+  const recording = await recordingOf(brokenOff, blobs, vault);
+  return await send(recording, `${conversionId}/broken-off`, { kind: 'service' });
 }
+
+const ENDS: ReadonlySet<string> = new Set<EventType>(['ConversionCompleted', 'ConversionFailed']);
 
 /** Says how a conversion ended, why, and where its time went, in milliseconds. */
 function logEnd(report: RenderReport, createdAt: number, logger: Logger): void {
   if (report.kind !== 'completed' && report.kind !== 'failed') return;
-  const { conversionId, accountId, renderer, attempt, at, startedAt = at } = report;
-  const about = { conversionId, accountId, renderer, attempt };
-  const queuedMs = Math.max(0, startedAt - createdAt);
+  const { conversionId, accountId, renderer, attempt, at } = report;
+  const totalMs = Math.max(0, at - createdAt);
+  const about = { conversionId, accountId, renderer, attempt, totalMs };
   if (report.kind === 'failed') {
     const { code, message } = report;
-    const renderMs = at - startedAt;
-    logger.info({ ...about, code, queuedMs, renderMs }, `${conversionId} failed: ${message}`);
+    logger.info({ ...about, code }, `${conversionId} failed: ${message}`);
     return;
   }
   const { pages, pdf, timings } = report;
   const renderMs = Math.round(timings.queued + timings.load + timings.ready + timings.print);
   const storeMs = Math.round(timings.store);
+  const queuedMs = Math.max(0, totalMs - renderMs - storeMs);
   const facts = { ...about, pages, bytes: pdf.bytes, queuedMs, renderMs, storeMs };
   logger.info(facts, `${conversionId} completed`);
 }

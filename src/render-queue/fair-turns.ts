@@ -2,7 +2,7 @@
  * Waiting jobs, in turns by slot time: next is the account that has used the least of it. Accounts whose
  * pages hold slots for long leave one slot to the others (docs/decisions/0021-fair-slots.md).
  */
-import type { RenderJob, RenderReport } from './messages.ts';
+import type { FailedOutcome, RenderJob } from './messages.ts';
 
 /** Slot time counts half after this time. */
 const HALF_LIFE_MS = 120_000;
@@ -22,12 +22,6 @@ export interface FreeSlots {
   readonly free: number;
   /** Slots of all renderers. */
   readonly total: number;
-}
-
-/** The jobs that renderers have in hand, by conversion. */
-export interface Hands {
-  has(conversionId: string): boolean;
-  holdsSlot(conversionId: string): boolean;
 }
 
 interface InFlight {
@@ -138,38 +132,38 @@ export class FairTurns {
 
   /** The job holds no slot any more. A second call, or one for a job that was not taken, does nothing. */
   release(conversionId: string): void {
+    this.pause(conversionId);
     const inFlight = this.#inFlight.get(conversionId);
     if (!inFlight) return;
+    this.#inFlight.delete(conversionId);
+    inFlight.account.inFlight.delete(inFlight);
+  }
+
+  /** The job holds no slot until it begins again. */
+  pause(conversionId: string): void {
+    const inFlight = this.#inFlight.get(conversionId);
+    if (inFlight?.begunAt === undefined) return;
     const now = this.#now();
     const { account } = inFlight;
-    const slotTime = inFlight.begunAt === undefined ? 0 : now - inFlight.begunAt;
+    const slotTime = now - inFlight.begunAt;
+    inFlight.begunAt = undefined;
     account.turn = this.#turn(account) + slotTime;
     let active = 0;
     for (const each of this.#accounts.values()) if (isActive(each)) active += 1;
     this.#fairTurn += slotTime / active;
-    this.#inFlight.delete(conversionId);
-    account.inFlight.delete(inFlight);
     const kept = decay(now - account.seenAt);
     account.used = account.used * kept + slotTime;
     account.squares = account.squares * kept + slotTime ** 2;
     account.seenAt = now;
   }
 
-  /** Begins and releases jobs in flight as renderers say what they have in hand. */
-  follow(hands: Hands): void {
-    for (const [id, inFlight] of this.#inFlight) {
-      if (hands.has(id)) this.begin(id);
-      if (inFlight.begunAt !== undefined && !hands.holdsSlot(id)) this.release(id);
-    }
-  }
-
   /** Takes note of a job in flight that failed after long. Its slot must not be released before. */
-  learn(report: RenderReport): void {
-    const inFlight = this.#inFlight.get(report.conversionId);
-    if (report.kind !== 'failed' || !inFlight) return;
+  learn({ conversionId, code }: FailedOutcome): void {
+    const inFlight = this.#inFlight.get(conversionId);
+    if (!inFlight) return;
     const now = this.#now();
     const { account, begunAt = now } = inFlight;
-    if (report.code !== 'timeout' && now - begunAt < LONG_FAILURE_MS) return;
+    if (code !== 'timeout' && now - begunAt < LONG_FAILURE_MS) return;
     account.heldBackUntil = now + MEMORY_MS;
   }
 

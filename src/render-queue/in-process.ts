@@ -1,33 +1,31 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
 import { setImmediate } from 'node:timers/promises';
-import { LAST_ATTEMPT } from '../domain/conversion.ts';
 import { FairTurns, type FreeSlots } from './fair-turns.ts';
-import type { RenderJob, RenderReport } from './messages.ts';
+import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
-/** Between two tries to hand over a report that could not be recorded. */
+/** The pause before a report that could not be recorded is handed over again. */
 const REPORT_RETRY_MS = 1000;
 
-type ReportHandler = (report: RenderReport) => Promise<void>;
+type ReportHandler = (report: RenderReport) => Promise<Recorded>;
 
-interface Pump {
+interface Renderer {
   readonly slots: number;
   readonly handle: (delivery: Delivery) => Promise<void>;
-  inHand: number;
-  /** The number of jobs in hand that hold a slot. */
+  /** The number of its deliveries, and of those that hold a slot. */
+  inFlight: number;
   holding: number;
 }
 
-/** Counts the jobs that may be taken now. At most twice as many as there are slots may be in hand. */
-const freeSlots = ({ slots, holding, inHand }: Pump): number =>
-  Math.min(slots - holding, 2 * slots - inHand);
+/** Counts the jobs that may be taken now. At most twice as many as there are slots may be in flight. */
+const freeSlots = ({ slots, holding, inFlight }: Renderer): number =>
+  Math.min(slots - holding, 2 * slots - inFlight);
 
 export class InProcessRenderQueue implements RenderQueue {
-  readonly countsTries: boolean = false;
   readonly #waiting: FairTurns;
-  /** Every conversion that waits or is in a renderer's hands. */
+  /** Every conversion that waits or is in flight. */
   readonly #known = new Set<string>();
-  readonly #pumps = new Set<Pump>();
+  readonly #renderers = new Set<Renderer>();
   #onReport: ReportHandler | undefined;
   readonly #reportsWaiting = new Set<() => void>();
   #closed = false;
@@ -51,19 +49,19 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
-    const pump: Pump = { slots, handle, inHand: 0, holding: 0 };
-    this.#pumps.add(pump);
-    this.#pump();
+    const renderer: Renderer = { slots, handle, inFlight: 0, holding: 0 };
+    this.#renderers.add(renderer);
+    this.#handOut();
     return {
       stop: () => {
-        this.#pumps.delete(pump);
+        this.#renderers.delete(renderer);
         return Promise.resolve();
       },
     };
   }
 
-  async report(report: RenderReport): Promise<void> {
-    this.#waiting.learn(report);
+  async report(report: RenderReport): Promise<Recorded> {
+    if (report.kind === 'failed') this.#waiting.learn(report);
     while (!this.#closed) {
       const handle = this.#onReport;
       if (!handle) {
@@ -80,7 +78,7 @@ export class InProcessRenderQueue implements RenderQueue {
     throw new Error('The render queue is closed: the report was not recorded.');
   }
 
-  reports(handle: ReportHandler): Consumer {
+  onReport(handle: ReportHandler): Consumer {
     this.#onReport = handle;
     this.#wakeReports();
     return {
@@ -97,12 +95,12 @@ export class InProcessRenderQueue implements RenderQueue {
 
   close(): Promise<void> {
     this.#closed = true;
-    this.#pumps.clear();
+    this.#renderers.clear();
     this.#wakeReports();
     return Promise.resolve();
   }
 
-  /** Resolves when reports are followed anew, when the queue is closed, or after that time. */
+  /** Resolves when there is another handler, when the queue is closed, or after that time. */
   async #nextTry(afterMs?: number): Promise<void> {
     if (this.#closed) return;
     await new Promise<void>((resolve) => {
@@ -122,71 +120,69 @@ export class InProcessRenderQueue implements RenderQueue {
 
   #enqueue(job: RenderJob): void {
     this.#waiting.add(job);
-    this.#pump();
+    this.#handOut();
   }
 
-  #pump(): void {
-    for (const pump of this.#pumps) {
-      while (freeSlots(pump) > 0) {
+  #handOut(): void {
+    for (const renderer of this.#renderers) {
+      while (freeSlots(renderer) > 0) {
         const job = this.#waiting.take(this.#slots());
         if (!job) return;
         this.#waiting.begin(job.conversionId);
-        pump.inHand += 1;
-        pump.holding += 1;
-        void this.#deliver(pump, job);
+        renderer.inFlight += 1;
+        renderer.holding += 1;
+        void this.#deliver(renderer, job);
       }
     }
   }
 
   #slots(): FreeSlots {
     let [free, total] = [0, 0];
-    for (const pump of this.#pumps) {
-      free += freeSlots(pump);
-      total += pump.slots;
+    for (const renderer of this.#renderers) {
+      free += freeSlots(renderer);
+      total += renderer.slots;
     }
     return { free, total };
   }
 
-  async #deliver(pump: Pump, job: RenderJob): Promise<void> {
+  async #deliver(renderer: Renderer, job: RenderJob): Promise<void> {
+    const { conversionId } = job;
     let ended = false;
     let holds = true;
-    const leaveSlot = (): void => {
-      if (holds) pump.holding -= 1;
+    const release = (): void => {
+      if (holds) renderer.holding -= 1;
       holds = false;
+      this.#waiting.release(conversionId);
     };
-    const end = (next: () => void): Promise<void> => {
-      if (!ended) {
-        ended = true;
-        this.#waiting.release(job.conversionId);
-        next();
-      }
-      return Promise.resolve();
+    const end = (next: () => void): void => {
+      if (ended) return;
+      ended = true;
+      this.#waiting.release(conversionId);
+      next();
     };
-    const attempt = Math.min(job.attempt + 1, LAST_ATTEMPT);
-    const giveBack = () => end(() => this.#enqueue({ ...job, attempt }));
+    const nack = (): void => end(() => this.#enqueue({ ...job, retry: true }));
     try {
-      await pump.handle({
+      await renderer.handle({
         job,
         releaseSlot: () => {
           if (ended) return;
-          leaveSlot();
-          this.#waiting.release(job.conversionId);
-          this.#pump();
+          release();
+          this.#handOut();
         },
-        done: () => end(() => this.#known.delete(job.conversionId)),
-        giveBack,
-        putBack: () => end(() => this.#enqueue(job)),
+        ack: () => end(() => this.#known.delete(conversionId)),
+        nack,
+        requeue: () => end(() => this.#enqueue(job)),
       });
     } catch {
-      // The renderer logs its own faults; here it only matters that the job is not lost, and that
-      // one which fails at once, every time, leaves the event loop to others.
+      // The renderer logs its own errors. A job that fails at once, every time, must leave the event
+      // loop to others.
       await setImmediate();
     } finally {
-      // A handler that neither finished nor gave back has failed: nothing may stay in its hands.
-      await giveBack();
-      leaveSlot();
-      pump.inHand -= 1;
-      this.#pump();
+      // A handler that ended nothing has failed.
+      nack();
+      release();
+      renderer.inFlight -= 1;
+      this.#handOut();
     }
   }
 }

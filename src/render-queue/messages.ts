@@ -1,71 +1,158 @@
-import type {
+/**
+ * The messages of the render queue, and the checks of those that come from another node. Nodes that run
+ * strangers' pages may be taken over. So a message counts only if it is exactly of its form, and speaks of
+ * nothing but its own conversion.
+ */
+import Type, { type Static, type TProperties } from 'typebox';
+import { Compile } from 'typebox/schema';
+import { blobKey } from '../domain/blob-key.ts';
+import { MAX_ATTEMPTS } from '../domain/conversion.ts';
+import {
+  AccountId,
   BlobRef,
-  ConversionFailureCode,
+  ConversionId,
+  FAILURE_CODES,
   PdfDigest,
   PrintOptions,
-  RenderTimings,
+  type RenderTimings,
+  Time,
 } from '../domain/events.ts';
+import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 
 /** The most warnings of a conversion, and the length of each. */
 export const MAX_WARNINGS = 20;
 export const MAX_WARNING_CHARACTERS = 300;
 
-/** One accepted conversion, handed to a renderer node. */
-export interface RenderJob {
-  readonly conversionId: string;
-  readonly accountId: string;
+const MAX_PAGES = 1_000_000;
+/** Counts against its account's storage. No PDF of ours comes near. */
+const DocumentBytes = Type.Integer({ minimum: 0, maximum: 2 ** 30 });
+/** Characters: a message may quote a selector, a host or Chrome's own words. */
+const MAX_MESSAGE = 8192;
+const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+const exactly = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+const Job = exactly({
+  conversionId: ConversionId,
+  accountId: AccountId,
   /** The `RequestDocument` that the client sent, encrypted. */
-  readonly request: BlobRef;
+  request: BlobRef,
   /** The key of this conversion's blobs, 32 bytes in base64url. It opens no other conversion's. */
-  readonly contentKey: string;
-  readonly options: PrintOptions;
-  /** 1 for the first try; each renderer that takes the job up again counts on. */
-  readonly attempt: number;
-}
+  contentKey: Type.String({ pattern: '^[0-9A-Za-z_-]{43}$' }),
+  options: PrintOptions,
+  /** False: nobody has had it before, as far as is known. */
+  retry: Type.Boolean(),
+});
 
-interface ReportOf {
-  readonly conversionId: string;
-  readonly accountId: string;
-  readonly renderer: string;
-  readonly attempt: number;
+/** One accepted conversion, handed to a renderer node. */
+export type RenderJob = Static<typeof Job>;
+
+const COMMON = {
+  conversionId: ConversionId,
+  accountId: AccountId,
+  /** The name has no slash: it is a part of the id of what is recorded, as is `delivery`. */
+  renderer: Type.String({ pattern: '^[0-9A-Za-z_.-]{1,100}$' }),
+  /** The renderer's name for this delivery of the job: one try. */
+  delivery: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
   /** Milliseconds since the epoch, by the renderer's clock. */
-  readonly at: number;
-}
+  at: Time,
+};
+const OUTCOME = { ...COMMON, attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPTS }) };
 
-export interface StartedReport extends ReportOf {
-  readonly kind: 'started';
-}
-
-/** The renderer stops: its start counts no longer as a try. */
-export interface RequeuedReport extends ReportOf {
-  readonly kind: 'requeued';
-}
-
-interface OutcomeReport extends ReportOf {
-  /** The time when rendering began, like `at`. A short rendering has no report of its start alone. */
-  readonly startedAt?: number;
-}
-
-export interface CompletedReport extends OutcomeReport {
-  readonly kind: 'completed';
-  readonly document: BlobRef;
-  readonly pdf: PdfDigest;
-  readonly pages: number;
-  readonly timings: RenderTimings;
+const Started = exactly({ ...COMMON, kind: Type.Literal('started') });
+const Requeued = exactly({ ...OUTCOME, kind: Type.Literal('requeued') });
+const Completed = exactly({
+  ...OUTCOME,
+  kind: Type.Literal('completed'),
+  document: exactly({ ...BlobRef.properties, bytes: DocumentBytes }),
+  pdf: exactly({ ...PdfDigest.properties, bytes: DocumentBytes }),
+  pages: Type.Integer({ minimum: 1, maximum: MAX_PAGES }),
+  timings: exactly({
+    queued: Milliseconds,
+    load: Milliseconds,
+    ready: Milliseconds,
+    print: Milliseconds,
+    store: Milliseconds,
+  } satisfies Record<keyof RenderTimings, typeof Milliseconds>),
   /** Chrome's product and version, as it reports them. */
-  readonly chrome: string;
+  chrome: Type.String({ maxLength: 256 }),
   /** The `RenderManifest` as JSON, stored with the event: at most `MAX_MANIFEST_BYTES`. */
-  readonly manifest: string;
+  manifest: Type.String({ maxLength: MAX_MANIFEST_BYTES }),
   /** Texts for the client, about what the page lacked; absent where it lacked nothing. */
-  readonly warnings?: readonly string[];
-}
-
-export interface FailedReport extends OutcomeReport {
-  readonly kind: 'failed';
-  readonly code: ConversionFailureCode;
+  warnings: Type.Optional(
+    Type.Array(Type.String({ maxLength: MAX_WARNING_CHARACTERS }), {
+      minItems: 1,
+      maxItems: MAX_WARNINGS,
+    }),
+  ),
+});
+const Failed = exactly({
+  ...OUTCOME,
+  kind: Type.Literal('failed'),
+  code: Type.Enum([...FAILURE_CODES]),
   /** The text for the client: something that a person can act on. */
-  readonly message: string;
+  message: Type.String({ maxLength: MAX_MESSAGE }),
+  /** True if it may be no fault of the document, so that another try is in order. */
+  retryable: Type.Boolean(),
+});
+
+/** A renderer has a job, and a slot for it: it counts as a try. */
+export type RenderStart = Static<typeof Started>;
+/** The renderer gives the job back as it came: its start counts no longer as a try. */
+export type RequeuedOutcome = Static<typeof Requeued>;
+export type CompletedOutcome = Static<typeof Completed>;
+export type FailedOutcome = Static<typeof Failed>;
+/** The end of a delivery that was started. */
+export type RenderOutcome = RequeuedOutcome | CompletedOutcome | FailedOutcome;
+export type RenderReport = RenderStart | RenderOutcome;
+
+/** The answer to a report that is recorded. */
+export interface Recorded {
+  /** True if the conversion has ended by the log: the job is needed no more. */
+  readonly ended: boolean;
+  /** The number of this try, from 1; 0 where it is none. */
+  readonly attempt: number;
 }
 
-/** A renderer node's report about a job. */
-export type RenderReport = StartedReport | RequeuedReport | CompletedReport | FailedReport;
+const isJob = Compile(Job);
+const isStarted = Compile(Started);
+const isRequeued = Compile(Requeued);
+const isCompleted = Compile(Completed);
+const isFailed = Compile(Failed);
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** @returns undefined where it is not JSON in UTF-8 */
+function parseJson(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(UTF8.decode(data)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns undefined where it is not a job, or one that asks for another conversion's document */
+export function parseJob(data: Uint8Array): RenderJob | undefined {
+  const job = parseJson(data);
+  if (!isJob.Check(job)) return undefined;
+  const { conversionId, request } = job;
+  return request.key === blobKey(conversionId, 'request', request.sha256) ? job : undefined;
+}
+
+/** @returns undefined where it is not a report */
+export function parseReport(data: Uint8Array): RenderReport | undefined {
+  const report = parseJson(data);
+  if (isStarted.Check(report) || isRequeued.Check(report) || isFailed.Check(report)) return report;
+  return isCompleted.Check(report) && isCoherent(report) ? report : undefined;
+}
+
+/** Checks what a schema cannot say. */
+function isCoherent({ conversionId, document, manifest }: CompletedOutcome): boolean {
+  // Another conversion's PDF would be served as this one's.
+  if (document.key !== blobKey(conversionId, 'document', document.sha256)) return false;
+  const bytes = Buffer.from(manifest);
+  if (bytes.length > MAX_MANIFEST_BYTES) return false;
+  const content = parseJson(bytes);
+  return typeof content === 'object' && content !== null && !Array.isArray(content);
+}

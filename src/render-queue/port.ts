@@ -1,19 +1,19 @@
-import type { RenderJob, RenderReport } from './messages.ts';
+import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 
-/** A job in a renderer's hands, and a slot for it. Exactly one of `done`, `giveBack` and `putBack` ends it. */
+/** A job that a renderer has, and a slot for it. The first of `ack`, `nack` and `requeue` ends it. */
 export interface Delivery {
   readonly job: RenderJob;
   /**
-   * Lets the next job have the slot before this one ends. A job that failed keeps its slot until its report
+   * Lets the next job have the slot before this one ends. A job that failed keeps its slot until its outcome
    * is recorded: by then the queue knows whether its account is to wait.
    */
   releaseSlot(): void;
-  /** The outcome is reported: the queue forgets the job. */
-  done(): Promise<void>;
-  /** Not rendered here: another renderer, or this one later, takes it as the next attempt, if there is one. */
-  giveBack(): Promise<void>;
-  /** Not tried here, for no fault of its own: another renderer takes it with the same `attempt`. */
-  putBack(): Promise<void>;
+  /** Its conversion has ended: the job leaves the queue. */
+  ack(): void;
+  /** The try failed: the job comes again after a pause. */
+  nack(): void;
+  /** It was not tried: the job comes again at once. */
+  requeue(): void;
 }
 
 export interface Consumer {
@@ -23,28 +23,23 @@ export interface Consumer {
 
 /**
  * The render queue hands accepted conversions to renderer nodes and their reports back. It is a hint,
- * never the truth: what it loses is sent again from the log.
+ * never the truth: what it loses is sent again from the log, which alone counts tries.
  */
 export interface RenderQueue {
-  /**
-   * True if it counts tries by itself: a job whose renderer died comes back as the next attempt. Otherwise
-   * the log counts them, by the starts that renderers report, and each must be reported at once.
-   */
-  readonly countsTries: boolean;
-  /** Offers a job; one that is already queued or in a renderer's hands is not offered twice. */
+  /** Offers a job; one that is already in the queue is not offered twice. */
   offer(job: RenderJob): Promise<void>;
-  /** Forgets waiting jobs of conversions that have ended: those that `isUnfinished` is false for. */
+  /** Forgets jobs of conversions that have ended: those that `isUnfinished` is false for. */
   retain(isUnfinished: (conversionId: string) => boolean): Promise<void>;
   /**
    * Takes jobs in the turns of `FairTurns`: at most `slots` that hold a slot at a time, and as many again
-   * that have released theirs.
+   * that have released theirs. `handle` reports the start of each, and its outcome before it ends it.
    */
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer;
-  /** Resolves when the report has been recorded by whoever follows `reports`. */
-  report(report: RenderReport): Promise<void>;
+  /** Resolves when the report has been recorded by the handler of `onReport`. */
+  report(report: RenderReport): Promise<Recorded>;
   /** Hands over reports; a report whose handler rejects is handed over again. */
-  reports(handle: (report: RenderReport) => Promise<void>): Consumer;
-  /** Jobs waiting for a renderer. */
+  onReport(handle: (report: RenderReport) => Promise<Recorded>): Consumer;
+  /** Jobs that no renderer has started. */
   waiting(): number;
   close(): Promise<void>;
 }

@@ -1,26 +1,23 @@
 /**
- * One delivery of a job: read the request, render, store, report; then `done`, `giveBack` for another try,
- * or `putBack` when the node stops before it has begun, or the request could not be read at once.
+ * One delivery of a job: report the start, read the request, render, store, report the outcome. Then `ack`,
+ * `nack` for another try, or `requeue` when the node stops or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { decryptBlob } from '../blob-store/decryption.ts';
 import { encryptFile } from '../blob-store/encryption.ts';
-import type { BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
+import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
-import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import type { RenderJob } from '../render-queue/messages.ts';
+import type { RenderJob, RenderOutcome, RenderStart } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
-import { readRequest } from './job-request.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
-import { untilStoreAnswers } from './patience.ts';
 import type { RenderPool } from './pool.ts';
-import { type Problem, PUT_BACK } from './problem.ts';
-import { StartReport } from './start-report.ts';
+import { type RetryOptions, retryWhileAway } from './retry.ts';
 import { warningsOf } from './warnings.ts';
 
 export interface JobContext {
@@ -41,6 +38,10 @@ export interface JobContext {
 }
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
+type Without<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never;
+/** What is said of the end of a try, besides which try it is. */
+type End = Without<RenderOutcome, Exclude<keyof RenderStart, 'kind'> | 'attempt'>;
+type NoPdf = Exclude<End, { readonly kind: 'completed' }>;
 
 /** Never rejects but when the queue does. */
 export async function runJob(context: JobContext, delivery: Delivery): Promise<void> {
@@ -49,19 +50,25 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
 
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
-/** Shorter renderings report their start with their outcome: nobody misses so short a `processing`. */
-const START_REPORT_MS = 250;
+
+const rendererFailed = (message: string, retryable: boolean): NoPdf => ({
+  kind: 'failed',
+  code: 'renderer_failed',
+  message,
+  retryable,
+});
 
 class JobRun {
   readonly #context: JobContext;
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
+  /** A name for this delivery alone: a job may come a second time while the first is still in flight. */
+  readonly #name = randomUUID();
+  readonly #takenAt: number;
   readonly #outputPath: string;
   readonly #encryptedPath: string;
   /** The time when its request had been read, by `performance.now()`. */
-  #begunAt = 0;
-  /** The same by the clock; before that, when it was handed over. */
-  #takenAt: number;
+  #readAt = 0;
   /** The encrypted PDF is the blob store's: there is no file any more. */
   #adopted = false;
 
@@ -70,129 +77,98 @@ class JobRun {
     this.#delivery = delivery;
     this.#job = delivery.job;
     this.#takenAt = context.clock.now();
-    const { conversionId, attempt } = delivery.job;
-    // The name is for this delivery alone: a job may come a second time while the first is still in hand.
-    const name = `${conversionId}-${attempt}-${randomUUID()}.pdf`;
-    this.#outputPath = join(context.directory, name);
+    this.#outputPath = join(context.directory, `${delivery.job.conversionId}-${this.#name}.pdf`);
     this.#encryptedPath = `${this.#outputPath}.encrypted`;
   }
 
   async run(): Promise<void> {
-    const { logger } = this.#context;
+    const { queue, stopping, logger } = this.#context;
     const { conversionId } = this.#job;
-    let start: StartReport | undefined;
+    if (stopping.aborted) return this.#delivery.requeue();
     try {
-      const request = await this.#begin();
-      if (request === PUT_BACK) {
+      const outcome = await this.#try();
+      if (outcome === undefined || (await queue.report(outcome)).ended) return this.#delivery.ack();
+      const { kind, attempt } = outcome;
+      if (kind === 'requeued') {
         logger.info({ conversionId }, 'the job goes back as it came');
-        return await this.#delivery.putBack();
+        return this.#delivery.requeue();
       }
-      start = this.#start();
-      const problem = 'code' in request ? request : await this.#renderAndReport(request, start);
-      await this.#end(problem, start);
+      logger.warn({ conversionId, attempt }, 'the rendering is tried again');
+      this.#delivery.nack();
     } catch (error) {
       logger.error({ err: error, conversionId }, 'the outcome was not recorded; the job goes back');
-      await this.#delivery.giveBack();
+      this.#delivery.nack();
     } finally {
-      start?.drop();
       await rm(this.#outputPath, { force: true });
       if (!this.#adopted) await rm(this.#encryptedPath, { force: true });
     }
   }
 
-  /** Recorded while the document is rendered; a lost start changes nothing for the outcome. */
-  #start(): StartReport {
-    const { queue, logger } = this.#context;
-    const { conversionId } = this.#job;
-    const report = { kind: 'started', ...this.#reportOf() } as const;
-    const make = (): Promise<void> =>
-      queue.report(report).catch((error: unknown) => {
-        logger.warn({ err: error, conversionId }, 'start not recorded');
-      });
-    return new StartReport(make, queue.countsTries ? START_REPORT_MS : 0);
+  /** @returns undefined where the conversion has ended: nobody needs the outcome */
+  async #try(): Promise<RenderOutcome | undefined> {
+    const { queue } = this.#context;
+    const start = queue.report({ ...this.#about(this.#takenAt), kind: 'started' });
+    start.catch(() => {});
+    // A page that takes its renderer down must not be rendered again before the log has counted it.
+    if (this.#job.retry && (await start).ended) return undefined;
+    const rendered = await this.#render();
+    const { ended, attempt } = await start;
+    if (ended) return undefined;
+    const end = rendered.kind === 'completed' ? await this.#store(rendered, attempt) : rendered;
+    return { ...end, ...this.#about(this.#context.clock.now()), attempt };
   }
 
-  /** @param problem nothing when the PDF is stored and reported */
-  async #end(problem: Problem | typeof PUT_BACK | undefined, start: StartReport): Promise<void> {
-    const { queue, logger } = this.#context;
-    const { conversionId, attempt } = this.#job;
-    if (problem === PUT_BACK) {
-      logger.warn(
-        { conversionId },
-        'the renderer stops before the PDF is stored: the job goes back',
-      );
-      if (await start.leaveToOutcome()) {
-        await queue.report({ kind: 'requeued', ...this.#reportOf() });
-      }
-      return await this.#delivery.putBack();
-    }
-    if (problem?.retry === true && attempt < MAX_ATTEMPTS) {
-      logger.warn({ conversionId, attempt, reason: problem.message }, 'rendering is tried again');
-      await start.now();
-      return await this.#delivery.giveBack();
-    }
-    if (problem) {
-      const { code, message } = problem;
-      await start.leaveToOutcome();
-      await queue.report({ kind: 'failed', ...this.#outcomeOf(), code, message });
-    }
-    await this.#delivery.done();
+  #about(at: number) {
+    const { conversionId, accountId } = this.#job;
+    return { conversionId, accountId, renderer: this.#context.name, delivery: this.#name, at };
   }
 
-  /** Reads the request: until then nothing is reported. */
-  async #begin(): Promise<RequestDocument | Problem | typeof PUT_BACK> {
-    const { blobs, clock, logger } = this.#context;
-    let hasWaited = false;
-    const patience = this.#patience(0, 'the request cannot be read now', () => {
-      // Others may be able to read theirs. This one gets a slot again when its turn comes.
-      hasWaited = true;
-      this.#delivery.releaseSlot();
-    });
-    const request = await readRequest(this.#job, { blobs, logger, patience });
-    if (request === PUT_BACK || 'code' in request) return request;
-    if (hasWaited) return PUT_BACK;
-    this.#begunAt = performance.now();
-    this.#takenAt = clock.now();
-    return request;
-  }
-
-  #reportOf() {
-    const { conversionId, accountId, attempt } = this.#job;
-    const { name, clock } = this.#context;
-    return { conversionId, accountId, attempt, renderer: name, at: clock.now() };
-  }
-
-  #outcomeOf() {
-    return { ...this.#reportOf(), startedAt: this.#takenAt };
-  }
-
-  /** @returns what went wrong; nothing when the PDF is stored and reported */
-  async #renderAndReport(
-    request: RequestDocument,
-    start: StartReport,
-  ): Promise<Problem | typeof PUT_BACK | undefined> {
+  async #render(): Promise<Completed | NoPdf> {
     const { pool, timeoutMs, abandoned, logger } = this.#context;
     const { conversionId, accountId, options } = this.#job;
+    const request = await this.#readRequest();
+    if ('kind' in request) return request;
+    this.#readAt = performance.now();
     const task = { conversionId, accountId, request, options, outputPath: this.#outputPath };
     const result = await pool.render({ ...task, deadlineMs: timeoutMs }, abandoned);
-    if (abandoned.aborted && result.kind !== 'completed') return PUT_BACK;
-    if (result.kind === 'failed') {
-      return { retry: false, code: result.code, message: result.message };
-    }
+    if (abandoned.aborted && result.kind !== 'completed') return { kind: 'requeued' };
+    if (result.kind === 'failed') return { ...result, retryable: false };
     if (result.kind === 'crashed') {
       logger.warn({ conversionId, reason: result.message }, 'a rendering crashed');
       const message =
         result.code === 'page_crashed'
           ? 'The browser crashed while it rendered the page, on every try.'
           : 'The renderer could not do its work, on every try.';
-      return { retry: true, code: result.code, message };
+      return { kind: 'failed', code: result.code, message, retryable: true };
     }
-    // Storing needs no slot. A failure keeps its slot until it is reported.
+    // Storing needs no slot. A failure keeps its slot until it is recorded.
     this.#delivery.releaseSlot();
-    return await this.#store(result, start);
+    return result;
   }
 
-  #patience(graceMs: number, what: string, release = (): void => {}) {
+  /** Reads the document to render. */
+  async #readRequest(): Promise<RequestDocument | NoPdf> {
+    const { blobs, logger } = this.#context;
+    const { conversionId, request, contentKey } = this.#job;
+    let hasWaited = false;
+    const retry = this.#retry(0, 'the request cannot be read now', () => {
+      // Others may be able to read theirs. This one gets a slot again when its turn comes.
+      hasWaited = true;
+      this.#delivery.releaseSlot();
+    });
+    try {
+      const stored = await retryWhileAway(() => blobs.read(request), retry);
+      if (stored === undefined || hasWaited) return { kind: 'requeued' };
+      const content = decryptBlob(Buffer.from(contentKey, 'base64url'), request, stored);
+      return JSON.parse(content.toString('utf8')) as RequestDocument;
+    } catch (error) {
+      const message = 'The stored request could not be read.';
+      logger.error({ err: error, conversionId }, message);
+      return rendererFailed(message, error instanceof BlobStoreUnavailable);
+    }
+  }
+
+  #retry(graceMs: number, what: string, release = (): void => {}): RetryOptions {
     const { stopping, logger } = this.#context;
     const { conversionId } = this.#job;
     const onAway = (error: BlobStoreUnavailable): void => {
@@ -211,56 +187,51 @@ class JobRun {
     return encrypted;
   }
 
-  async #store(
-    result: Completed,
-    start: StartReport,
-  ): Promise<Problem | typeof PUT_BACK | undefined> {
-    const { blobs, queue, logger } = this.#context;
+  async #store(result: Completed, attempt: number): Promise<End> {
+    const { blobs, logger, name } = this.#context;
     const { conversionId } = this.#job;
     const { sha256, bytes, pages, page } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
-      const patience = this.#patience(STORE_GRACE_MS, 'the PDF cannot be stored now');
       const encrypted = await this.#encrypt(result);
-      document = await untilStoreAnswers(
+      document = await retryWhileAway(
         () => blobs.adopt(conversionId, 'document', encrypted),
-        patience,
+        this.#retry(STORE_GRACE_MS, 'the PDF cannot be stored now'),
       );
     } catch (error) {
       const message = 'The PDF could not be stored.';
       logger.error({ err: error, conversionId }, message);
-      return { retry: true, code: 'renderer_failed', message };
+      return rendererFailed(message, true);
     }
-    if (document === undefined) return PUT_BACK;
+    if (document === undefined) return { kind: 'requeued' };
     this.#adopted = true;
     const { load, ready, print } = result.timings;
     const store = performance.now() - rendered;
-    const queued = Math.max(0, rendered - this.#begunAt - load - ready - print);
+    const queued = Math.max(0, rendered - this.#readAt - load - ready - print);
     const timings = { queued, load, ready, print, store };
-    const { name } = this.#context;
+    const pdf = { sha256, bytes };
     const manifest = composeManifest({
       job: this.#job,
+      attempt,
       renderer: name,
       takenAt: this.#takenAt,
       timings,
-      pdf: { sha256, bytes },
+      pdf,
       pages,
       page,
     });
+    const chrome = page.chrome.product;
     const warnings = warningsOf(page);
-    await start.leaveToOutcome();
-    await queue.report({
+    return {
       kind: 'completed',
-      ...this.#outcomeOf(),
       document,
-      pdf: { sha256, bytes },
+      pdf,
       pages,
       timings,
-      chrome: page.chrome.product,
+      chrome,
       manifest,
       ...(warnings.length === 0 ? {} : { warnings }),
-    });
-    return undefined;
+    };
   }
 }

@@ -19,6 +19,7 @@ const OTHER_LIST_BYTES = 32 * 1024;
 
 export interface ManifestParts {
   readonly job: RenderJob;
+  readonly attempt: number;
   readonly renderer: string;
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
@@ -42,14 +43,14 @@ function thatFit<T>(list: readonly T[], bytes: number = OTHER_LIST_BYTES): reado
 
 /** @returns at most `MAX_MANIFEST_BYTES` in UTF-8 */
 export function composeManifest(parts: ManifestParts): string {
-  const { job, renderer, takenAt, timings, pdf, pages, page } = parts;
+  const { job, attempt, renderer, takenAt, timings, pdf, pages, page } = parts;
   const resources = thatFit(page.resources, RESOURCES_BYTES);
   const errors = thatFit(page.console_errors);
   const manifest: RenderManifest = {
     version: 1,
     conversion_id: job.conversionId,
     renderer,
-    attempt: job.attempt,
+    attempt,
     request: { sha256: job.request.sha256, bytes: job.request.bytes },
     options: job.options,
     document: { ...pdf, pages },

@@ -43,10 +43,10 @@ export interface Readiness {
 export interface RendererNode extends Stoppable {
   ready(): Readiness;
   /**
-   * Takes no more jobs, puts back those that have not begun, and resolves when those under way have
+   * Takes no more jobs, requeues those that have not begun, and resolves when those under way have
    * ended, Chrome has and its files are gone.
    *
-   * @param hurry aborted when those under way are to be put back, not to be ended
+   * @param hurry aborted when those under way are to be requeued, not to be ended
    */
   stop(hurry?: AbortSignal): Promise<void>;
 }
@@ -104,10 +104,8 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const underWay = new Set<Promise<void>>();
   const { timeoutMs } = settings;
   const consumer = queue.consume(concurrency, async (delivery) => {
-    const work = runJob(
-      { ...options, timeoutMs, stopping, abandoned: abandon.signal, pool, directory },
-      delivery,
-    );
+    const context = { ...options, timeoutMs, stopping, abandoned: abandon.signal, pool, directory };
+    const work = runJob(context, delivery);
     underWay.add(work);
     await work.finally(() => underWay.delete(work));
   });
@@ -120,7 +118,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     stop: async (hurry) => {
       hurry?.addEventListener('abort', () => abandon.abort());
       if (hurry?.aborted === true) abandon.abort();
-      // First, so that nothing that is put back comes here again.
+      // First, so that nothing that is requeued comes here again.
       const stopped = consumer.stop();
       stop.abort();
       await stopped;

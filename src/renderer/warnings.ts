@@ -68,7 +68,7 @@ function shortcomings({ resources, waits, console_errors }: Page): readonly Warn
 }
 
 /** The warnings for the record; the last one says how many more there are. */
-export function warningsOf(page: Page): readonly string[] {
+export function warningsOf(page: Page): string[] {
   const texts = shortcomings(page).map(({ text }) => text);
   if (texts.length <= MAX_WARNINGS) return texts;
   const told = texts.slice(0, MAX_WARNINGS - 1);

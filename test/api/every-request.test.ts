@@ -33,9 +33,9 @@ void test('credentials', async (t) => {
   }
   const hints: [headers: Record<string, string>, message: RegExp, query?: string][] = [
     [{}, /^A valid credential is needed/],
-    [{ 'X-API-Key': 'x' }, /^The API key is wrong or was revoked/],
+    [{ 'X-API-Key': 'x' }, /the API key is wrong or was revoked/],
     [{ 'X-API-Key': 'Bearer a.b.c' }, /^This is an access token: send it in .*Authorization/],
-    [{ Authorization: 'Bearer a.b.c' }, /^The access token is wrong or has expired/],
+    [{ Authorization: 'Bearer a.b.c' }, /the access token is wrong or has expired/],
     [{ Authorization: `Bearer ${key}` }, /^This is an API key: send it in X-API-Key, not in Auth/],
     [{ Authorization: key }, /^This is an API key/],
     [{ Authorization: basic(`${key}:`) }, /^This is an API key/],

@@ -7,7 +7,7 @@ import { logOrigin } from '../../src/use-cases/log-origin.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { test } from 'tap';
 
-/** Signs as `compose/api.ts` does, under the origin of its own log. */
+/** Signs as `compose/roles.ts` does, under the origin of its own log. */
 async function signingAsDeployed({ actors, clock }: Pick<Api, 'actors' | 'clock'>) {
   const origin = await logOrigin({ actors, clock });
   return {

@@ -1,5 +1,7 @@
 /** What /readyz says of a blob store that cannot be used, and that it notices when it can be again. */
 import { randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
@@ -8,9 +10,13 @@ import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
 import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newConversionId } from '../../src/ids.ts';
+import { Openings } from '../../src/compose/openings.ts';
+import { openBlobs } from '../../src/compose/stores.ts';
+import { readConfig } from '../../src/config.ts';
 import { eventually } from '../support/deadline.ts';
 import { listed, MemoryObjects } from '../support/memory-objects.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
+import { silent } from '../support/renderer.ts';
 import { type S3Fault, s3Credentials, startS3Server } from '../support/s3-server.ts';
 
 const BLOBS = 'OBJ_pressledger-blobs';
@@ -117,4 +123,19 @@ void test('a write is not tried by each probe, nor for more than it must show', 
   await t.rejects(store(eager, 3_000_000), unavailable);
   await Promise.all(Array.from({ length: 100 }, () => eager.failure()));
   t.strictSame(sizes, [100, 3_000_000, 1_048_576], 'one at a time');
+});
+
+void test('a shared folder that is not there is noticed, and that it is back', async (t) => {
+  const folder = join(t.testdir(), 'shared');
+  const openings = new Openings();
+  const config = readConfig({ BLOB_STORE_URL: `file:${folder}` });
+  const around = { config, logger: silent, openings, nats: undefined };
+  await t.rejects(openBlobs(around, 'renderer'), { message: /^There is no .*shared.blobs: / });
+  await openBlobs(around, 'api');
+  t.strictSame(await openings.unhealthyReasons(), []);
+  renameSync(folder, `${folder}-away`);
+  t.match(await openings.unhealthyReasons(), [/^the blob store cannot be used: ENOENT/]);
+  renameSync(`${folder}-away`, folder);
+  t.strictSame(await openings.unhealthyReasons(), []);
+  t.ok(await openBlobs(around, 'renderer'));
 });

@@ -14,7 +14,7 @@ import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 
 const logger = pino({ level: 'silent' });
-/** Of a lease in NATS that is not renewed. */
+/** The time that the server keeps a lease that is not renewed. */
 const KEEP_MS = 1500;
 
 async function onNats(t: Test, url: string): Promise<Lease> {

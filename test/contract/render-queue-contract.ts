@@ -1,7 +1,6 @@
 /** What every render queue must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
-import { LAST_ATTEMPT } from '../../src/domain/conversion.ts';
-import type { RenderReport } from '../../src/render-queue/messages.ts';
+import type { Recorded, RenderReport } from '../../src/render-queue/messages.ts';
 import type { RenderQueue } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
 import {
@@ -10,6 +9,7 @@ import {
   hold,
   idsOf,
   renderJob,
+  startRenderer,
   startedReport,
 } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
@@ -20,7 +20,7 @@ export interface RenderQueueAdapter {
   readonly open: (t: Test) => Promise<RenderQueue>;
 }
 
-const WITHIN_MS = 10_000;
+const WITHIN_MS = 20_000;
 /** Jobs of the account that would have the queue to itself. */
 const MANY = 1000;
 /** How many of them may pass while a queue that looks ahead turns to a newcomer. */
@@ -28,6 +28,8 @@ const SOON = 50;
 
 const soon = (what: string, look: () => boolean): Promise<true> =>
   eventually(what, () => look() || undefined, WITHIN_MS);
+
+const RECORDED: Recorded = { ended: true, attempt: 1 };
 
 async function offer(queue: RenderQueue, from: number, to: number, account = 1): Promise<void> {
   for (let n = from; n <= to; n += 1) await queue.offer(renderJob(n, account));
@@ -45,71 +47,85 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     });
   };
 
-  contract('hands over what was offered, as it was and in order', async (t, queue) => {
-    await queue.offer({ ...renderJob(1), attempt: 3 });
+  /** With somebody who records what renderers report. */
+  const withRecorder = (
+    title: string,
+    run: (t: Test, queue: RenderQueue) => Promise<void>,
+  ): void => {
+    contract(title, async (t, queue) => {
+      queue.onReport(async (report) => {
+        const isEnd = report.kind === 'completed' || report.kind === 'failed';
+        return { ended: isEnd && !('retryable' in report && report.retryable), attempt: 1 };
+      });
+      await run(t, queue);
+    });
+  };
+
+  withRecorder('hands over what was offered, as it was and in order', async (t, queue) => {
+    await queue.offer({ ...renderJob(1), retry: true });
     await offer(queue, 2, 20);
-    const jobs = await drain(queue, 20);
-    t.strictSame(jobs[0], { ...renderJob(1), attempt: 3 });
+    const handed = await drain(queue, 20);
+    t.strictSame(handed[0], { ...renderJob(1), retry: true });
     t.strictSame(
-      idsOf(jobs),
+      idsOf(handed),
       Array.from({ length: 20 }, (_, n) => conversionId(n + 1)),
     );
   });
 
-  contract('counts what waits', async (t, queue) => {
+  withRecorder('counts what waits', async (t, queue) => {
     t.equal(queue.waiting(), 0);
     await offer(queue, 1, 3);
     await soon('three to wait', () => queue.waiting() === 3);
     const renderer = hold(queue, 1);
     const first = await renderer.delivery(0);
     await soon('two to wait', () => queue.waiting() === 2);
-    await first.giveBack();
+    await first.nack();
     await renderer.delivery(1);
     await soon('two to wait again', () => queue.waiting() === 2);
     t.pass();
   });
 
-  contract('does not queue twice what waits or is in hand', async (t, queue) => {
+  withRecorder('does not queue twice what waits or is in flight', async (t, queue) => {
     await queue.offer(renderJob(1));
-    await queue.offer({ ...renderJob(1), attempt: 2 });
+    await queue.offer({ ...renderJob(1), retry: true });
     await queue.offer(renderJob(2));
     const renderer = hold(queue, 3);
     const first = await renderer.delivery(0);
     await renderer.delivery(1);
-    await queue.offer({ ...renderJob(1), attempt: 2 });
+    await queue.offer({ ...renderJob(1), retry: true });
     await queue.offer(renderJob(3));
     const third = await renderer.delivery(2);
-    await first.giveBack();
+    await first.nack();
     await queue.offer(renderJob(1));
-    await third.done();
+    await third.ack();
     const again = await renderer.delivery(3);
     t.strictSame(idsOf(renderer.jobs), [1, 2, 3, 1].map(conversionId));
-    await again.done();
+    await again.ack();
     await queue.offer(renderJob(4));
     await renderer.delivery(4);
     t.strictSame(idsOf(renderer.jobs), [1, 2, 3, 1, 4].map(conversionId));
   });
 
-  contract('forgets a job that is done, so that it may be offered anew', async (t, queue) => {
+  withRecorder('forgets a job that has ended, so that it may be offered anew', async (t, queue) => {
     await queue.offer(renderJob(1));
     await drain(queue, 1);
-    await queue.offer({ ...renderJob(1), attempt: 2 });
-    t.strictSame(await drain(queue, 1), [{ ...renderJob(1), attempt: 2 }]);
+    await queue.offer({ ...renderJob(1), retry: true });
+    t.strictSame(await drain(queue, 1), [{ ...renderJob(1), retry: true }]);
   });
 
-  contract('fills the slots and never more', async (t, queue) => {
+  withRecorder('fills the slots and never more', async (t, queue) => {
     await offer(queue, 1, 20);
     const renderer = hold(queue, 3);
     for (let n = 0; n < 20; n += 1) {
       await renderer.delivery(Math.min(n + 2, 19));
-      await (await renderer.delivery(n)).done();
+      await (await renderer.delivery(n)).ack();
     }
     t.equal(renderer.most, 3);
     t.equal(new Set(idsOf(renderer.jobs)).size, 20);
     t.equal(renderer.jobs.length, 20);
   });
 
-  contract('hands each job to one of several renderers', async (t, queue) => {
+  withRecorder('hands each job to one of several renderers', async (t, queue) => {
     const renderers = [hold(queue, 2), hold(queue, 2)];
     await offer(queue, 1, 4);
     for (const renderer of renderers) await renderer.delivery(1);
@@ -119,55 +135,40 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     );
   });
 
-  contract('hands over again what is given back, as the next attempt', async (t, queue) => {
+  withRecorder('hands over again what is nacked, as a retry', async (t, queue) => {
     await queue.offer(renderJob(1));
-    const [one, other] = [hold(queue, 1), hold(queue, 1)];
-    for (let attempt = 1; attempt <= LAST_ATTEMPT; attempt += 1) {
-      await soon('the job', () => one.jobs.length + other.jobs.length === attempt);
-      const taker = [one, other].find(({ jobs }) => jobs.at(-1)?.attempt === attempt);
-      t.ok(taker, `attempt ${attempt}`);
-      await (await taker?.delivery(taker.jobs.length - 1))?.giveBack();
-    }
-  });
-
-  contract('counts no further than the last attempt', async (t, queue) => {
-    await queue.offer({ ...renderJob(1), attempt: LAST_ATTEMPT });
     const renderer = hold(queue, 1);
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < 4; n += 1) {
       const delivery = await renderer.delivery(n);
-      t.equal(delivery.job.attempt, LAST_ATTEMPT);
-      await delivery.giveBack();
+      t.strictSame(delivery.job, { ...renderJob(1), retry: n > 0 });
+      await delivery.nack();
     }
   });
 
-  contract('hands over again what is put back, as the same attempt', async (t, queue) => {
-    await queue.offer({ ...renderJob(1), attempt: 2 });
+  withRecorder('hands over again what is requeued', async (t, queue) => {
+    await queue.offer(renderJob(1));
     const stopping = hold(queue, 1);
-    for (let n = 0; n < 5; n += 1) await (await stopping.delivery(n)).putBack();
+    for (let n = 0; n < 5; n += 1) await (await stopping.delivery(n)).requeue();
     const untried = await stopping.delivery(5);
     await stopping.stop();
-    await untried.putBack();
+    await untried.requeue();
     await soon('it to wait', () => queue.waiting() === 1);
     const renderer = hold(queue, 1);
-    await (await renderer.delivery(0)).giveBack();
-    await (await renderer.delivery(1)).putBack();
-    await (await renderer.delivery(2)).done();
+    await (await renderer.delivery(0)).nack();
+    await (await renderer.delivery(1)).requeue();
+    await (await renderer.delivery(2)).ack();
     await soon('an empty queue', () => queue.waiting() === 0);
-    t.strictSame(
-      [...stopping.jobs, ...renderer.jobs].map(({ attempt }) => attempt),
-      [2, 2, 2, 2, 2, 2, 2, 3, 3],
-    );
     await queue.offer(renderJob(2));
     t.strictSame((await renderer.delivery(3)).job, renderJob(2));
   });
 
-  contract('ends a delivery once, by whichever came first', async (t, queue) => {
+  withRecorder('ends a delivery once, by whichever came first', async (t, queue) => {
     await queue.offer(renderJob(1));
     await queue.offer(renderJob(2));
-    const consumer = queue.consume(1, async (delivery) => {
-      await delivery.done();
-      await delivery.giveBack();
-      await delivery.done();
+    const consumer = startRenderer(queue, 1, async (delivery) => {
+      await delivery.ack();
+      await delivery.nack();
+      await delivery.ack();
     });
     await soon('an empty queue', () => queue.waiting() === 0);
     await queue.offer(renderJob(3));
@@ -177,38 +178,38 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.strictSame(await drain(queue, 1), [renderJob(4)]);
   });
 
-  contract('loses no job of a handler that rejects or forgets', async (t, queue) => {
+  withRecorder('loses no job of a handler that rejects or forgets', async (t, queue) => {
     await offer(queue, 1, 3);
     const attempts = new Map<string, number>();
     const ended = new Set<string>();
-    queue.consume(1, async (delivery) => {
+    startRenderer(queue, 1, async (delivery) => {
       const { conversionId: id } = delivery.job;
       const attempt = (attempts.get(id) ?? 0) + 1;
       attempts.set(id, attempt);
       if (attempt === 1) return;
       if (attempt === 2) throw new Error('the handler failed');
-      await delivery.done();
+      await delivery.ack();
       ended.add(id);
     });
     await soon('every job', () => ended.size === 3);
     t.strictSame([...attempts.values()], [3, 3, 3]);
   });
 
-  contract('lets nobody starve beside a handler that always fails', async (t, queue) => {
+  withRecorder('lets nobody starve beside a handler that always fails', async (t, queue) => {
     await queue.offer(renderJob(1, 1));
     const seen = new Set<string>();
-    queue.consume(1, async (delivery) => {
+    startRenderer(queue, 1, async (delivery) => {
       const { conversionId: id } = delivery.job;
       if (id === conversionId(1)) throw new Error('the handler failed');
       seen.add(id);
-      await delivery.done();
+      await delivery.ack();
     });
     await offer(queue, 2, 4, 2);
     await soon('the others', () => seen.size === 3);
     t.pass();
   });
 
-  contract('lets accounts take turns', async (t, queue) => {
+  withRecorder('lets accounts take turns', async (t, queue) => {
     await offer(queue, 1, MANY, 1);
     await queue.offer(renderJob(MANY + 1, 2));
     await offer(queue, MANY + 2, MANY + 3, 3);
@@ -219,7 +220,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     }
   });
 
-  contract('takes the next job when a slot is released, and no third one', async (t, queue) => {
+  withRecorder('takes the next job when a slot is released, and no third one', async (t, queue) => {
     await offer(queue, 1, 4);
     const renderer = hold(queue, 1);
     const first = await renderer.delivery(0);
@@ -228,59 +229,51 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     const second = await renderer.delivery(1);
     await soon('two to wait', () => queue.waiting() === 2);
     second.releaseSlot();
-    await first.done();
+    await first.ack();
     await renderer.delivery(2);
-    await second.done();
+    await second.ack();
     t.equal(renderer.most, 2);
     t.strictSame(idsOf(renderer.jobs), [1, 2, 3].map(conversionId));
   });
 
-  contract('leaves a slot to others, once a page ran into the time limit', async (t, queue) => {
-    queue.reports(async () => {});
+  withRecorder('leaves a slot to others, once a page ran into the time limit', async (t, queue) => {
     await offer(queue, 1, 9, 1);
     const renderer = hold(queue, 2);
     const endless = [await renderer.delivery(0), await renderer.delivery(1)];
     await offer(queue, 10, 10, 2);
     await soon('all others to wait', () => queue.waiting() === 8);
-    for (const [n, delivery] of endless.entries()) {
-      const failed = { ...startedReport(n + 1), kind: 'failed', code: 'timeout' } as const;
-      await queue.report({ ...failed, message: 'Too long.' });
-      await delivery.done();
-    }
+    for (const delivery of endless) await delivery.timeOut();
     const letter = await renderer.delivery(2);
     t.equal(letter.job.conversionId, conversionId(10), 'the other account is next');
     const third = await renderer.delivery(3);
-    await letter.done();
+    await letter.ack();
     for (let n = 11; n < 20; n += 1) {
       await offer(queue, n, n, 2);
-      await (await renderer.delivery(n - 7)).done();
+      await (await renderer.delivery(n - 7)).ack();
     }
     t.strictSame(
       idsOf(renderer.jobs),
       [1, 2, 10, 3, 11, 12, 13, 14, 15, 16, 17, 18, 19].map(conversionId),
       'beside one endless page',
     );
-    await third.done();
-    await (await renderer.delivery(13)).done();
+    await third.ack();
+    await (await renderer.delivery(13)).ack();
   });
 
-  contract(
+  withRecorder(
     'gives an account that is held back the only slot when nobody waits',
     async (t, queue) => {
-      queue.reports(async () => {});
       await offer(queue, 1, 3, 1);
       const renderer = hold(queue, 1);
       const endless = await renderer.delivery(0);
-      const failed = { ...startedReport(1), kind: 'failed', code: 'timeout' } as const;
-      await queue.report({ ...failed, message: 'Too long.' });
       await offer(queue, 4, 6, 2);
-      await endless.done();
-      for (let n = 1; n < 6; n += 1) await (await renderer.delivery(n)).done();
+      await endless.timeOut();
+      for (let n = 1; n < 6; n += 1) await (await renderer.delivery(n)).ack();
       t.strictSame(idsOf(renderer.jobs), [1, 4, 5, 6, 2, 3].map(conversionId));
     },
   );
 
-  contract('forgets waiting jobs of conversions that have ended', async (t, queue) => {
+  withRecorder('forgets waiting jobs of conversions that have ended', async (t, queue) => {
     await offer(queue, 1, 12);
     await soon('all to wait', () => queue.waiting() === 12);
     await queue.retain((id) => [1, 10, 12].map(conversionId).includes(id));
@@ -290,29 +283,30 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.strictSame(idsOf(await drain(queue, 1)), [conversionId(2)], 'it may be offered anew');
   });
 
-  contract('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
+  withRecorder('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
     await offer(queue, 1, 3);
     const stopped = hold(queue, 1);
     const begun = await stopped.delivery(0);
     await stopped.stop();
-    await begun.done();
+    await begun.ack();
     const next = hold(queue, 2);
     const second = await next.delivery(0);
     await next.delivery(1);
     t.strictSame(idsOf(next.jobs), [2, 3].map(conversionId));
     await next.stop();
-    await second.giveBack();
-    t.strictSame(await drain(queue, 1), [{ ...renderJob(2), attempt: 2 }]);
+    await second.nack();
+    t.strictSame(await drain(queue, 1), [{ ...renderJob(2), retry: true }]);
     t.equal(stopped.jobs.length, 1);
     t.equal(next.jobs.length, 2);
   });
 
-  contract('resolves a report when it is recorded', async (t, queue) => {
+  contract('answers a report when it is recorded', async (t, queue) => {
     const { promise: recording, resolve: record } = Promise.withResolvers<void>();
     const seen: RenderReport[] = [];
-    queue.reports(async (report) => {
+    queue.onReport(async (report) => {
       seen.push(report);
       await recording;
+      return { ended: false, attempt: 2 };
     });
     let recorded = false;
     const reported = queue.report(completedReport(1)).finally(() => {
@@ -322,7 +316,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.strictSame(seen, [completedReport(1)]);
     t.notOk(recorded, 'the handler has not ended');
     record();
-    await reported;
+    t.strictSame(await reported, { ended: false, attempt: 2 });
     await queue.report(startedReport(2));
     t.equal(seen.length, 2);
   });
@@ -330,12 +324,13 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
   contract('hands a report over again when its handler rejects', async (t, queue) => {
     const seen: string[] = [];
     let faults = 2;
-    queue.reports(async (report) => {
+    queue.onReport(async (report) => {
       seen.push(report.conversionId);
       if (report.conversionId === conversionId(1) && faults > 0) {
         faults -= 1;
         throw new Error('not recorded');
       }
+      return RECORDED;
     });
     await Promise.all([queue.report(completedReport(1)), queue.report(completedReport(2))]);
     t.strictSame(seen.toSorted(), [1, 1, 1, 2].map(conversionId), 'until it is recorded');
@@ -345,8 +340,9 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     const waiting = queue.report(completedReport(1));
     const seen: string[] = [];
     const follow = () =>
-      queue.reports(async ({ conversionId: id }) => {
+      queue.onReport(async ({ conversionId: id }) => {
         seen.push(id);
+        return RECORDED;
       });
     const first = follow();
     await waiting;
@@ -369,7 +365,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
 
   contract('rejects a report that cannot be recorded when it is closed', async (t, queue) => {
     let tries = 0;
-    queue.reports(async () => {
+    queue.onReport(async () => {
       tries += 1;
       throw new Error('not recorded');
     });
@@ -379,12 +375,12 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     await refused;
   });
 
-  contract('begins nothing after the close', async (t, queue) => {
+  withRecorder('begins nothing after the close', async (t, queue) => {
     await offer(queue, 1, 2);
     const renderer = hold(queue, 1);
     const first = await renderer.delivery(0);
     await queue.close();
-    await first.done().catch(() => {});
+    await first.ack().catch(() => {});
     t.equal(renderer.jobs.length, 1);
   });
 }

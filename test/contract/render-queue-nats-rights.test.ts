@@ -7,17 +7,17 @@ import { leasePermissions } from '../../src/leader/nats-lease.ts';
 import { bucketPermissions } from '../../src/nats/bucket.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { NatsKvRateLimiter, rateLimiterPermissions } from '../../src/rate-limiter/nats-kv.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import {
   jobsStream,
   jobSubject,
   permissionsOf,
   reportSubject,
-} from '../../src/render-queue/nats-streams.ts';
+} from '../../src/render-queue/nats/streams.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
-import { completedReport, hold, renderJob } from '../support/render-queue.ts';
-import { conversionId, NOW } from '../support/samples.ts';
+import { hold, recordReports, renderJob } from '../support/render-queue.ts';
+import { NOW } from '../support/samples.ts';
 
 /** Not the default: then a name without it would show. */
 const NAMESPACE = 'other';
@@ -68,15 +68,13 @@ void test('both sides of the queue need no more than their permissions', async (
   const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
   t.teardown(() => Promise.all([rendering.close(), offering.close()]));
   for (const n of [1, 2, 3]) await offering.offer(renderJob(n));
+  const reports = recordReports(offering);
   const first = await holder.delivery(0);
-  await first.giveBack();
-  for (const n of [1, 2, 3]) await (await holder.delivery(n)).done();
-  const seen: string[] = [];
-  const follower = offering.reports(async (report) => void seen.push(report.conversionId));
-  await rendering.report(completedReport(1));
-  t.strictSame(seen, [conversionId(1)]);
+  await first.nack();
+  for (const n of [1, 2, 3]) await (await holder.delivery(n)).ack();
+  t.equal(reports.filter(({ kind }) => kind === 'completed').length, 3);
   await eventually('nothing to wait', () => offering.waiting() === 0 || undefined);
-  await Promise.all([follower.stop(), holder.stop()]);
+  await holder.stop();
 
   const limiter = await NatsKvRateLimiter.open({ link: api, clock: { now: () => NOW }, logger });
   t.match(await limiter.consume('a', { limit: 3, windowMs: 60_000 }), { remaining: 2 });

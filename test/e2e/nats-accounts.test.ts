@@ -11,12 +11,12 @@ import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
 import type { ObjectContent } from '../../src/blob-store/objects.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats-streams.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats/streams.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace, LAUNCHER } from '../support/place.ts';
-import { completedReport, renderJob } from '../support/render-queue.ts';
+import { hold, recordReports, renderJob } from '../support/render-queue.ts';
 import { RendererProcess, Service } from '../support/service.ts';
 
 const ACCOUNTS = readFileSync(new URL('../../deploy/nats-accounts.conf', import.meta.url), 'utf8');
@@ -70,27 +70,15 @@ void test('a renderer takes jobs, reports, reads requests and stores documents',
     await rendering.close();
     await offering.close();
   });
-  const recorded: string[] = [];
-  offering.reports((report) => {
-    recorded.push(report.conversionId);
-    return Promise.resolve();
-  });
-  const attempts: number[] = [];
-  let reported = false;
-  rendering.consume(2, async (delivery) => {
-    attempts.push(delivery.job.attempt);
-    if (delivery.job.attempt === 1) {
-      await delivery.giveBack();
-      return;
-    }
-    await rendering.report(completedReport(1, delivery.job.attempt));
-    await delivery.done();
-    reported = true;
-  });
+  const reports = recordReports(offering);
+  const holder = hold(rendering, 2);
   await offering.offer(renderJob(1));
-  await eventually('the report', () => reported || undefined);
-  t.strictSame(attempts, [1, 2]);
-  t.strictSame(recorded, [renderJob(1).conversionId]);
+  await (await holder.delivery(0)).nack();
+  await (await holder.delivery(1)).ack();
+  t.strictSame(
+    reports.map(({ kind }) => kind),
+    ['started', 'failed', 'started', 'completed'],
+  );
 
   const [ofApi, ofRenderer] = [
     new NatsObjects(api.connection),
@@ -140,7 +128,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   const { api, renderer } = await connectBoth(t);
   const offering = await NatsRenderQueue.open({ link: api, logger, side: 'api' });
   t.teardown(() => offering.close());
-  offering.reports(() => Promise.resolve());
+  recordReports(offering);
   // Something to be given as an answer.
   await new NatsObjects(api.connection).put('conv_1/request-a', content(Buffer.from('forged')));
   const keyring = await new Kvm(jetstream(api.connection)).create('keyring');

@@ -8,7 +8,7 @@ import type { ConversionOptions } from '../../client/src/types.ts';
 import { isPressledgerError } from '../../client/src/errors.ts';
 import type { EventOf, EventType } from '../../src/domain/events.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { eventually } from '../support/deadline.ts';
 import { type LogEvent, violations } from '../support/invariants.ts';
 import { type Kind, Nodes } from '../support/nodes.ts';
@@ -192,8 +192,10 @@ async function reportLate(t: Test, { deployment, apis, apiKey }: Site): Promise<
   const queue = await NatsRenderQueue.open({ link, logger, side: 'renderer' });
   const late = { conversionId: id, accountId, renderer: 'renderer-late', at: Date.now() };
   for (const attempt of [1, 2]) {
-    await queue.report({ ...late, kind: 'started', attempt });
-    await queue.report({ ...late, kind: 'failed', attempt, code: 'timeout', message: 'late' });
+    const about = { ...late, delivery: `late-${attempt}` };
+    t.match(await queue.report({ ...about, kind: 'started' }), { ended: true });
+    const failed = { code: 'timeout', message: 'late', retryable: false } as const;
+    await queue.report({ ...about, ...failed, kind: 'failed', attempt });
   }
   await queue.close();
   await link.close();

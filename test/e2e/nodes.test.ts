@@ -4,7 +4,7 @@ import { type Test, test } from 'tap';
 import { pino } from 'pino';
 import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, violations } from '../support/invariants.ts';
@@ -99,13 +99,21 @@ for (const kind of KINDS) {
       const queue = await NatsRenderQueue.open({ link, logger, side: 'renderer' });
       const attempts: number[] = [];
       const consumer = queue.consume(1, async (delivery) => {
-        attempts.push(delivery.job.attempt);
+        const { conversionId, accountId } = delivery.job;
+        const of = { conversionId, accountId, delivery: `${attempts.length}` };
+        const start = await queue.report({
+          ...of,
+          kind: 'started',
+          renderer: 'short-lived',
+          at: Date.now(),
+        });
+        attempts.push(start.attempt);
         if (attempts.length === MAX_ATTEMPTS) {
-          // Somebody must wait for it: a 2.9 server forgets the count of what nobody is there to take.
           await deployment.renderer();
           await consumer.stop();
         }
-        await delivery.giveBack();
+        // It is not known any more what became of it.
+        delivery.nack();
       });
       const record = await client.wait(id);
       t.match(record, { status: 'failed', error_message: /on each of 3 tries/ });
@@ -174,12 +182,26 @@ for (const kind of KINDS) {
   nodes('a rate limit holds over two API nodes', async (t, on) => {
     const deployment = await Nodes.start(t, on, { RATE_LIMIT_FREE: '20' });
     const [one, other] = [await deployment.api(), await deployment.api()];
-    const free = await newAccount(one, 'free@example.com', '--plan', 'free', '--credits', '1000');
     const origins = [one.url, other.url];
-    // A minute may end in between: then twice as many pass, and no more.
-    const { '202': passed = 0, ...rest } = tally(await race(origins, 100, free.key));
-    t.ok(passed === 20 || passed === 40, `${passed} passed`);
-    t.strictSame(rest, { '429 rate_limit_exceeded': 100 - passed });
+    // On a machine that is too busy for NATS to answer in time, each node counts by itself.
+    const [APART, TOGETHER] = ['counted by each node', 'hold across all nodes'];
+    const outputs = [one, other].map(({ output }) => output);
+    for (let round = 1; ; round += 1) {
+      const told = outputs.map(({ stderr }) => stderr.length);
+      const email = `free${round}@example.com`;
+      const free = await newAccount(one, email, '--plan', 'free', '--credits', '1000');
+      const { '202': passed = 0, ...rest } = tally(await race(origins, 100, free.key));
+      const alone = outputs.some(({ stderr }, n) => {
+        const news = stderr.slice(told[n]);
+        const isApart = stderr.lastIndexOf(APART) > stderr.lastIndexOf(TOGETHER);
+        return isApart || news.includes(APART) || news.includes(TOGETHER);
+      });
+      if (alone && round < 3) continue;
+      // A minute may end in between: then twice as many pass, and no more.
+      t.ok(alone ? passed <= 80 : passed === 20 || passed === 40, `${passed} passed`);
+      t.strictSame(rest, { '429 rate_limit_exceeded': 100 - passed });
+      return;
+    }
   });
 }
 

@@ -242,9 +242,10 @@ void test('a manifest never outgrows its bound, and says what it left out', (t) 
     request: blobRef('request'),
     contentKey: '',
     options: OPTIONS,
-    attempt: 1,
+    retry: false,
   };
-  const parts = { job, renderer: 'r', takenAt: 1_250, timings: TIMINGS, pdf: PDF, pages: 1, page };
+  const about = { job, attempt: 1, renderer: 'r', takenAt: 1_250 };
+  const parts = { ...about, timings: TIMINGS, pdf: PDF, pages: 1, page };
   const content = composeManifest(parts);
   t.ok(Buffer.byteLength(content) <= MAX_MANIFEST_BYTES, `${Buffer.byteLength(content)} bytes`);
   const manifest = JSON.parse(content) as RenderManifest;

@@ -8,6 +8,7 @@ import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { BlobStoreUnavailable } from '../../src/blob-store/port.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
+import type { Recorded } from '../../src/render-queue/messages.ts';
 import type { Consumer, Delivery } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -43,7 +44,7 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
     request,
     contentKey: CONTENT_KEY.toString('base64url'),
     options: OPTIONS,
-    attempt: 1,
+    retry: false,
   });
   t.match(await ended(missing), { kind: 'failed', code: 'renderer_failed', attempt: 1 });
 
@@ -53,14 +54,10 @@ void test('a job becomes a stored PDF and two reports, and nothing is left behin
   const sealed = new UnencryptedText('{"html":""}').stage(blobs, owner, 'request');
   await sealed.store();
   const contentKey = CONTENT_KEY.toString('base64url');
-  const job = { conversionId: strange, accountId: accountId(), options: OPTIONS, attempt: 1 };
+  const job = { conversionId: strange, accountId: accountId(), options: OPTIONS, retry: false };
   await queue.offer({ ...job, request: sealed.ref, contentKey });
   const unread = { kind: 'failed', code: 'renderer_failed', message: /could not be read/ };
   t.match(await ended(strange), unread);
-
-  // Each of its renderers went down with it.
-  const broken = await ended(await offer({ html: '<p>x</p>' }, 4));
-  t.match(broken, { kind: 'failed', code: 'renderer_failed', message: /each of 3 tries/ });
 
   // Private addresses, by default.
   const urls = ['http://127.0.0.1/', 'https://169.254.169.254/', 'http://localhost/'];
@@ -95,7 +92,7 @@ async function readablePdfs(tempDir: string): Promise<string[]> {
   return found;
 }
 
-void test('a blob store that is away costs a job time and no attempt', async (t) => {
+void test('a blob store that is away costs a job time and no try', async (t) => {
   const timeoutMs = 1_500;
   const { blobs, offer, ended, reports, tempDir } = await startNode(t, { timeoutMs });
   const [read, adopt] = [blobs.read.bind(blobs), blobs.adopt.bind(blobs)];
@@ -105,7 +102,6 @@ void test('a blob store that is away costs a job time and no attempt', async (t)
   blobs.read = async (ref) => {
     reads -= 1;
     if (reads < 0) return await read(ref);
-    t.same(reports, [], 'nothing has started');
     throw new BlobStoreUnavailable('It is away.');
   };
   blobs.adopt = async (...file) => {
@@ -116,7 +112,8 @@ void test('a blob store that is away costs a job time and no attempt', async (t)
   };
   t.match(await ended(await offer({ html: '<p>late</p>' })), { kind: 'completed', attempt: 1 });
   t.ok(performance.now() - begun > 2 * timeoutMs);
-  t.equal(reports.length, 2);
+  const kinds = reports.map(({ kind }) => kind);
+  t.strictSame(kinds, ['started', 'requeued', 'started', 'completed']);
 });
 
 void test('a slot is free for others while a job waits for the blob store', async (t) => {
@@ -130,7 +127,7 @@ void test('a slot is free for others while a job waits for the blob store', asyn
   };
   await offer({ html: '<p>waits</p>' });
   t.match(await ended(await offer({ html: '<p>passes</p>' })), { kind: 'completed' });
-  t.equal(reports.length, 2);
+  t.equal(reports.length, 3, 'the other one has not ended');
 });
 
 void test('a stop leaves what has not begun to others, and ends what has', async (t) => {
@@ -138,16 +135,16 @@ void test('a stop leaves what has not begun to others, and ends what has', async
   const { node, queue, offer, ended, reports } = await startNode(t, settings);
   const rendering = await offer({ html: '<p>begun</p>', wait_for: { delay_ms: 3_000 } });
   await eventually('a start', () => reports.length === 1 || undefined, 10_000);
-  const waiting = await offer({ html: '<p>waits for the slot</p>' }, 2);
-  t.equal(queue.waiting(), 1, 'nothing is taken in hand behind a page');
+  const waiting = await offer({ html: '<p>waits for the slot</p>' }, true);
+  t.equal(queue.waiting(), 1, 'nothing is taken behind a page');
   const stopped = node.stop();
-  const next = hold(queue, 1);
-  const { job } = await next.delivery(0);
-  t.match(job, { conversionId: waiting, attempt: 2 });
-  t.equal(reports.length, 1, 'the other goes on');
+  const { job } = await hold(queue, 1).delivery(0);
+  t.match(job, { conversionId: waiting, retry: true });
+  const own = () => reports.filter(({ renderer }) => renderer === 'test-node');
+  t.equal(own().length, 1, 'the other goes on');
   t.match(await ended(rendering), { kind: 'completed', attempt: 1 });
   await stopped;
-  t.equal(reports.length, 2, 'nothing was said of the one that waited');
+  t.equal(own().length, 2, 'nothing was said of the one that waited');
 });
 
 void test('a stop in a hurry puts back what has begun, and leaves no Chrome', async (t) => {
@@ -159,9 +156,9 @@ void test('a stop in a hurry puts back what has begun, and leaves no Chrome', as
   const stopped = node.stop(hurry.signal);
   hurry.abort();
   const { job } = await hold(queue, 1).delivery(0);
-  t.match(job, { conversionId: id, attempt: 1 });
+  t.equal(job.conversionId, id);
   t.strictSame(
-    reports.map(({ kind }) => kind),
+    reports.filter(({ renderer }) => renderer === 'test-node').map(({ kind }) => kind),
     ['started', 'requeued'],
   );
   await stopped;
@@ -171,7 +168,7 @@ void test('a stop in a hurry puts back what has begun, and leaves no Chrome', as
   await eventually('the end of its Chrome', () => !runs() || undefined, 5_000);
 });
 
-void test('a stop puts back what waits for a blob store that is away', async (t) => {
+void test('a stop requeues what waits for a blob store that is away', async (t) => {
   for (const what of ['read', 'adopt'] as const) {
     const place = testDirectory(t, { [what]: {} });
     const { node, blobs, queue, offer, reports } = await startNode(t, {}, place);
@@ -184,9 +181,9 @@ void test('a stop puts back what waits for a blob store that is away', async (t)
     await eventually('a try', () => tries > 0 || undefined, 10_000);
     const stopped = node.stop();
     const { job } = await hold(queue, 1).delivery(0);
-    t.match(job, { conversionId: id, attempt: 1 }, what);
+    t.match(job, { conversionId: id, retry: false }, what);
     const kinds = reports.map(({ kind }) => kind);
-    t.strictSame(kinds, what === 'read' ? [] : ['started', 'requeued']);
+    t.strictSame(kinds, ['started', 'requeued', 'started']);
     await stopped;
   }
 });
@@ -205,37 +202,42 @@ void test('a Chrome that is missing or will not start is one clear error', async
   t.same(await readdir(join(directory, 'tmp')), [], 'nothing is left behind');
 });
 
-class CountingQueue extends InProcessRenderQueue {
-  override readonly countsTries = true;
-}
-
-void test('where the queue counts tries, what ends at once reports its start with its outcome', async (t) => {
-  const { offer, ended, reports } = await startNode(t, {}, testDirectory(t), new CountingQueue());
-  // It is not rendered at all: no timer can have run out.
-  await ended(await offer({ html: '<p>short</p>' }, 4));
-  const [outcome, ...more] = reports.splice(0);
-  t.match(outcome, { kind: 'failed', startedAt: Number });
-  t.strictSame(more, []);
-
-  await ended(await offer({ html: '<p>long</p>', wait_for: { delay_ms: 600 } }));
-  const [start, end] = reports.splice(0);
-  t.match(start, { kind: 'started' });
-  t.match(end, { kind: 'completed', startedAt: start?.at });
+void test('what may have taken its renderer down is rendered once the log has counted it', async (t) => {
+  const queue = new InProcessRenderQueue();
+  const { offer, reports } = await startNode(t, {}, testDirectory(t), queue);
+  const answers: Recorded[] = [
+    { ended: false, attempt: 3 },
+    { ended: true, attempt: 0 },
+  ];
+  const starts: string[] = [];
+  queue.onReport(async (report) => {
+    reports.push(report);
+    if (report.kind !== 'started') return { ended: true, attempt: 3 };
+    starts.push(report.delivery);
+    return answers.shift() ?? { ended: false, attempt: 1 };
+  });
+  await offer({ html: '<p>third</p>' }, true);
+  await eventually('its end', () => reports[1]);
+  t.match(reports[1], { kind: 'completed', attempt: 3, delivery: starts[0] });
+  await offer({ html: '<p>ended</p>' }, true);
+  await eventually('the other’s start', () => starts[1]);
+  await eventually('an empty queue', () => queue.waiting() === 0 || undefined);
+  await offer({ url: 'http://localhost/' });
+  await eventually('the next outcome', () => reports[4]);
+  t.strictSame(
+    reports.map(({ kind }) => kind),
+    ['started', 'completed', 'started', 'started', 'failed'],
+  );
 });
 
-const nothing = (): Promise<void> => Promise.resolve();
+const nothing = (): void => {};
 
 /** Hands each job over twice at once, as a server may that lost count of its deliveries. */
 class DoublingQueue extends InProcessRenderQueue {
   override consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
     return super.consume(slots, async (delivery) => {
-      const again = {
-        job: delivery.job,
-        releaseSlot: () => {},
-        done: nothing,
-        giveBack: nothing,
-        putBack: nothing,
-      };
+      const { job } = delivery;
+      const again = { job, releaseSlot: nothing, ack: nothing, nack: nothing, requeue: nothing };
       await Promise.all([handle(delivery), handle(again)]);
     });
   }
@@ -256,10 +258,7 @@ void test('a job that comes twice at once is rendered twice, and neither takes t
     },
   });
   await offer({ html: '<p>twice</p>' });
-  const outcomes = () => reports.filter(({ kind }) => kind !== 'started');
+  const outcomes = () => reports.filter((each) => each.kind === 'completed');
   await eventually('both outcomes', () => outcomes().length === 2 || undefined, 20_000);
-  for (const outcome of outcomes()) {
-    t.equal(outcome.kind, 'completed');
-    if (outcome.kind === 'completed') t.ok(await blobs.exists(outcome.document));
-  }
+  for (const { document } of outcomes()) t.ok(await blobs.exists(document));
 });

@@ -235,6 +235,7 @@ export async function startApi(
       type: 'FailConversion',
       code: 'timeout',
       message: await vault.seal(accountId, message),
+      retryable: false,
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionAggregate, conversionId, command, context());

@@ -87,7 +87,10 @@ export function start(n: number, account: number): Step {
   return {
     stream: `conversion-${conversionId(n)}`,
     events: () => [
-      { type: 'ConversionStarted', data: { ...outcomeOf(n, account), startedAt: NOW + n + 100 } },
+      {
+        type: 'ConversionStarted',
+        data: { ...outcomeOf(n, account), delivery: 'd', startedAt: NOW + n + 100 },
+      },
     ],
   };
 }

@@ -3,6 +3,7 @@
  */
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import type { EventOf, EventType } from '../../src/domain/events.ts';
 import { decodeEvent, encodeEvent } from '../../src/event-store/codec.ts';
 import { DAY_MS } from './samples.ts';
@@ -119,7 +120,7 @@ function brokenIdempotency(stream: string, events: readonly Placed[]): string[] 
 
 const isTerminal = isOf('ConversionCompleted', 'ConversionFailed');
 
-/** 2, 4, 7: one conversion's life and its refund. */
+/** 2, 4, 7: one conversion's life, its tries and its refund. */
 function brokenConversion(
   request: Placed<'ConversionRequested'>,
   life: readonly Placed[],
@@ -144,6 +145,12 @@ function brokenConversion(
       !(end && end.position < event.position),
   );
   if (early) broken.push(`${id}: ${early.type} before its end`);
+  let tries = 0;
+  for (const { type } of life) {
+    if (type === 'ConversionStarted') tries += 1;
+    if (type === 'ConversionRequeued') tries -= 1;
+    if (tries > MAX_ATTEMPTS) broken.push(`${id} was tried ${tries} times`);
+  }
   const [refund, ...more] = refunds;
   if (more.length > 0) broken.push(`${id} was refunded ${refunds.length} times`);
   if (refund && end?.type !== 'ConversionFailed') broken.push(`${id} was refunded and not failed`);

@@ -29,10 +29,9 @@ import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type { Stoppable } from '../../src/stoppable.ts';
 import type {
-  CompletedReport,
-  FailedReport,
-  RenderJob,
-  StartedReport,
+  CompletedOutcome,
+  FailedOutcome,
+  RenderStart,
 } from '../../src/render-queue/messages.ts';
 import { noSnapshots, OPEN } from './actors.ts';
 import { eventually } from './deadline.ts';
@@ -190,28 +189,38 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   };
 }
 
-type About = Pick<RenderJob, 'conversionId' | 'attempt'> & { readonly accountId?: string };
+interface About {
+  readonly conversionId: string;
+  readonly attempt: number;
+  readonly accountId?: string;
+}
 
 const about = ({ conversionId, attempt, accountId: account = accountId() }: About) => ({
   conversionId,
   accountId: account,
-  attempt,
+  delivery: `${attempt}`,
   renderer: 'test',
   at: NOW,
 });
 
-export const started = (job: About): StartedReport => ({ ...about(job), kind: 'started' });
+export const started = (job: About): RenderStart => ({ ...about(job), kind: 'started' });
 
-export const failed = (job: About): FailedReport => ({
+export const failed = (job: About): FailedOutcome => ({
   ...about(job),
   kind: 'failed',
+  attempt: job.attempt,
   code: 'timeout',
   message: 'The page took too long.',
+  retryable: false,
 });
 
-export const completed = (job: About, document: CompletedReport['document']): CompletedReport => ({
+export const completed = (
+  job: About,
+  document: CompletedOutcome['document'],
+): CompletedOutcome => ({
   ...about(job),
   kind: 'completed',
+  attempt: job.attempt,
   document,
   pdf: { ...PDF, bytes: contentBytes(document.bytes) ?? 0 },
   pages: 1,

@@ -6,11 +6,18 @@ import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { BUDGETS } from '../../src/budgets.ts';
 import { systemClock } from '../../src/clock.ts';
+import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { newConversionId } from '../../src/ids.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
-import type { RenderReport } from '../../src/render-queue/messages.ts';
+import type {
+  CompletedOutcome,
+  FailedOutcome,
+  RenderReport,
+} from '../../src/render-queue/messages.ts';
 import { type RendererSettings, startRendererNode } from '../../src/renderer/node.ts';
+import { eventually } from './deadline.ts';
+import { recordReports } from './render-queue.ts';
 import { testDirectory } from './directory.ts';
 import { silent } from './renderer.ts';
 import { accountId, CONTENT_KEY, OPTIONS } from './samples.ts';
@@ -20,6 +27,10 @@ interface ChromeRecord {
   readonly profile: string;
 }
 
+const isEnd = (report: RenderReport): report is CompletedOutcome | FailedOutcome =>
+  report.kind === 'completed' ||
+  (report.kind === 'failed' && (!report.retryable || report.attempt === MAX_ATTEMPTS));
+
 export async function startNode(
   t: Test,
   changes: Partial<RendererSettings> = {},
@@ -28,12 +39,7 @@ export async function startNode(
 ) {
   const tempDir = join(directory, 'tmp');
   const blobs = await FileBlobStore.open(join(directory, 'blobs'));
-  const reports: RenderReport[] = [];
-  const wakes: (() => void)[] = [];
-  queue.reports(async (report) => {
-    reports.push(report);
-    for (const wake of wakes.splice(0)) wake();
-  });
+  const reports = recordReports(queue);
   const node = await startRendererNode({
     queue,
     blobs,
@@ -53,21 +59,19 @@ export async function startNode(
   });
   t.teardown(() => node.stop());
 
-  const reported = async (id: string, wanted: (report: RenderReport) => boolean) => {
-    for (;;) {
-      const found = reports.find((each) => each.conversionId === id && wanted(each));
-      if (found) return found;
-      await new Promise<void>((resolve) => wakes.push(resolve));
-    }
-  };
-  const offer = async (request: RequestDocument, attempt = 1): Promise<string> => {
+  /** The outcome that ends it: the third one, where each could be tried again. */
+  const ended = (id: string): Promise<CompletedOutcome | FailedOutcome> =>
+    eventually(`an outcome of ${id}`, () =>
+      reports.filter((each) => isEnd(each)).find(({ conversionId }) => conversionId === id),
+    );
+  const offer = async (request: RequestDocument, retry = false): Promise<string> => {
     const conversionId = newConversionId(Date.now());
     const text = new UnencryptedText(JSON.stringify(request));
     const staged = text.stage(blobs, { conversionId, contentKey: CONTENT_KEY }, 'request');
     await staged.store();
     const contentKey = CONTENT_KEY.toString('base64url');
     const job = { conversionId, accountId: accountId(), request: staged.ref, contentKey };
-    await queue.offer({ ...job, options: OPTIONS, attempt });
+    await queue.offer({ ...job, options: OPTIONS, retry });
     return conversionId;
   };
   const chromes = async (): Promise<ChromeRecord[]> => {
@@ -89,7 +93,7 @@ export async function startNode(
     tempDir,
     offer,
     chromes,
-    ended: (id: string) => reported(id, (report) => report.kind !== 'started'),
+    ended,
   };
 }
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { FairTurns } from '../../src/render-queue/fair-turns.ts';
-import { renderJob, startedReport } from '../support/render-queue.ts';
+import { failedReport, renderJob } from '../support/render-queue.ts';
 
 const LIMIT_MS = 30_000;
 const LETTER_MS = 300;
@@ -48,8 +48,7 @@ function simulate(slots: number, arrivals: readonly Arrival[], until = Infinity)
     for (const ended of running.filter(({ end }) => end <= now)) {
       running.splice(running.indexOf(ended), 1);
       if (ended.job.timesOut) {
-        const report = { ...startedReport(), conversionId: ended.id, message: '' };
-        turns.learn({ ...report, kind: 'failed', code: 'timeout' });
+        turns.learn({ ...failedReport(), conversionId: ended.id });
       }
       turns.release(ended.id);
     }
@@ -213,16 +212,39 @@ void test('a job that was taken and not begun is next, and costs nothing', async
   t.equal(turns.take({ free: 1, total: 1 }), undefined);
 });
 
+void test('a job that is paused uses no slot time until it begins again', async (t) => {
+  let now = 0;
+  const turns = new FairTurns(() => now);
+  turns.add(renderJob(1, 1));
+  turns.take({ free: 1, total: 2 });
+  turns.begin(renderJob(1).conversionId);
+  now += 2000;
+  turns.pause(renderJob(1).conversionId);
+  for (const n of [2, 3]) turns.add(renderJob(n, n));
+  const short = turns.take({ free: 1, total: 2 });
+  if (short) turns.begin(short.conversionId);
+  now += MINUTE_MS;
+  turns.begin(renderJob(1).conversionId);
+  now += 1000;
+  for (const n of [1, 2]) turns.release(renderJob(n).conversionId);
+  for (const n of [4, 5]) turns.add(renderJob(n, n - 3));
+  const order = [3, 4, 5].map(() => turns.take({ free: 3, total: 4 })?.conversionId);
+  t.strictSame(
+    order,
+    [3, 4, 5].map((n) => renderJob(n).conversionId),
+    '0, 3 and 61 s of slot time',
+  );
+});
+
 void test('nothing waits outside for a slot of an account that is held back', async (t) => {
   let now = 0;
   const turns = new FairTurns(() => now);
   for (const n of [1, 2]) turns.add(renderJob(n, 1));
   turns.take({ free: 0, total: 2 });
   turns.begin(renderJob(1).conversionId);
-  const failed = { ...startedReport(1), kind: 'failed', message: '' } as const;
-  turns.learn({ ...failed, code: 'not_html' });
+  turns.learn({ ...failedReport(1), code: 'not_html' });
   t.notOk(turns.isHeldBack(renderJob().accountId));
-  turns.learn({ ...failed, code: 'timeout' });
+  turns.learn(failedReport(1));
   turns.release(renderJob(1).conversionId);
   t.ok(turns.isHeldBack(renderJob().accountId));
   t.equal(turns.take({ free: 0, total: 2 }), undefined);

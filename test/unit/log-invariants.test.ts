@@ -49,7 +49,7 @@ const requested = (n: number, requestedAt = NOW): Entry => [
 ];
 const started = (n: number): Entry => [
   life(n),
-  { type: 'ConversionStarted', data: { ...by(n), startedAt: NOW } },
+  { type: 'ConversionStarted', data: { ...by(n), delivery: 'd', startedAt: NOW } },
 ];
 const completed = (n: number): Entry => [
   life(n),

@@ -85,7 +85,7 @@ function credentialIssue(ctx: HttpContext): string | undefined {
   if (TOKEN.test(key)) {
     return 'This is an access token: send it in the header Authorization: Bearer, not in X-API-Key.';
   }
-  if (key !== '') return 'The API key is wrong or was revoked.';
+  if (key !== '') return 'The credential is not valid: the API key is wrong or was revoked.';
   const [scheme = '', value = ''] = ctx.get('Authorization').split(/ +/, 2);
   const sent = /^basic$/i.test(scheme)
     ? Buffer.from(value, 'base64').toString('latin1')
@@ -94,7 +94,7 @@ function credentialIssue(ctx: HttpContext): string | undefined {
   if (sent.includes('pk_live_')) return `${belongs}, not in Authorization.`;
   if (ctx.querystring.includes('pk_live_')) return `${belongs}, not in the address.`;
   return /^bearer$/i.test(scheme)
-    ? 'The access token is wrong or has expired. Refresh it, or sign in again.'
+    ? 'The credential is not valid: the access token is wrong or has expired.'
     : undefined;
 }
 

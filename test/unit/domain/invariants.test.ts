@@ -88,7 +88,7 @@ function live(history: readonly Step[]): History {
             timings: TIMINGS,
             chrome: 'c',
           }
-        : { type: 'FailConversion', ...by, code: 'timeout', message: 'm' },
+        : { type: 'FailConversion', ...by, code: 'timeout', message: 'm', retryable: false },
       fold(conversion, life),
     );
     if (isRejection(decision)) return;

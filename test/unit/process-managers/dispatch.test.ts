@@ -10,8 +10,10 @@ import {
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
-import { drain, hold, idsOf } from '../../support/render-queue.ts';
+import { drain, type HeldDelivery, hold, idsOf } from '../../support/render-queue.ts';
 import { accountId, blobRef, OPTIONS } from '../../support/samples.ts';
+
+const tried = ({ job }: HeldDelivery, attempt = 1) => ({ ...job, attempt });
 
 const DOCUMENT = { ...blobRef('document'), bytes: encryptedBytes(10) };
 
@@ -21,14 +23,14 @@ void test('what is accepted is offered, with all that a renderer needs', async (
   await node.openAccount();
   node.run(startDispatch(node));
   const conversionId = await node.request();
-  const [job] = await drain(node.queue, 1);
-  t.match(job, { conversionId, accountId: accountId(), options: OPTIONS, attempt: 1 });
+  const [job] = await drain(node.queue, 1, 'silent');
+  t.match(job, { conversionId, accountId: accountId(), options: OPTIONS, retry: false });
   const contentKey = Buffer.from(job?.contentKey ?? '', 'base64url');
   const document = await readContent(node.blobs, contentKey, job?.request ?? DOCUMENT);
   t.strictSame(JSON.parse(document.toString()), { html: '<p>one</p>' });
 
   await node.request();
-  const [other] = await drain(node.queue, 1);
+  const [other] = await drain(node.queue, 1, 'silent');
   const opening = readContent(node.blobs, contentKey, other?.request ?? DOCUMENT);
   await t.rejects(opening, { message: /does not open/ }, 'its key opens its own documents alone');
   const dataKey = (await node.keyring.dataKey(accountId())).toString('base64url');
@@ -44,7 +46,7 @@ void test('conversions of an erased account are not offered, and hold up nobody'
   await node.keyring.erase(accountId(1));
   const kept = await node.request(2);
   node.run(startDispatch(node));
-  t.strictSame(idsOf(await drain(node.queue, 1)), [kept]);
+  t.strictSame(idsOf(await drain(node.queue, 1, 'silent')), [kept]);
   t.equal(node.queue.waiting(), 0);
 });
 
@@ -68,12 +70,12 @@ void test('a restart offers everything unfinished, in order, from the log alone'
 
   const after = await place.node();
   after.run(startDispatch(after));
-  const jobs = await drain(after.queue, ids.length - 2);
+  const jobs = await drain(after.queue, ids.length - 2, 'silent');
   t.strictSame(idsOf(jobs), ids.slice(2));
   t.strictSame(
-    jobs.slice(0, 3).map(({ attempt }) => attempt),
-    [2, 3, 1],
-    'attempts are counted from what was started',
+    jobs.slice(0, 3).map(({ retry }) => retry),
+    [true, true, false],
+    'what was started is a retry',
   );
   t.equal(after.queue.waiting(), 0);
 });
@@ -84,7 +86,7 @@ void test('what another process accepts is offered too', async (t) => {
   await api.openAccount();
   renderer.run(startDispatch(renderer));
   const id = await api.request();
-  t.strictSame(idsOf(await drain(renderer.queue, 1)), [id]);
+  t.strictSame(idsOf(await drain(renderer.queue, 1, 'silent')), [id]);
 });
 
 void test('a sweep offers again what the queue lost, and nothing else', async (t) => {
@@ -93,30 +95,34 @@ void test('a sweep offers again what the queue lost, and nothing else', async (t
   await node.openAccount();
   const dispatch = node.run(startDispatch(node));
   node.run(startOutcomes(node));
-  const [lost, ended, inHand] = [await node.request(), await node.request(), await node.request()];
-  const renderer = hold(node.queue, 3);
+  const [lost, ended, inFlight] = [
+    await node.request(),
+    await node.request(),
+    await node.request(),
+  ];
+  const renderer = hold(node.queue, 3, 'silent');
   const first = await renderer.delivery(0);
   const second = await renderer.delivery(1);
   const third = await renderer.delivery(2);
   // The queue forgets a job of which nothing but its start was ever reported.
-  await node.queue.report(started(first.job));
-  await first.done();
-  await node.queue.report(completed(second.job, DOCUMENT));
-  await second.done();
-  await node.queue.report(started(third.job));
+  await node.queue.report(started(tried(first)));
+  await first.ack();
+  await node.queue.report(completed(tried(second), DOCUMENT));
+  await second.ack();
+  await node.queue.report(started(tried(third)));
 
   dispatch.sweep();
   const again = await renderer.delivery(3);
-  t.match(again.job, { conversionId: lost, attempt: 2 });
-  await node.queue.report(completed(again.job, DOCUMENT));
-  await again.done();
-  await node.queue.report(completed(third.job, DOCUMENT));
-  await third.done();
+  t.match(again.job, { conversionId: lost, retry: true });
+  await node.queue.report(completed(tried(again, 2), DOCUMENT));
+  await again.ack();
+  await node.queue.report(completed(tried(third), DOCUMENT));
+  await third.ack();
 
   dispatch.sweep();
   const last = await node.request();
   await renderer.delivery(4);
-  t.strictSame(idsOf(renderer.jobs), [lost, ended, inHand, lost, last]);
+  t.strictSame(idsOf(renderer.jobs), [lost, ended, inFlight, lost, last]);
 });
 
 void test('a sweep during a sweep begins once more', async (t) => {

@@ -58,7 +58,7 @@ void test('a report becomes an event that says who reported and what caused it',
   });
 });
 
-void test('a try that a stopping renderer gives back is none, and the next has its number', async (t) => {
+void test('a try that is requeued is none, and the next has its number', async (t) => {
   const place = openManagedPlace(t);
   const node = await place.node();
   const { job, conversionId, document } = await accepted(node);
@@ -70,10 +70,10 @@ void test('a try that a stopping renderer gives back is none, and the next has i
   await node.queue.report(started(job));
   t.equal(await attempts(), 1);
   for (let n = 0; n < 2; n += 1) {
-    await node.queue.report({ ...started(job), kind: 'requeued' });
+    await node.queue.report({ ...started(job), kind: 'requeued', attempt: 1 });
     t.equal(await attempts(), 0);
   }
-  await node.queue.report({ ...started(job), renderer: 'other' });
+  await node.queue.report({ ...started(job), renderer: 'other', delivery: 'next' });
   t.equal(await attempts(), 1);
   await node.queue.report({ ...completed(job, document), renderer: 'other' });
   t.strictSame(
@@ -82,31 +82,42 @@ void test('a try that a stopping renderer gives back is none, and the next has i
   );
 });
 
-void test('an outcome that tells when it began is two events of one append', async (t) => {
+void test('the log numbers the tries, and fails what no renderer survives', async (t) => {
   const place = openManagedPlace(t);
   const node = await place.node();
-  const { job, document } = await accepted(node);
+  const { conversionId } = await accepted(node);
   node.run(startOutcomes(node));
-  const report = { ...completed(job, document), at: NOW + 60, startedAt: NOW + 20 };
-  await node.queue.report(report);
-  await node.queue.report(report);
-  await node.queue.report({ ...started(job), at: NOW + 20 });
-  const [start, end, ...more] = place.log(...LIFE);
-  t.match(JSON.parse(start?.data ?? ''), { renderer: 'test', attempt: 1, startedAt: NOW + 20 });
-  t.match(JSON.parse(end?.data ?? ''), { completedAt: NOW + 60 });
-  t.strictSame(more, []);
-  t.strictSame(violations(place.log(), { settled: true }), []);
+  const start = (attempt: number) => node.queue.report(started({ conversionId, attempt }));
+  for (const attempt of [1, 2, 3]) {
+    t.strictSame(await start(attempt), { ended: false, attempt });
+    t.strictSame(await start(attempt), { ended: false, attempt }, 'said again');
+  }
+  t.match(await start(4), { ended: true });
+  t.match(await start(5), { ended: true });
+  const types = place.log(...LIFE).map(({ type }) => type);
+  const starts = Array.from({ length: 3 }, () => 'ConversionStarted');
+  t.strictSame(types, [...starts, 'ConversionFailed']);
+  const [failure] = place.log('ConversionFailed');
+  const { message, ...rest } = JSON.parse(failure?.data ?? '');
+  t.match(rest, { renderer: 'service', attempt: 3, code: 'renderer_failed' });
+  t.match(await node.vault.unseal(accountId(), message), /broke off on each of 3 tries/);
+  t.match(JSON.parse(failure?.metadata ?? ''), { actor: { kind: 'service' } });
+  t.strictSame(violations(place.log(), { settled: false }), []);
 });
 
-void test('a renderer whose clock is far off is not believed when it began either', async (t) => {
+void test('what may be tried again fails with the third try', async (t) => {
   const place = openManagedPlace(t);
   const node = await place.node();
-  const { job } = await accepted(node);
+  const { conversionId } = await accepted(node);
   node.run(startOutcomes(node));
-  await node.queue.report({ ...failed(job), startedAt: NOW + 10 * DAY_MS });
-  const [start, end] = place.log(...LIFE);
-  t.match(JSON.parse(start?.data ?? ''), { startedAt: NOW });
-  t.match(JSON.parse(end?.data ?? ''), { failedAt: NOW });
+  for (const attempt of [1, 2, 3]) {
+    await node.queue.report(started({ conversionId, attempt }));
+    const crashed = { ...failed({ conversionId, attempt }), retryable: true };
+    t.strictSame(await node.queue.report(crashed), { ended: attempt === 3, attempt });
+  }
+  const [failure, ...more] = place.log('ConversionFailed');
+  t.match(JSON.parse(failure?.data ?? ''), { renderer: 'test', attempt: 3, code: 'timeout' });
+  t.strictSame(more, []);
 });
 
 void test('a report is recorded once, however often and wherever it comes', async (t) => {
@@ -138,12 +149,12 @@ void test('a report that comes again is not refused for the room that its own PD
   const budgets = new Budgets(limits);
   node.run(startOutcomes({ ...node, budgets }));
   for (let n = 0; n < 3; n += 1) {
-    await node.queue.report({ ...completed(job, document), startedAt: NOW });
+    await node.queue.report(completed(job, document));
     await node.caughtUp();
   }
   t.strictSame(
     place.log(...LIFE).map(({ type }) => type),
-    ['ConversionStarted', 'ConversionCompleted'],
+    ['ConversionCompleted'],
   );
   t.equal(budgets.get('maxAccountStoredBytes').count().refused, 0);
   t.strictSame(violations(place.log(), { settled: true }), []);
@@ -159,7 +170,7 @@ void test('late and second outcomes are recorded as ignored, each once', async (
   for (const late of [other, failed(job), other, failed(job), other]) {
     await node.queue.report(late);
   }
-  await node.queue.report({ ...started(job), renderer: 'late', attempt: 3 });
+  await node.queue.report({ ...started(job), renderer: 'late', delivery: '3' });
   const ignored = place.log('ConversionOutcomeIgnored').map(({ data }) => JSON.parse(data));
   t.match(ignored, [
     { renderer: 'other', attempt: 2, outcome: 'failed' },
@@ -237,27 +248,28 @@ void test('a line says how a conversion ended, why, and where its time went', as
   const begun = { ...started(job), at: NOW + 40 };
   await node.queue.report(begun);
   t.strictSame(lines, [], 'its start is none');
-  const end = { ...completed(job, document), startedAt: begun.at, at: NOW + 90 };
+  const end = { ...completed(job, document), at: NOW + 9_000 };
   for (let times = 0; times < 2; times += 1) await node.queue.report(end);
   const second = { conversionId: await node.request(), attempt: 1 };
-  await node.queue.report({ ...failed(second), startedAt: NOW + 7, at: NOW + 10 });
+  await node.queue.report({ ...failed(second), at: NOW + 10 });
   const { timings, pdf, pages } = end;
   const { queued, load, ready, print, store } = timings;
+  const [rendered, stored] = [Math.round(queued + load + ready + print), Math.round(store)];
   t.match(lines, [
     {
       msg: `${conversionId} completed`,
       accountId: accountId(),
       pages,
       bytes: pdf.bytes,
-      queuedMs: 40,
-      renderMs: Math.round(queued + load + ready + print),
-      storeMs: Math.round(store),
+      totalMs: 9_000,
+      queuedMs: 9_000 - rendered - stored,
+      renderMs: rendered,
+      storeMs: stored,
     },
     {
       msg: `${second.conversionId} failed: The page took too long.`,
       code: 'timeout',
-      queuedMs: 7,
-      renderMs: 3,
+      totalMs: 10,
     },
   ]);
   t.equal(lines.length, 2, 'a repeated report adds none');
@@ -360,7 +372,7 @@ void test('what can never be recorded is dropped with one line', async (t) => {
   const { lines, deps } = listening(node, 'warn');
   node.run(startOutcomes(deps));
   await node.queue.report({ ...completed(job, document), pages: 0.5 });
-  await node.queue.report({ ...started(job), attempt: 1e300 });
+  await node.queue.report({ ...failed(job), attempt: 1e300 });
   t.strictSame(place.log(...LIFE), []);
   t.match(lines, [
     { level: 50, msg: /never/ },

@@ -85,7 +85,7 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
     options: OPTIONS,
     requestedAt: NOW,
   },
-  ConversionStarted: { ...tried, startedAt: NOW },
+  ConversionStarted: { ...tried, delivery: 'd', startedAt: NOW },
   ConversionRequeued: { ...tried, requeuedAt: NOW },
   ConversionCompleted: {
     ...tried,

@@ -1,13 +1,13 @@
 /** How long a job waits for a blob store that is away. */
 import { test } from 'tap';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
-import { type Patience, untilStoreAnswers } from '../../../src/renderer/patience.ts';
+import { type RetryOptions, retryWhileAway } from '../../../src/renderer/retry.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 const away = (): Promise<never> => Promise.reject(new BlobStoreUnavailable('It is away.'));
 const answers = (): Promise<string> => Promise.resolve('at once');
 
-function patience(changes: Partial<Patience> = {}): Patience {
+function options(changes: Partial<RetryOptions> = {}): RetryOptions {
   return { stopping: new AbortController().signal, graceMs: 0, onAway: () => {}, ...changes };
 }
 
@@ -19,7 +19,7 @@ void test('it tries again until the store answers, less and less often', async (
     return tries.length < 3 ? away() : Promise.resolve('the content');
   };
   const onAway = ({ message }: BlobStoreUnavailable): void => void faults.push(message);
-  t.equal(await untilStoreAnswers(work, patience({ onAway })), 'the content');
+  t.equal(await retryWhileAway(work, options({ onAway })), 'the content');
   t.same(faults, ['It is away.', 'It is away.']);
   const [first = 0, second = 0, third = 0] = tries;
   t.ok(second - first >= 245, `after ${second - first} ms`);
@@ -32,14 +32,14 @@ void test('what is not there is not waited for', async (t) => {
     tries += 1;
     return Promise.reject(new BlobNotFound('There is none.'));
   };
-  await t.rejects(untilStoreAnswers(work, patience()), BlobNotFound);
+  await t.rejects(retryWhileAway(work, options()), BlobNotFound);
   t.equal(tries, 1);
 });
 
 void test('the wait has an end, also for a store that never answers', async (t) => {
-  const briefly = patience({ limitMs: 600 });
-  await t.rejects(untilStoreAnswers(away, briefly), BlobStoreUnavailable);
-  await t.rejects(untilStoreAnswers(never, briefly), { message: /does not answer/ });
+  const briefly = options({ limitMs: 600 });
+  await t.rejects(retryWhileAway(away, briefly), BlobStoreUnavailable);
+  await t.rejects(retryWhileAway(never, briefly), { message: /does not answer/ });
 });
 
 void test('a stop ends the wait, and a try that is under way after its grace', async (t) => {
@@ -47,16 +47,16 @@ void test('a stop ends the wait, and a try that is under way after its grace', a
   const { signal: stopping } = stop;
   const asleep = Promise.withResolvers<void>();
   const onAway = (): void => asleep.resolve();
-  const waiting = untilStoreAnswers(away, patience({ stopping, onAway }));
-  const reading = untilStoreAnswers(never, patience({ stopping }));
+  const waiting = retryWhileAway(away, options({ stopping, onAway }));
+  const reading = retryWhileAway(never, options({ stopping }));
   const { promise: stored, resolve: store } = Promise.withResolvers<string>();
-  const storing = untilStoreAnswers(() => stored, patience({ stopping, graceMs: 60_000 }));
+  const storing = retryWhileAway(() => stored, options({ stopping, graceMs: 60_000 }));
   await asleep.promise;
   stop.abort();
   t.equal(await waiting, undefined);
   t.equal(await reading, undefined);
   store('stored');
   t.equal(await storing, 'stored');
-  t.equal(await untilStoreAnswers(answers, patience({ stopping, graceMs: 60_000 })), 'at once');
-  t.equal(await untilStoreAnswers(away, patience({ stopping })), undefined);
+  t.equal(await retryWhileAway(answers, options({ stopping, graceMs: 60_000 })), 'at once');
+  t.equal(await retryWhileAway(away, options({ stopping })), undefined);
 });

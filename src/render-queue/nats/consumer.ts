@@ -1,11 +1,11 @@
-/** Takes jobs from the stream, one for each free slot, and keeps them while they are in hand. */
+/** A pull consumer with one pull request for each free slot. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Consumer, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
-import type { NatsLink } from '../nats/connection.ts';
-import { jobsStream, RENDERERS } from './nats-streams.ts';
+import type { NatsLink } from '../../nats/connection.ts';
+import { jobsStream, RENDERERS } from './streams.ts';
 
-export interface NatsConsumerOptions {
+export interface PullConsumerOptions {
   readonly link: NatsLink;
   readonly slots: number;
   /** The consumer's `ack_wait`: after this time without a sign of life, others get the job. */
@@ -23,42 +23,40 @@ const PULL_MS = 3000;
 const RETRY_MS = 200;
 const MAX_BEAT_MS = 2000;
 
-export class NatsConsumer {
-  readonly #options: NatsConsumerOptions;
-  readonly #inHand = new Set<JsMsg>();
+export class PullConsumer {
+  readonly #options: PullConsumerOptions;
+  readonly #inFlight = new Set<JsMsg>();
   readonly #pulls = new Set<Promise<JsMsg | undefined>>();
   readonly #stopping = new AbortController();
   readonly #beat: NodeJS.Timeout;
   #consumer: Consumer | undefined;
   #failed = false;
 
-  constructor(options: NatsConsumerOptions) {
+  constructor(options: PullConsumerOptions) {
     this.#options = options;
     const { slots, ackWaitMs } = options;
-    this.#beat = setInterval(
-      () => {
-        for (const message of this.#inHand) message.working();
-      },
-      Math.min(ackWaitMs / 3, MAX_BEAT_MS),
-    );
+    const beat = (): void => {
+      for (const message of this.#inFlight) message.working();
+    };
+    this.#beat = setInterval(beat, Math.min(ackWaitMs / 3, MAX_BEAT_MS));
     for (let slot = 0; slot < slots; slot += 1) void this.#serve();
   }
 
-  /** Nothing is handed over any more. What is in hand stays there. */
+  /** Nothing is handed over any more. What is in flight stays there. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#pulls);
     this.#endIfIdle();
   }
 
-  /** As `stop`, and what is in hand is left to the server, which gives it to others. */
+  /** As `stop`, and what is in flight is left to the server, which gives it to others. */
   close(): void {
     this.#stopping.abort();
-    this.#inHand.clear();
+    this.#inFlight.clear();
     this.#endIfIdle();
   }
 
-  /** Serves one slot. One more job may be in hand that has released it. */
+  /** Serves one slot. One more job may be in flight that has released it. */
   async #serve(): Promise<void> {
     const { handle } = this.#options;
     let previous = Promise.resolve();
@@ -68,10 +66,10 @@ export class NatsConsumer {
       const message = await pull;
       this.#pulls.delete(pull);
       if (!message) continue;
-      this.#inHand.add(message);
+      this.#inFlight.add(message);
       const { promise: released, resolve: releaseSlot } = Promise.withResolvers<void>();
       const ended = handle(message, releaseSlot).finally(() => {
-        this.#inHand.delete(message);
+        this.#inFlight.delete(message);
         this.#endIfIdle();
       });
       await Promise.race([ended, released]);
@@ -117,6 +115,6 @@ export class NatsConsumer {
   }
 
   #endIfIdle(): void {
-    if (this.#stopping.signal.aborted && this.#inHand.size === 0) clearInterval(this.#beat);
+    if (this.#stopping.signal.aborted && this.#inFlight.size === 0) clearInterval(this.#beat);
   }
 }

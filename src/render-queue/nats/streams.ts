@@ -8,7 +8,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream';
-import { nameIn } from '../nats/address.ts';
+import { nameIn } from '../../nats/address.ts';
 
 export const jobsStream = (namespace: string): string => nameIn(namespace, 'JOBS');
 /** The consumer that all renderers share. */
@@ -20,22 +20,19 @@ export const RECORDERS = 'recorders';
  * each of its reports until it is recorded, and an unfinished job comes again.
  */
 export const reportSubject = (namespace: string): string => `${namespace}.report`;
-/** The answers to a report: its event is on disk, or it may be said again, or it is no report. */
-export const RECORDED = 'recorded';
-export const AGAIN = 'again';
-export const REFUSED = 'refused';
 
-/** A conversion has one subject, so that it waits or is in hand at most once. */
+/** A conversion has one subject, so that it has at most one job. */
 export const jobSubject = (namespace: string, conversionId: string): string =>
   `${namespace}.jobs.${conversionId}`;
-/** The subject on which a renderer node tells what it has in hand. */
-export const handsSubject = (namespace: string, node: string): string =>
-  `${namespace}.hands.${node}`;
+/** The subject on which a renderer node tells how many slots it has. */
+export const slotsSubject = (namespace: string, node: string): string =>
+  `${namespace}.slots.${node}`;
 
 /** JetStream's refusal of a second message on a subject. */
-export const SUBJECT_IS_TAKEN = 10077;
+const SUBJECT_IS_TAKEN = 10077;
 
-const nanos = (ms: number): number => ms * 1_000_000;
+export const isSubjectTaken = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === SUBJECT_IS_TAKEN;
 
 /** Makes the stream and its consumer where they are missing. What is there, an operator's own, is left as it is. */
 export async function ensureJobs(
@@ -63,9 +60,8 @@ export async function ensureJobs(
       manager.consumers.add(stream, {
         durable_name: RENDERERS,
         ack_policy: AckPolicy.Explicit,
-        ack_wait: nanos(ackWaitMs),
-        // Deliveries have no limit. The next renderer fails a job that came too often. An exhausted message
-        // would stay in the stream with nobody to say so.
+        ack_wait: ackWaitMs * 1_000_000,
+        // Deliveries have no limit: an exhausted message would stay in the stream. The log counts tries.
         max_deliver: -1,
         max_ack_pending: -1,
         max_waiting: 8192,
@@ -74,16 +70,16 @@ export async function ensureJobs(
   );
 }
 
-/** @returns undefined where there is no stream */
-export async function lookAtJobs(
+/** @returns the conversions whose jobs are in the stream; undefined where it or its consumer is missing */
+export async function listJobs(
   manager: JetStreamManager,
   namespace: string,
-): Promise<{ readonly consumers: number; readonly conversionIds: readonly string[] } | undefined> {
+): Promise<Set<string> | undefined> {
   try {
     const { state } = await manager.streams.info(jobsStream(namespace), { subjects_filter: '>' });
-    const before = jobSubject(namespace, '').length;
-    const conversionIds = Object.keys(state.subjects ?? {}).map((each) => each.slice(before));
-    return { consumers: state.consumer_count, conversionIds };
+    const prefix = jobSubject(namespace, '').length;
+    const ids = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix));
+    return state.consumer_count === 0 ? undefined : new Set(ids);
   } catch (error) {
     const isMissing =
       error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
@@ -102,7 +98,7 @@ export async function removeJob(
   try {
     const query = { last_by_subj: jobSubject(namespace, conversionId) };
     const message = await manager.streams.getMessage(stream, query);
-    // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in hand.
+    // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in flight.
     return message !== null && (await manager.streams.deleteMessage(stream, message.seq, false));
   } catch (error) {
     if (error instanceof JetStreamApiError) return false;
@@ -127,7 +123,7 @@ async function orThere(make: () => Promise<unknown>, look: () => Promise<unknown
 export function permissionsOf(namespace: string) {
   const jobs = jobsStream(namespace);
   const reports = reportSubject(namespace);
-  const hands = handsSubject(namespace, '*');
+  const slots = slotsSubject(namespace, '*');
   const inboxes = {
     api: `_INBOX_${nameIn(namespace, 'API')}`,
     renderer: `_INBOX_${nameIn(namespace, 'RENDERER')}`,
@@ -143,7 +139,7 @@ export function permissionsOf(namespace: string) {
         // Servers that put the domain and account before the stream.
         `$JS.ACK.*.*.${jobs}.${RENDERERS}.>`,
         reports,
-        hands,
+        slots,
       ],
       subscribe: [`${inboxes.renderer}.>`],
     },
@@ -161,7 +157,7 @@ export function permissionsOf(namespace: string) {
         // The answers to reports.
         `${inboxes.renderer}.>`,
       ],
-      subscribe: [`${inboxes.api}.>`, `${reports} ${RECORDERS}`, hands],
+      subscribe: [`${inboxes.api}.>`, `${reports} ${RECORDERS}`, slots],
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The blob store may be away for a while: that is no fault of a document and costs it no attempt. */
+/** The blob store may be away for a while: that is no fault of a document and costs it no try. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { BlobStoreUnavailable } from '../blob-store/port.ts';
 
@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 5_000;
 /** The longest wait. A damaged store looks as if it were away, so every wait must end. */
 const LIMIT_MS = 10 * 60_000;
 
-export interface Patience {
+export interface RetryOptions {
   readonly stopping: AbortSignal;
   /** The time that a try under way may still take when the node stops. */
   readonly graceMs: number;
@@ -22,15 +22,15 @@ export interface Patience {
  * @returns undefined when the node stops and the store has not answered
  * @throws {BlobStoreUnavailable} after 10 minutes; what else `work` rejects with, at once
  */
-export async function untilStoreAnswers<T>(
+export async function retryWhileAway<T>(
   work: () => Promise<T>,
-  patience: Patience,
+  options: RetryOptions,
 ): Promise<T | undefined> {
-  const { stopping, onAway, limitMs = LIMIT_MS } = patience;
+  const { stopping, onAway, limitMs = LIMIT_MS } = options;
   const end = performance.now() + limitMs;
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, MAX_PAUSE_MS)) {
     try {
-      return await answerOf(work(), Math.max(0, end - performance.now()), patience);
+      return await withinGrace(work(), Math.max(0, end - performance.now()), options);
     } catch (error) {
       if (!(error instanceof BlobStoreUnavailable) || performance.now() + ms > end) throw error;
       onAway(error);
@@ -41,10 +41,10 @@ export async function untilStoreAnswers<T>(
 }
 
 /** Undefined when the node has stopped and the grace is over. */
-async function answerOf<T>(
+async function withinGrace<T>(
   working: Promise<T>,
   limitMs: number,
-  { stopping, graceMs }: Patience,
+  { stopping, graceMs }: RetryOptions,
 ): Promise<T | undefined> {
   const over = Promise.withResolvers<undefined>();
   const timers = [

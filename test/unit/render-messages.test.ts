@@ -1,30 +1,25 @@
-/** What a renderer may say: all that ours say, and nothing else. */
+/** The messages that nodes take from each other: all that ours send, and nothing else. */
 import fc from 'fast-check';
 import { test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
-import type { FailedReport } from '../../src/render-queue/messages.ts';
-import { parseReport } from '../../src/render-queue/report-schema.ts';
+import { parseJob, parseReport } from '../../src/render-queue/messages.ts';
 import { nastyText, wild } from '../support/arbitraries.ts';
-import { completedReport, startedReport } from '../support/render-queue.ts';
+import {
+  completedReport,
+  failedReport,
+  renderJob,
+  startedReport,
+} from '../support/render-queue.ts';
 import { blobRef, conversionId, sha256 } from '../support/samples.ts';
 
 const parse = (said: unknown) => parseReport(Buffer.from(JSON.stringify(said)));
-const failed: FailedReport = {
-  ...startedReport(),
-  kind: 'failed',
-  code: 'timeout',
-  message: 'The page took too long.',
-};
+const failed = failedReport();
 
 void test('what renderers report is read as it was said', async (t) => {
-  const requeued = { ...startedReport(), kind: 'requeued' } as const;
-  const all = [startedReport(), requeued, failed, completedReport(), completedReport(7, 4)];
+  const requeued = { ...startedReport(), kind: 'requeued', attempt: 1 } as const;
+  const all = [startedReport(), requeued, failed, completedReport(), completedReport(7, 3)];
   for (const report of all) {
     t.strictSame(parse(report), report, report.kind);
-  }
-  for (const report of [failed, completedReport()]) {
-    const whole = { ...report, startedAt: report.at - 50 };
-    t.strictSame(parse(whole), whole, `${report.kind}, with its start`);
   }
   const half = { ...completedReport(), timings: { ...completedReport().timings, load: 0.25 } };
   t.strictSame(parse(half), half);
@@ -38,11 +33,13 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a time beyond all integers': { ...startedReport(), at: 1e300 },
   'a time before all': { ...startedReport(), at: -1 },
   'a broken time': { ...startedReport(), at: 0.5 },
-  'a start of a start': { ...startedReport(), startedAt: 1 },
-  'a start beyond all integers': { ...done, startedAt: 1e300 },
-  'a start of what is given back': { ...startedReport(), kind: 'requeued', startedAt: 1 },
-  'attempt 0': { ...startedReport(), attempt: 0 },
-  'attempt 5': { ...startedReport(), attempt: 5 },
+  'a start that is numbered': { ...startedReport(), attempt: 1 },
+  'an outcome of no try': { ...failed, attempt: undefined },
+  'attempt 0': { ...failed, attempt: 0 },
+  'attempt 4': { ...done, attempt: 4 },
+  'a delivery that is a path': { ...startedReport(), delivery: '../1' },
+  'a long name of a delivery': { ...startedReport(), delivery: 'x'.repeat(65) },
+  'a failure that may be more': { ...failed, retryable: 1 },
   'an id that is a path': { ...startedReport(), conversionId: `${conversionId()}/..` },
   'an id and a line more': { ...startedReport(), conversionId: `${conversionId()}\n` },
   'another id’s prefix': { ...startedReport(), accountId: conversionId() },
@@ -100,10 +97,38 @@ void test('a field that is changed to anything is refused, or still of its form'
       const read = parse(said);
       if (read === undefined) return;
       t.strictSame(Object.keys(read).toSorted(), Object.keys(from).toSorted());
-      for (const number of [read.at, read.attempt]) {
+      for (const number of [read.at, 'attempt' in read ? read.attempt : 1]) {
         if (!Number.isSafeInteger(number)) throw new Error(`${number} was let through.`);
       }
     }),
     { numRuns: 2000 },
   );
+});
+
+const parsed = (job: unknown) => parseJob(Buffer.from(JSON.stringify(job)));
+
+void test('a job is taken as it was offered, and nothing that only looks like one', (t) => {
+  const job = renderJob(1);
+  t.strictSame(parsed(job), job);
+  const { key } = renderJob(2).request;
+  const bad: unknown[] = [
+    null,
+    [],
+    'job',
+    { ...job, conversionId: '../../../../tmp/victim' },
+    { ...job, accountId: 'acct_1' },
+    { ...job, retry: 1 },
+    { ...job, retry: undefined },
+    { ...job, request: { ...job.request, key } },
+    { ...job, request: { ...job.request, sha256: 'x' } },
+    { ...job, options: { ...job.options, scale: '1' } },
+    { ...job, more: true },
+    { ...job, contentKey: undefined },
+    { ...job, contentKey: `${job.contentKey}A` },
+    { ...job, contentKey: Buffer.alloc(32, 0xff).toString('base64') },
+  ];
+  for (const each of bad) t.equal(parsed(each), undefined, JSON.stringify(each)?.slice(0, 80));
+  t.equal(parseJob(Buffer.from('{')), undefined);
+  t.equal(parseJob(Buffer.from([0xff, 0xfe])), undefined);
+  t.end();
 });

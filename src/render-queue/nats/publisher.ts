@@ -1,0 +1,282 @@
+/**
+ * Publishes jobs in turns. Most wait here, and only as many are in the stream as the renderers will take
+ * next. So a newcomer's job waits behind those few, however many another account has. Of an account that is
+ * held back only those are there for which a slot is free.
+ */
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import type { Logger } from 'pino';
+import type { NatsLink } from '../../nats/connection.ts';
+import { FairTurns } from '../fair-turns.ts';
+import type { Recorded, RenderJob, RenderReport } from '../messages.ts';
+import { SlotCounter } from './slots.ts';
+import { ensureJobs, isSubjectTaken, jobSubject, listJobs, removeJob } from './streams.ts';
+
+/** Jobs in the stream that no renderer has started: as many as they have slots, within these. */
+const MIN_AHEAD = 8;
+const MAX_AHEAD = 256;
+/** The time between two comparisons with the stream. */
+const COMPARE_MS = 2000;
+const RETRY_MS = 250;
+const ANSWER_MS = 3000;
+/**
+ * A job that nobody starts for so long though slots are free is published anew. A server that was killed,
+ * or a renderer that was taken over, may keep it from everybody. A renderer that died does for 15 s.
+ */
+const STUCK_MS = 30_000;
+/** Renderers that start, or are scaled up from none, are not missed before. */
+const NO_RENDERER_MS = 10_000;
+
+export interface JobPublisherOptions {
+  readonly link: NatsLink;
+  readonly logger: Logger;
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly ackWaitMs: number;
+}
+
+/** A job in the stream, as far as this node knows. */
+interface Published {
+  readonly job: RenderJob;
+  /** True if a renderer has reported its start. */
+  started: boolean;
+  /** The time of the last news, by `performance.now()`. */
+  since: number;
+}
+
+export class JobPublisher {
+  readonly #options: JobPublisherOptions;
+  readonly #turns = new FairTurns();
+  /** Conversions whose jobs wait in `#turns`. */
+  readonly #waiting = new Set<string>();
+  readonly #published = new Map<string, Published>();
+  readonly #slots: SlotCounter;
+  readonly #timer: NodeJS.Timeout;
+  readonly #forget: () => void;
+  readonly #closing = new AbortController();
+  #work: Promise<void> | undefined;
+  #woken = false;
+  #comparedAt = -Infinity;
+  #failed = false;
+  #noRendererSince: number | undefined;
+
+  constructor(options: JobPublisherOptions) {
+    this.#options = options;
+    this.#slots = new SlotCounter(options.link, () => this.#wake());
+    this.#timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
+    this.#forget = options.link.onReconnect(() => {
+      this.#comparedAt = -Infinity;
+      this.#wake();
+    });
+  }
+
+  offer(job: RenderJob): void {
+    const { conversionId } = job;
+    if (this.#waiting.has(conversionId) || this.#published.has(conversionId)) return;
+    this.#enqueue(job);
+    this.#wake();
+  }
+
+  async retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
+    for (const id of this.#turns.retain(isUnfinished)) this.#waiting.delete(id);
+    const { link, manager } = this.#options;
+    for (const id of (await link.whileUp(listJobs(manager, link.namespace))) ?? []) {
+      if (isUnfinished(id)) continue;
+      this.#drop(id);
+      await link.whileUp(removeJob(manager, link.namespace, id));
+    }
+    this.#wake();
+  }
+
+  /** Resolves when nothing in the stream is before others because the report was not known. */
+  async learn(report: RenderReport): Promise<void> {
+    const { conversionId } = report;
+    if (report.kind === 'started') this.#start(conversionId);
+    if (report.kind !== 'failed') return;
+    this.#turns.learn(report);
+    await this.#withdraw().catch((error: unknown) =>
+      this.#options.logger.warn({ err: error }, 'jobs cannot be withdrawn now'),
+    );
+  }
+
+  /** Takes note of the report's answer. The renderer acts on it. */
+  recorded({ kind, conversionId }: RenderReport, { ended }: Recorded): void {
+    const published = this.#published.get(conversionId);
+    if (ended) this.#drop(conversionId);
+    else if (published && kind !== 'started') {
+      this.#turns.pause(conversionId);
+      published.started = false;
+      published.since = performance.now();
+    }
+    if (this.#waiting.size > 0) this.#wake();
+  }
+
+  waiting(): number {
+    return this.#waiting.size + this.#notStarted().length;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#timer);
+    this.#forget();
+    this.#slots.close();
+    await this.#work;
+  }
+
+  #start(conversionId: string): void {
+    const published = this.#published.get(conversionId);
+    if (published) {
+      published.started = true;
+      published.since = performance.now();
+      this.#turns.begin(conversionId);
+    } else if (this.#waiting.delete(conversionId)) {
+      // It was taken while it was withdrawn.
+      this.#turns.retain((id) => id !== conversionId);
+    }
+  }
+
+  #enqueue(job: RenderJob): void {
+    this.#waiting.add(job.conversionId);
+    this.#turns.add(job);
+  }
+
+  #drop(conversionId: string): void {
+    this.#published.delete(conversionId);
+    this.#turns.release(conversionId);
+  }
+
+  #notStarted(): Published[] {
+    return [...this.#published.values()].filter(({ started }) => !started);
+  }
+
+  /** The number of slots that are free, or would be if each published job had one. */
+  #free(): number {
+    return this.#slots.total() - this.#published.size;
+  }
+
+  /** Publishes what may be published. A call while that goes on makes it go on once more. */
+  #wake(): void {
+    this.#woken = true;
+    this.#work ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { link, logger } = this.#options;
+    const { signal } = this.#closing;
+    while (this.#woken && !signal.aborted) {
+      // What is offered in the same breath is published together.
+      await turn();
+      this.#woken = false;
+      if (!link.isUp()) break;
+      try {
+        if (performance.now() - this.#comparedAt >= COMPARE_MS) await link.whileUp(this.#compare());
+        await this.#withdraw();
+        await this.#publishAhead();
+        this.#failed = false;
+      } catch (error) {
+        // Once for a time of failures: it is tried again all the time.
+        if (!this.#failed) logger.warn({ err: error }, 'jobs cannot be published now');
+        this.#failed = true;
+        // The stream may be gone.
+        this.#comparedAt = -Infinity;
+        await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+        this.#woken = true;
+      }
+    }
+    this.#work = undefined;
+  }
+
+  /** Compares with the stream, and takes up again what was lost there or what nobody gets. */
+  async #compare(): Promise<void> {
+    const { link, manager, ackWaitMs, logger } = this.#options;
+    const now = performance.now();
+    const inStream = await listJobs(manager, link.namespace);
+    if (!inStream) await ensureJobs(manager, link.namespace, ackWaitMs);
+    const hasFree = this.#slots.total() > this.#published.size - this.#notStarted().length;
+    for (const [id, published] of this.#published) {
+      const { job, started, since } = published;
+      if (!started && !hasFree) published.since = now;
+      if (since >= now) continue;
+      const isStuck = now - published.since >= STUCK_MS;
+      const isLost = !inStream?.has(id);
+      // A renderer that has started it may still end it.
+      if (isLost ? started && !isStuck : started || !isStuck) continue;
+      if (isStuck) logger.warn({ conversionId: id }, 'nobody takes a job: it is published anew');
+      if (!isLost) await removeJob(manager, link.namespace, id);
+      if (this.#published.get(id) !== published) continue;
+      this.#drop(id);
+      this.#enqueue(job);
+    }
+    this.#comparedAt = performance.now();
+    this.#missRenderers();
+  }
+
+  /** Logs once that jobs wait and nobody renders: clients only see that nothing happens. */
+  #missRenderers(): void {
+    const waiting = this.waiting();
+    if (waiting === 0 || this.#slots.total() > 0) {
+      this.#noRendererSince = undefined;
+      return;
+    }
+    const now = performance.now();
+    this.#noRendererSince ??= now;
+    if (now - this.#noRendererSince < NO_RENDERER_MS) return;
+    this.#noRendererSince = Infinity;
+    this.#options.logger.warn(
+      { waiting },
+      'conversions wait and no renderer node is there: start one',
+    );
+  }
+
+  /** Takes out of the stream what is held back by now and has no slot: there it would be before others. */
+  async #withdraw(): Promise<void> {
+    const { link, manager } = this.#options;
+    if (this.#free() >= 0) return;
+    // Ids begin with a time: of one account, the oldest is withdrawn last and so is next.
+    const ids = this.#notStarted().map(({ job }) => job.conversionId);
+    for (const id of ids.toSorted().toReversed()) {
+      const published = this.#published.get(id);
+      if (!published || !this.#turns.isHeldBack(published.job.accountId)) continue;
+      const wasThere = await link.whileUp(removeJob(manager, link.namespace, id));
+      if (!wasThere || published.started || !this.#published.delete(id)) continue;
+      this.#waiting.add(id);
+      this.#turns.untake(published.job);
+    }
+  }
+
+  async #publishAhead(): Promise<void> {
+    const total = this.#slots.total();
+    const ahead = Math.min(Math.max(total, MIN_AHEAD), MAX_AHEAD);
+    const jobs: RenderJob[] = [];
+    const inStream = this.#notStarted().length;
+    while (inStream + jobs.length < ahead) {
+      const job = this.#turns.take({ free: this.#free() - jobs.length, total });
+      if (!job) break;
+      jobs.push(job);
+    }
+    const published = await Promise.allSettled(jobs.map((job) => this.#publish(job)));
+    for (const outcome of published) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  async #publish(job: RenderJob): Promise<void> {
+    const { conversionId } = job;
+    const { link, client } = this.#options;
+    const published = { job, started: false, since: performance.now() };
+    // Before it is there: a renderer may report its start before the server's answer comes.
+    this.#published.set(conversionId, published);
+    this.#waiting.delete(conversionId);
+    try {
+      const subject = jobSubject(link.namespace, conversionId);
+      const options = { timeout: ANSWER_MS };
+      await link.whileUp(client.publish(subject, JSON.stringify(job), options));
+    } catch (error) {
+      if (isSubjectTaken(error)) return;
+      if (this.#published.get(conversionId) === published && !published.started) {
+        this.#published.delete(conversionId);
+        this.#waiting.add(conversionId);
+        this.#turns.untake(job);
+      }
+      throw error;
+    }
+  }
+}

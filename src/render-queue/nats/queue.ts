@@ -1,0 +1,163 @@
+/** The render queue on NATS JetStream: nodes that offer and nodes that render share it. */
+import { type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { Logger } from 'pino';
+import { MAX_MANIFEST_BYTES } from '../../domain/render-manifest.ts';
+import type { NatsLink } from '../../nats/connection.ts';
+import { parseJob, type Recorded, type RenderJob, type RenderReport } from '../messages.ts';
+import type { Consumer, Delivery, RenderQueue } from '../port.ts';
+import { PullConsumer } from './consumer.ts';
+import { JobPublisher } from './publisher.ts';
+import { createReportSender, receiveReports, type ReportSender } from './reports.ts';
+import { announceSlots } from './slots.ts';
+import { ensureJobs } from './streams.ts';
+
+/** After a renderer's last sign of life, another gets its jobs. */
+const ACK_WAIT_MS = 15_000;
+/** The pause before a job whose try failed is handed over again: doubled each time, up to the cap. */
+const BACK_OFF_MS = 250;
+const MAX_BACK_OFF_MS = 10_000;
+/** In JSON, which escapes the quotes of a manifest's own; with what else a report says. */
+const MAX_REPORT_BYTES = 2 * MAX_MANIFEST_BYTES + 64 * 1024;
+
+export interface NatsRenderQueueOptions {
+  readonly link: NatsLink;
+  readonly logger: Logger;
+  /**
+   * The part of this node: to offer jobs and record reports (`api`), to take jobs and report (`renderer`),
+   * or both. Neither needs the rights of the other; only the first makes the streams.
+   */
+  readonly side: 'api' | 'renderer' | 'both';
+  /** The ack wait of the consumer, where this node makes it. */
+  readonly ackWaitMs?: number;
+}
+
+export class NatsRenderQueue implements RenderQueue {
+  readonly #options: NatsRenderQueueOptions;
+  readonly #jobs: JobPublisher | undefined;
+  readonly #reports: ReportSender | undefined;
+  readonly #closing: (() => void)[] = [];
+
+  /** @throws {Error} one line when the server cannot hold the queue */
+  static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
+    const { link, logger, side, ackWaitMs = ACK_WAIT_MS } = options;
+    const limit = link.connection.info?.max_payload ?? MAX_REPORT_BYTES;
+    if (limit < MAX_REPORT_BYTES) {
+      throw new Error(
+        `NATS takes messages of at most ${limit} bytes: set its max_payload to 1MB, the default, or more.`,
+      );
+    }
+    if (side === 'renderer') return new NatsRenderQueue(options, undefined);
+    const manager = await jetstreamManager(link.connection, { checkAPI: false });
+    await ensureJobs(manager, link.namespace, ackWaitMs);
+    const client = jetstream(link.connection);
+    const jobs = new JobPublisher({ link, logger, client, manager, ackWaitMs });
+    return new NatsRenderQueue(options, jobs);
+  }
+
+  private constructor(options: NatsRenderQueueOptions, jobs: JobPublisher | undefined) {
+    const { link, logger, side } = options;
+    this.#options = options;
+    this.#jobs = jobs;
+    this.#reports = side === 'api' ? undefined : createReportSender(link, logger);
+  }
+
+  offer(job: RenderJob): Promise<void> {
+    this.#publisher().offer(job);
+    return Promise.resolve();
+  }
+
+  retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
+    return this.#publisher().retain(isUnfinished);
+  }
+
+  consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
+    const { link, logger, ackWaitMs = ACK_WAIT_MS } = this.#options;
+    const consumer = new PullConsumer({
+      link,
+      logger,
+      slots,
+      ackWaitMs,
+      handle: (message, releaseSlot) => this.#deliver(message, releaseSlot, handle),
+    });
+    const withdrawSlots = announceSlots(link, slots);
+    this.#closing.push(withdrawSlots, () => consumer.close());
+    return {
+      stop: () => {
+        withdrawSlots();
+        return consumer.stop();
+      },
+    };
+  }
+
+  report(report: RenderReport): Promise<Recorded> {
+    if (!this.#reports) throw new Error('This node records reports and makes none.');
+    return this.#reports.send(report);
+  }
+
+  onReport(handle: (report: RenderReport) => Promise<Recorded>): Consumer {
+    const jobs = this.#publisher();
+    const { link, logger } = this.#options;
+    const receiver = receiveReports(link, logger, async (report) => {
+      // Before it is answered: the renderer keeps the slot until then.
+      await jobs.learn(report);
+      const recorded = await handle(report);
+      jobs.recorded(report, recorded);
+      return recorded;
+    });
+    this.#closing.push(() => receiver.close());
+    return { stop: () => receiver.stop() };
+  }
+
+  waiting(): number {
+    return this.#publisher().waiting();
+  }
+
+  async close(): Promise<void> {
+    this.#reports?.close();
+    for (const close of this.#closing) close();
+    await this.#jobs?.close();
+  }
+
+  #publisher(): JobPublisher {
+    if (!this.#jobs) throw new Error('This node takes jobs and offers none.');
+    return this.#jobs;
+  }
+
+  async #deliver(
+    message: JsMsg,
+    releaseSlot: () => void,
+    handle: (delivery: Delivery) => Promise<void>,
+  ): Promise<void> {
+    const { link, logger } = this.#options;
+    const job = parseJob(message.data);
+    if (!job) {
+      logger.error({ subject: message.subject }, 'a job is unreadable: dropped');
+      return message.term();
+    }
+    const { deliveryCount, redelivered } = message.info;
+    let ended = false;
+    // An end that the server does not get brings the job again: the log knows then whether it has ended.
+    const end = (tell: () => void): void => {
+      if (!ended && !link.connection.isClosed()) tell();
+      ended = true;
+    };
+    const nack = (): void =>
+      end(() => message.nak(Math.min(BACK_OFF_MS * 2 ** (deliveryCount - 1), MAX_BACK_OFF_MS)));
+    try {
+      await handle({
+        job: { ...job, retry: job.retry || redelivered },
+        releaseSlot: () => {
+          if (!ended) releaseSlot();
+        },
+        ack: () => end(() => message.ack()),
+        nack,
+        requeue: () => end(() => message.nak()),
+      });
+    } catch {
+      // The renderer logs its own errors; here it only matters that the job is not lost.
+    } finally {
+      // A handler that ended nothing has failed.
+      nack();
+    }
+  }
+}

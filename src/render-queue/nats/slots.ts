@@ -1,0 +1,66 @@
+/** Tells the node that publishes jobs how many slots the renderers have. */
+import { createInbox } from '@nats-io/transport-node';
+import type { NatsLink } from '../../nats/connection.ts';
+import { slotsSubject } from './streams.ts';
+
+const ANNOUNCE_MS = 1000;
+/** A node that has announced nothing for so long has gone. */
+const FORGET_MS = 3500;
+/** Limits on what is announced: nodes that run strangers' pages may be taken over. */
+const MAX_SLOTS = 1024;
+const MAX_NODES = 1000;
+
+/** Announces the slots of one consumer. @returns the function that ends it */
+export function announceSlots(link: NatsLink, slots: number): () => void {
+  const subject = slotsSubject(link.namespace, createInbox('n').slice(2));
+  const announce = (count = slots): void => {
+    // What is published while the server is away would arrive when it is out of date.
+    if (link.isUp()) link.connection.publish(subject, `${count}`);
+  };
+  announce();
+  const timer = setInterval(announce, ANNOUNCE_MS);
+  const forget = link.onReconnect(announce);
+  return () => {
+    clearInterval(timer);
+    forget();
+    announce(0);
+  };
+}
+
+export class SlotCounter {
+  readonly #nodes = new Map<string, { readonly slots: number; readonly heardAt: number }>();
+  readonly #stop: () => void;
+
+  /** @param onChange called when a node comes, or has another number of slots */
+  constructor({ connection, namespace }: NatsLink, onChange: () => void) {
+    const subscription = connection.subscribe(slotsSubject(namespace, '*'), {
+      callback: (error, { subject, data }) => {
+        if (error || data.length > 4) return;
+        const said = Number(Buffer.from(data).toString()) || 0;
+        const slots = Math.min(Math.max(said, 0), MAX_SLOTS);
+        const before = this.#nodes.get(subject)?.slots;
+        if (before === undefined && this.#living().length >= MAX_NODES) return;
+        this.#nodes.set(subject, { slots, heardAt: performance.now() });
+        if (slots !== before) onChange();
+      },
+    });
+    this.#stop = () => {
+      if (!connection.isClosed()) subscription.unsubscribe();
+    };
+  }
+
+  /** The slots of all renderers. */
+  total(): number {
+    return this.#living().reduce((sum, slots) => sum + slots, 0);
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #living(): number[] {
+    const since = performance.now() - FORGET_MS;
+    for (const [node, { heardAt }] of this.#nodes) if (heardAt < since) this.#nodes.delete(node);
+    return Array.from(this.#nodes.values(), ({ slots }) => slots);
+  }
+}
