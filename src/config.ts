@@ -88,7 +88,7 @@ const BUDGET_SETTINGS = Object.fromEntries(
  * says about it. An empty value counts as not set, but for `emptyCounts`.
  */
 export const SETTINGS = {
-  port: setting('PORT', integer(0, 65_535), () => 8080, 'where it listens; 0: any free port'),
+  port: setting('PORT', integer(0, 65_535), () => 8080, 'the port it listens on; 0: any free one'),
   host: setting('HOST', text, () => '127.0.0.1', 'the address it listens on'),
   publicUrl: setting('PUBLIC_URL', origin, none, 'the origin that clients see', {
     ...API,
@@ -98,15 +98,15 @@ export const SETTINGS = {
     'DATA_DIR',
     (value) => resolve(value),
     () => resolve('data'),
-    'event log, files, keys, read models',
+    'the directory of all data',
     { unset: './data' },
   ),
   eventStoreUrl: setting('EVENT_STORE_URL', text, none, 'such as kurrentdb://host:2113?tls=true', {
     ...API,
     unset: 'SQLite in DATA_DIR',
   }),
-  natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222', {
-    unset: 'none; api and renderer need it',
+  natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222; api and renderer need it', {
+    unset: 'none',
   }),
   blobStoreUrl: setting(
     'BLOB_STORE_URL',
@@ -122,13 +122,13 @@ export const SETTINGS = {
   awsSessionToken: setting('AWS_SESSION_TOKEN', text, none, 'for S3', { unset: 'none' }),
   renderConcurrency: setting('RENDER_CONCURRENCY', integer(1, 256), cores, 'conversions at once', {
     ...RENDERER,
-    unset: 'cores',
+    unset: 'the number of cores',
   }),
   renderTimeoutMs: setting(
     'RENDER_TIMEOUT_MS',
     integer(100, 3_600_000),
     () => 30_000,
-    'for rendering one document',
+    'time limit for one document',
     RENDERER,
   ),
   maxBodyBytes: setting(
@@ -149,7 +149,13 @@ export const SETTINGS = {
   rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 30, 'account on plan starter'),
   rateLimitPro: rateLimit('RATE_LIMIT_PRO', 100, 'account on plan pro'),
   rateLimitAnonymous: rateLimit('RATE_LIMIT_ANONYMOUS', 30, 'address without a credential'),
-  trustProxy: setting('TRUST_PROXY', boolean, () => false, 'whether X-Forwarded-For counts', API),
+  trustProxy: setting(
+    'TRUST_PROXY',
+    boolean,
+    () => false,
+    'true: X-Forwarded-For names the client',
+    API,
+  ),
   corsOrigins: setting(
     'CORS_ORIGINS',
     origins,
@@ -161,7 +167,7 @@ export const SETTINGS = {
     'FILE_URL_TTL_SECONDS',
     integer(1, 31_536_000),
     () => 3600,
-    "how long a file's link holds",
+    "how long a file's link is valid",
     API,
   ),
   retentionSeconds: setting(
@@ -173,13 +179,13 @@ export const SETTINGS = {
   ),
   chromePath: setting('CHROME_PATH', text, none, 'the Chrome to run', {
     ...RENDERER,
-    unset: 'the one that is found',
+    unset: 'an installed one',
   }),
   allowPrivateNetwork: setting(
     'ALLOW_PRIVATE_NETWORK',
     boolean,
     () => false,
-    'for development: pages may reach every address',
+    'for development only: pages may reach every address',
   ),
   egressPorts: setting(
     'EGRESS_PORTS',
@@ -199,7 +205,7 @@ export const SETTINGS = {
     'FIRST_ACCOUNT_EMAIL',
     emailAddress,
     () => 'admin@localhost',
-    'the account of the first start; empty: none',
+    'the account that the first start opens; empty: none',
     { ...API, emptyCounts: true },
   ),
   masterKey: setting(

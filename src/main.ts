@@ -3,7 +3,7 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
-import { openCore } from './compose/core.ts';
+import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig, readConfig } from './config.ts';
 import { createLogger } from './log.ts';
@@ -33,10 +33,14 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     await command.run(invocation, {
       output,
-      withCore: async (use) => {
-        const core = await openCore(...settings(), { create: command.createsStore === true });
+      withCore: async (use, { orTemporary = false } = {}) => {
+        const [config, logger] = settings();
+        const isTemporary = orTemporary && hasNoStore(config);
+        const core = isTemporary
+          ? await openTemporaryCore(config, logger)
+          : await openCore(config, logger, { create: command.createsStore === true });
         try {
-          await use(core);
+          await use(core, isTemporary);
         } finally {
           await core.close();
         }

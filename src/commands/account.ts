@@ -49,8 +49,8 @@ function emailOf(invocation: Invocation): string {
 export const accountCreate: Command = {
   name: 'account create',
   createsStore: true,
-  usage: '<email> [--plan <plan>] [--credits <credits>] [--password-stdin]',
-  summary: 'Open an account; without --password-stdin, a password is made and shown once.',
+  usage: '<email>',
+  summary: 'Open an account; without --password-stdin, a password is generated and shown.',
   positionals: { email: 'the sign-in address' },
   optionalPositionals: 1,
   examples: [
@@ -95,8 +95,8 @@ export const accountCreate: Command = {
 
 export const accountPassword: Command = {
   name: 'account password',
-  usage: '<email> [--password-stdin]',
-  summary: 'Set a new password and end all sessions; without --password-stdin, one is made.',
+  usage: '<email>',
+  summary: 'Change the password and end all sessions; without --password-stdin, one is generated.',
   positionals: { email: ACCOUNT },
   examples: ['account password ann@example.com'],
   options: {

@@ -29,7 +29,7 @@ import { usage } from './usage.ts';
 import { version } from './version.ts';
 
 const SERVICE =
-  'The service and its key are those of options, of PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY, or of ' +
+  'Service and key come from the options, from PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY, or from ' +
   "'pressledger login', in this order.";
 const STORE = "Settings come from the environment; 'pressledger start --help' lists them.";
 
@@ -37,7 +37,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
   { heading: 'Run the service', commands: [start, api, renderer] },
   {
     heading: 'Convert',
-    note: `${SERVICE} Where none is named, or with --account, the conversion is one of the store here. ${STORE}`,
+    note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,
     commands: [convert],
   },
   { heading: 'Use a service', commands: [login, logout] },
@@ -56,7 +56,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
     ],
   },
   {
-    heading: 'Operate the store of this machine',
+    heading: 'Administer the service on this machine',
     note: STORE,
     commands: [
       accountCreate,
@@ -74,7 +74,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       projectionsRebuild,
     ],
   },
-  { heading: 'About pressledger', commands: [version] },
+  { heading: 'Other', commands: [version] },
 ];
 
 const commands = SECTIONS.flatMap(({ commands: listed, ...section }) =>
@@ -83,5 +83,5 @@ const commands = SECTIONS.flatMap(({ commands: listed, ...section }) =>
 
 export const allCommands: readonly Command[] = [
   ...commands,
-  ...completionCommands(commands, { heading: 'About pressledger' }),
+  ...completionCommands(commands, { heading: 'Other' }),
 ];

@@ -32,7 +32,7 @@ const VERSION = ['-v', '-V', '--version'];
 
 /** The help of `--json` for what runs until it is stopped. */
 const ROLE_JSON =
-  'when ready, print one JSON document (its address, and the first account); logs stay on standard error';
+  'when ready, print one JSON document, such as the address; logs stay on standard error';
 
 /** The end of the help of the whole command line and of a group. */
 const OVERVIEW = `
@@ -92,7 +92,7 @@ function more(about: Commander, { role, examples, section: listed }: Command): s
     const lines = rows.map(([name, text]) => helper.formatItem(name, width, text, helper));
     return lines.length === 0 ? '' : ['', `${title}:`, ...lines, ''].join('\n');
   };
-  const title = 'Settings, from the environment (with the prefix PRESSLEDGER_ too, which wins)';
+  const title = 'Settings (environment variables; PRESSLEDGER_PORT counts before PORT, and so on)';
   return (
     section(
       'Examples',
@@ -165,7 +165,11 @@ function configure(command: Commander, json: string = COMMON_OPTIONS.json.help):
 }
 
 function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) => void): Commander {
-  const built = new Commander(name).usage(command.usage).description(command.summary);
+  const built = new Commander(name)
+    .usage(`${command.usage} [options]`.trim())
+    .description(command.summary);
+  // A list has room for the first clause.
+  built.summary(command.summary.replace(/[,.:;] .*|\.$/, ''));
   if (command.section) built.helpGroup(`${command.section.heading}:`);
   const positionals = Object.entries(command.positionals);
   const needed = positionals.length - (command.optionalPositionals ?? 0);
@@ -274,6 +278,10 @@ export function isWrongUsage(error: unknown, command: Command | undefined): bool
 /** One line for each thing to mend: what went wrong, and what lay below it where that says more. */
 export function errorLines(error: unknown, command: Command | undefined): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
+  if (isPressledgerError(error, 'unauthorized') && command?.name !== 'login') {
+    const remedy = "sign in again with 'pressledger login', or check PRESSLEDGER_API_KEY";
+    return [`The service does not accept the API key: ${remedy}.`];
+  }
   const lines = fieldsIn(error).flatMap(([field, issues]) =>
     issues.map((issue) => `${optionOf(field, command) ?? field}: ${issue}`),
   );

@@ -6,8 +6,15 @@ import type { Stoppable } from '../stoppable.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
-  /** Opens the store of the settings, and closes it when `use` has ended. */
-  readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
+  /**
+   * Opens the store of the settings, and closes it when `use` has ended.
+   * @param options `orTemporary`: opens an empty one that is deleted afterwards, where no store is named
+   * and none is found
+   */
+  readonly withCore: (
+    use: (core: Core, isTemporary: boolean) => Promise<void>,
+    options?: { readonly orTemporary?: boolean },
+  ) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
   /** Starts the API and the process managers in this process. */
@@ -50,7 +57,7 @@ export interface Output {
 export interface Command {
   /** The name as it is typed, for example `account create`. */
   readonly name: string;
-  /** The usage line after the name. */
+  /** The arguments and required options, as the usage line names them. */
   readonly usage: string;
   readonly summary: string;
   /** The part of the help that lists it, as the registry sets it. */

@@ -12,41 +12,32 @@ import {
   type Invocation,
   textOption,
   UsageError,
-  wholeNumber,
 } from './command.ts';
 import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
-import { type Conversion, SERVICE_OPTIONS, type Service, serviceOf } from './service.ts';
+import {
+  type Conversion,
+  dateOf,
+  LIMIT,
+  limitOf,
+  SERVICE_OPTIONS,
+  type Service,
+  serviceOf,
+  take,
+} from './service.ts';
 
 const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
 
-/** The option that bounds a list. */
-export const LIMIT = { value: 'number', help: 'the most rows, newest first (default 20)' };
-
-export function limitOf(invocation: Invocation): number {
-  return wholeNumber(textOption(invocation, 'limit') ?? '20', '--limit', 1, 100_000);
+/** @throws {UsageError} it has not the shape of an id, which names a file */
+function idOf({ positionals: [id = ''] }: Invocation): string {
+  if (/^conv_\w+$/.test(id)) return id;
+  throw new UsageError("<id> is that of a conversion, such as 'conversions list' shows.");
 }
-
-/** The first items of a list, in as few requests as it takes. */
-export async function take<T>(
-  limit: number,
-  list: (query: { readonly pageSize: number }) => AsyncIterable<T>,
-): Promise<readonly T[]> {
-  const items: T[] = [];
-  for await (const item of list({ pageSize: Math.min(limit, 100) })) {
-    items.push(item);
-    if (items.length === limit) break;
-  }
-  return items;
-}
-
-export const dateOf = (time: string | null | undefined): Date | undefined =>
-  typeof time === 'string' ? new Date(time) : undefined;
 
 export const conversionsList: Command = {
   name: 'conversions list',
-  usage: '[--status <status>] [--limit <number>]',
-  summary: 'List the conversions of the account, newest first.',
+  usage: '',
+  summary: 'List the conversions of your account, newest first.',
   examples: ['conversions list', 'conversions list --status failed --limit 5'],
   positionals: {},
   options: {
@@ -82,13 +73,14 @@ export const conversionsList: Command = {
 export const conversionsGet: Command = {
   name: 'conversions get',
   usage: '<id>',
-  summary: 'Show one conversion: its status, times, and file or reason.',
+  summary: 'Show one conversion: status, times, link to the PDF or reason of failure.',
   examples: ['conversions get conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: ID,
   options: SERVICE_OPTIONS,
   run: async (invocation, context) => {
+    const id = idOf(invocation);
     const { client } = await serviceOf(invocation, context);
-    const record = await client.get(invocation.positionals[0] ?? '');
+    const record = await client.get(id);
     context.output.json(record);
     context.output.table(
       [],
@@ -119,8 +111,8 @@ async function completed(
 
 export const conversionsDownload: Command = {
   name: 'conversions download',
-  usage: '<id> [-o <file>]',
-  summary: 'Download the PDF of a conversion; one that is under way is waited for.',
+  usage: '<id>',
+  summary: 'Download the PDF of a conversion, as soon as it has completed.',
   examples: [
     'conversions download conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o invoice.pdf',
     'conversions download conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o - | lp',
@@ -130,12 +122,12 @@ export const conversionsDownload: Command = {
     output: {
       value: 'file',
       short: 'o',
-      help: 'the PDF to write (default <id>.pdf); -: standard output',
+      help: 'the PDF to write, or - for standard output (default <id>.pdf)',
     },
     ...SERVICE_OPTIONS,
   },
   run: async (invocation, context) => {
-    const [id = ''] = invocation.positionals;
+    const id = idOf(invocation);
     const service = await serviceOf(invocation, context);
     const target: PdfTarget = await pdfTarget(
       textOption(invocation, 'output') ?? `${id}.pdf`,
@@ -175,7 +167,7 @@ export const conversionsOpen: Command = {
   positionals: ID,
   options: SERVICE_OPTIONS,
   run: async (invocation, context) => {
-    const [id = ''] = invocation.positionals;
+    const id = idOf(invocation);
     const service = await serviceOf(invocation, context);
     const record = await completed(service, id, context);
     // The viewer may read the file after the command has ended, so the file stays.

@@ -4,6 +4,7 @@ import { conversionQueries } from '../../projections/conversions.ts';
 import { refundsDueQueries } from '../../projections/refunds-due.ts';
 import { openContent } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
+import { readRenderManifest } from '../use-cases/render-manifest.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { requestConversion } from '../use-cases/request-conversion.ts';
 import { isoTime } from '../clock.ts';
@@ -12,6 +13,7 @@ import { checkConversionRequest } from '../conversion-request/validate.ts';
 import { ServiceError } from '../errors.ts';
 import { ValidationIssues } from '../validation.ts';
 import type { CommandContext } from './command.ts';
+import { type FilesBeside, notLoaded } from './convert-files.ts';
 import type { Conversion, ConversionOptions } from './service.ts';
 
 export interface Converted {
@@ -22,6 +24,8 @@ export interface Converted {
     readonly completed_at?: string;
     readonly error_message?: string;
   };
+  /** What of the page could not be loaded when it was printed, each with the reason. */
+  readonly notLoaded: () => Promise<readonly string[]>;
   /** The PDF of a completed conversion. */
   readonly open: () => Promise<Readable>;
 }
@@ -59,14 +63,20 @@ export async function convertLocally(
   core: Core,
   { id: accountId, email }: LocalAccount,
   body: ConversionOptions,
+  beside: Pick<FilesBeside, 'reasonFor'>,
   { output, startRendering }: CommandContext,
 ): Promise<Converted> {
   const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, core.config);
   issues.throwIfAny();
+  const text = new UnencryptedText(JSON.stringify(document));
+  if (text.bytes > core.config.maxBodyBytes) {
+    const size = `${text.bytes} bytes, larger than MAX_BODY_BYTES`;
+    throw new ServiceError('payload_too_large', `The page with its files has ${size}.`);
+  }
   const { conversionId } = await requestConversion(
     core,
-    { accountId, ...request, document: new UnencryptedText(JSON.stringify(document)) },
+    { accountId, ...request, document: text },
     operatorContext(core.clock),
   ).catch((error: unknown) => {
     if (!(error instanceof ServiceError && error.code === 'insufficient_credits')) throw error;
@@ -88,6 +98,7 @@ export async function convertLocally(
           ? {}
           : { error_message: await core.vault.unseal(accountId, errorMessage) }),
       },
+      notLoaded: async () => notLoaded(await readRenderManifest(core, conversionId), beside),
       open: async () => {
         if (!row.document) throw new Error(`${row.id} has no file.`);
         const contentKey = await core.vault.contentKey(accountId, row.id);

@@ -5,9 +5,12 @@ import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
+import { openAccount } from '../use-cases/accounts.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { accountByEmail } from './account.ts';
 import {
   type Command,
+  counted,
   type Invocation,
   requiredOption,
   textOption,
@@ -15,6 +18,7 @@ import {
   UsageError,
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
+import type { FilesBeside } from './convert-files.ts';
 import type { Converted, LocalAccount } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 import { type ConversionOptions, findService, SERVICE_OPTIONS, type Service } from './service.ts';
@@ -70,13 +74,16 @@ async function remoteOf(
 async function convertRemotely(
   { client, server }: Service,
   options: ConversionOptions,
+  { lacking }: Pick<FilesBeside, 'lacking'>,
   { output }: CommandContext,
 ): Promise<Converted> {
   // A key of its own lets the request be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
   output.waiting(`${id} is accepted; waiting for ${server}`);
   const record = await client.wait(id);
-  return { record, open: async () => Readable.fromWeb(await client.download(record)) };
+  const warnings = record.status === 'completed' ? record.warnings : undefined;
+  const notLoaded = async () => warnings?.map(withoutVerb) ?? lacking;
+  return { record, notLoaded, open: async () => Readable.fromWeb(await client.download(record)) };
 }
 
 async function accountFor(core: Core, email: string | undefined): Promise<LocalAccount> {
@@ -92,34 +99,87 @@ async function accountFor(core: Core, email: string | undefined): Promise<LocalA
   return { id: first.id, email: await core.vault.unseal(first.id, first.email) };
 }
 
+/** The one account of a temporary store. */
+const temporaryAccount = (core: Core): Promise<LocalAccount> =>
+  openAccount(
+    core,
+    { email: 'temporary@localhost', plan: 'pro', credits: 1 },
+    operatorContext(core.clock),
+  );
+
+/** `style.css could not be loaded: no such file.` becomes a part of a list of such. */
+const withoutVerb = (warning: string): string =>
+  warning.replace(' could not be loaded:', ':').replace(/\.$/, '');
+
+const MAX_TOLD = 20;
+
+/** `2 resources could not be loaded: …` */
+function inOneLine(lines: readonly string[]): string {
+  const rest = lines.length > MAX_TOLD ? ` and ${lines.length - MAX_TOLD} more` : '';
+  const told = lines.slice(0, MAX_TOLD).join(', ');
+  return `${counted(lines.length, 'resource')} could not be loaded: ${told}${rest}`;
+}
+
+const notWhole = (lines: readonly string[]): string =>
+  `${inOneLine(lines)}. With --strict no PDF is written.`;
+
+/** Takes what lies beside an HTML file; of a URL there is nothing to take. */
+async function besideOf(
+  { html }: ConversionOptions,
+  fileOrUrl: string,
+  base: string | undefined,
+): Promise<FilesBeside> {
+  if (html !== undefined) {
+    const { filesBeside } = await import('./convert-files.ts');
+    return await filesBeside(html, fileOrUrl, base);
+  }
+  if (base !== undefined) throw new UsageError('--base is for HTML, not for an address.');
+  return { files: {}, lacking: [], reasonFor: () => '' };
+}
+
 async function finish(
-  { record, open }: Converted,
+  { record, notLoaded, open }: Converted,
   target: PdfTarget,
+  strict: boolean,
   { output }: CommandContext,
 ): Promise<void> {
   if (record.status === 'failed') {
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
+  const lines = await notLoaded();
+  const told = lines.length === 0 ? record : { ...record, warnings: lines };
+  if (strict && lines.length > 0) {
+    output.json(told);
+    throw new Error(notWhole(lines));
+  }
   const facts = await target.write(open);
-  output.json(record);
+  if (lines.length > 0) output.note(inOneLine(lines));
+  output.json(told);
   target.tell(record.id, facts);
 }
 
 export const convert: Command = {
   name: 'convert',
-  usage: '<file-or-url> -o <file> [--account <email> | --server <url>] [options]',
-  summary: 'Turn an HTML file or a URL into a PDF, here or by a service elsewhere.',
+  usage: '<file-or-url> -o <file>',
+  summary: 'Convert an HTML file or a URL to PDF, on this machine or by a service.',
   examples: [
     'convert invoice.html -o invoice.pdf --page-size A5',
     'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
-    'convert - -o - < invoice.html > invoice.pdf',
+    'convert - -o - --base . < invoice.html > invoice.pdf',
   ],
-  positionals: { 'file-or-url': 'an HTML file, -: standard input, or an http(s) address' },
+  positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
   options: {
-    output: { value: 'file', short: 'o', help: 'the PDF to write; -: standard output' },
-    account: { value: 'email', help: 'whose credits to use (default: the first account)' },
+    output: { value: 'file', short: 'o', help: 'the PDF to write, or - for standard output' },
+    account: { value: 'email', help: 'the account here that pays (default: the first one)' },
     ...SERVICE_OPTIONS,
+    base: {
+      value: 'dir',
+      help: "the folder whose files go with the HTML (default: the HTML file's own)",
+    },
+    strict: {
+      help: 'exit with 1 and write no PDF if a resource could not be loaded',
+    },
     ...CONVERT_FLAGS,
   },
   run: async (invocation: Invocation, context) => {
@@ -127,15 +187,33 @@ export const convert: Command = {
     const path = requiredOption(invocation, 'output');
     const remote = await remoteOf(fileOrUrl, invocation, context);
     const target = await pdfTarget(path, context);
-    const options = { ...(await sourceOf(fileOrUrl)), ...conversionOptions(invocation) };
+    const source = await sourceOf(fileOrUrl);
+    const beside = await besideOf(source, fileOrUrl, textOption(invocation, 'base'));
+    const strict = invocation.values['strict'] === true;
+    // Nothing is spent on what is known to lack something.
+    if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
+    const { files } = beside;
+    const document =
+      source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
+    const options = { ...document, ...conversionOptions(invocation) };
     if (remote) {
-      await finish(await convertRemotely(remote, options, context), target, context);
+      const converted = await convertRemotely(remote, options, beside, context);
+      await finish(converted, target, strict, context);
       return;
     }
-    await context.withCore(async (core) => {
-      const account = await accountFor(core, textOption(invocation, 'account'));
-      const { convertLocally } = await import('./convert-locally.ts');
-      await finish(await convertLocally(core, account, options, context), target, context);
-    });
+    const email = textOption(invocation, 'account');
+    await context.withCore(
+      async (core, isTemporary) => {
+        if (isTemporary)
+          context.output.note(
+            'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
+          );
+        const account = isTemporary ? await temporaryAccount(core) : await accountFor(core, email);
+        const { convertLocally } = await import('./convert-locally.ts');
+        const converted = await convertLocally(core, account, options, beside, context);
+        await finish(converted, target, strict, context);
+      },
+      { orTemporary: email === undefined },
+    );
   },
 };

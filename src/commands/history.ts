@@ -26,9 +26,9 @@ function describe({ time, summary, actor, client_address: address }: HistoryEntr
 
 export const history: Command = {
   name: 'history',
-  usage: 'ID|EMAIL [--type TYPE]',
+  usage: '<id-or-email>',
   summary: 'Show what happened to a conversion or an account, oldest first.',
-  positionals: { 'ID|EMAIL': "a conversion's id, or an account's sign-in address" },
+  positionals: { 'id-or-email': "a conversion's id, or an account's sign-in address" },
   examples: [
     'history conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
     'history ann@example.com --type DocumentDownloaded --json',

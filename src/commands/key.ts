@@ -30,7 +30,7 @@ export const keyCreate: Command = {
   summary: 'Create an API key for an account; the full key is shown only now.',
   examples: ["key create ann@example.com --name 'build server'"],
   positionals: { email: ACCOUNT },
-  options: { name: { value: 'name', help: 'a label to tell the key by' } },
+  options: { name: { value: 'name', help: 'a label for the key' } },
   run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
     const name = requiredOption(invocation, 'name');
@@ -85,7 +85,7 @@ export const keyList: Command = {
 export const keyRevoke: Command = {
   name: 'key revoke',
   usage: '<id>',
-  summary: 'Revoke an API key for good; every node refuses the next request with it.',
+  summary: 'Revoke an API key. This cannot be undone; the next request with it is refused.',
   examples: ['key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the key's id, as 'key list' shows it" },
   options: {},

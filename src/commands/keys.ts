@@ -1,12 +1,11 @@
 /** The API keys of the account at a service. */
 import { type Command, requiredOption } from './command.ts';
-import { LIMIT, limitOf, take } from './conversions.ts';
 import { tellKeys } from './key.ts';
-import { SERVICE_OPTIONS, serviceOf } from './service.ts';
+import { LIMIT, limitOf, SERVICE_OPTIONS, serviceOf, take } from './service.ts';
 
 export const keysList: Command = {
   name: 'keys list',
-  usage: '[--limit <number>]',
+  usage: '',
   summary: 'List the API keys of your account that are valid, newest first.',
   examples: ['keys list'],
   positionals: {},
@@ -25,7 +24,7 @@ export const keysCreate: Command = {
   summary: 'Create an API key for your account; the full key is shown only now.',
   examples: ["keys create --name 'build server'"],
   positionals: {},
-  options: { name: { value: 'name', help: 'a label to tell the key by' }, ...SERVICE_OPTIONS },
+  options: { name: { value: 'name', help: 'a label for the key' }, ...SERVICE_OPTIONS },
   run: async (invocation, context) => {
     const name = requiredOption(invocation, 'name');
     const { client } = await serviceOf(invocation, context);
@@ -39,7 +38,7 @@ export const keysCreate: Command = {
 export const keysRevoke: Command = {
   name: 'keys revoke',
   usage: '<id>',
-  summary: 'Revoke an API key of your account for good.',
+  summary: 'Revoke an API key of your account. This cannot be undone.',
   examples: ['keys revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the key's id, as 'keys list' shows it" },
   options: SERVICE_OPTIONS,

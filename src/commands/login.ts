@@ -95,8 +95,8 @@ async function obtainKey(
 
 export const login: Command = {
   name: 'login',
-  usage: '[--server <url>] [--email <email> | --api-key-stdin]',
-  summary: 'Sign in to a service; the other commands then use it.',
+  usage: '',
+  summary: 'Sign in to a service. It creates an API key, which the other commands use.',
   examples: [
     'login',
     'login --server https://pdf.example.com --email ann@example.com',
@@ -104,8 +104,11 @@ export const login: Command = {
   ],
   positionals: {},
   options: {
-    server: { value: 'url', help: `the service (asked for; default ${DEFAULT_SERVER})` },
-    email: { value: 'email', help: 'the sign-in address (asked for)' },
+    server: {
+      value: 'url',
+      help: `the service; asked for if not given (default ${DEFAULT_SERVER})`,
+    },
+    email: { value: 'email', help: 'the sign-in address; asked for if not given' },
     'password-stdin': { help: 'read the password from standard input' },
     'api-key-stdin': { help: 'sign in with an API key, read from standard input' },
     name: { value: 'name', help: "the label of the new API key (default: this machine's name)" },
@@ -136,11 +139,11 @@ export const login: Command = {
 
 export const logout: Command = {
   name: 'logout',
-  usage: '[--keep-key]',
-  summary: 'Revoke the API key that login has made, and forget the sign-in.',
+  usage: '',
+  summary: 'Sign out of the service, and revoke the API key that login has created.',
   examples: ['logout'],
   positionals: {},
-  options: { 'keep-key': { help: 'forget the key here, but leave it valid' } },
+  options: { 'keep-key': { help: 'forget the key on this machine only; it stays valid' } },
   run: async ({ values }, { client: { loginFile }, output }) => {
     const kept = await readLogin(loginFile);
     if (!kept) throw new Error('You are not signed in.');

@@ -26,7 +26,7 @@ function describe(manifest: RenderManifest): string[] {
     `  renderer  ${manifest.renderer}, attempt ${manifest.attempt}`,
     `  chrome    ${chrome.product} (${chrome.revision}), sandbox ${chrome.sandboxed ? 'on' : 'off'}`,
     `  times     ${times.join(', ')} ms`,
-    `  waits     ${waited.join(', ')} ms`,
+    `  waits     ${waited.length === 0 ? 'none' : `${waited.join(', ')} ms`}`,
     `  fonts     ${fonts.join(', ') || 'none'}`,
     ...(resources.length === 0 ? [] : ['  resources']),
     ...resources.flatMap(resourceLines),
@@ -42,7 +42,7 @@ function describe(manifest: RenderManifest): string[] {
 export const manifest: Command = {
   name: 'manifest',
   usage: '<id>',
-  summary: 'Show how a PDF came about: Chrome, fonts, resources, errors, times.',
+  summary: 'Show how a PDF was made: Chrome, fonts, resources, errors, times.',
   examples: ['manifest conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the conversion's id" },
   options: {},

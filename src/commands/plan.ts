@@ -7,7 +7,7 @@ import type { Command } from './command.ts';
 export const planSet: Command = {
   name: 'plan set',
   usage: '<email> <plan>',
-  summary: 'Put an account on another plan.',
+  summary: 'Change the plan of an account.',
   examples: ['plan set ann@example.com pro'],
   positionals: { email: ACCOUNT, plan: PLANS.join(', ') },
   argumentChoices: PLANS,

@@ -3,7 +3,7 @@ import { type Command, counted } from './command.ts';
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
   usage: '',
-  summary: 'Rebuild all read models from the event log; a running service goes on.',
+  summary: 'Rebuild all read models from the event log, even beside a running service.',
   examples: ['projections rebuild'],
   positionals: {},
   options: {},
@@ -16,7 +16,9 @@ export const projectionsRebuild: Command = {
         );
       });
       output.json({ events, seconds: Math.round(seconds * 1000) / 1000 });
-      output.line(`Rebuilt from ${counted(events, 'event')} in ${seconds.toFixed(1)} s.`);
+      output.line(
+        `Rebuilt from ${counted(events, 'event')} in ${Math.max(seconds, 0.1).toFixed(1)} s.`,
+      );
     });
   },
 };

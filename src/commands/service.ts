@@ -10,6 +10,7 @@ import {
   secretFromInput,
   textOption,
   UsageError,
+  wholeNumber,
 } from './command.ts';
 
 export { isPressledgerError, PressledgerClient };
@@ -181,3 +182,27 @@ export async function serviceOf(invocation: Invocation, context: CommandContext)
     "No service is named: sign in with 'pressledger login', or set PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY.",
   );
 }
+
+/** The option that bounds a list. */
+export const LIMIT = { value: 'number', help: 'show at most this many (default 20)' };
+
+export function limitOf(invocation: Invocation): number {
+  return wholeNumber(textOption(invocation, 'limit') ?? '20', '--limit', 1, 100_000);
+}
+
+/** The first items of a list, in as few requests as it takes. */
+export async function take<T>(
+  limit: number,
+  list: (query: { readonly pageSize: number }) => AsyncIterable<T>,
+): Promise<readonly T[]> {
+  const items: T[] = [];
+  for await (const item of list({ pageSize: Math.min(limit, 100) })) {
+    items.push(item);
+    if (items.length === limit) break;
+  }
+  return items;
+}
+
+/** A time of the API as a cell of a table. */
+export const dateOf = (time: string | null | undefined): Date | undefined =>
+  typeof time === 'string' ? new Date(time) : undefined;

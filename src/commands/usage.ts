@@ -1,11 +1,10 @@
 import type { Command } from './command.ts';
-import { dateOf, LIMIT, limitOf, take } from './conversions.ts';
-import { SERVICE_OPTIONS, serviceOf } from './service.ts';
+import { dateOf, LIMIT, limitOf, SERVICE_OPTIONS, serviceOf, take } from './service.ts';
 
 export const usage: Command = {
   name: 'usage',
-  usage: '[--limit <number>]',
-  summary: 'Show your account: plan, credits and what they went into, requests left.',
+  usage: '',
+  summary: 'Show your plan and credits, the ledger, and the requests left this minute.',
   examples: ['usage', 'usage --limit 100 --json'],
   positionals: {},
   options: { limit: LIMIT, ...SERVICE_OPTIONS },

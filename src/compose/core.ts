@@ -1,4 +1,7 @@
 /** The log, its actors and its read models, on the adapters of the settings. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
@@ -6,7 +9,7 @@ import { ActorSystem } from '../actors/system.ts';
 import { Passwords } from '../use-cases/passwords.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { type Config, SETTINGS } from '../config.ts';
 import type { Core } from '../core.ts';
 import { deriveKey } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
@@ -71,4 +74,27 @@ export async function openCore(
       await adapters.close();
     },
   };
+}
+
+/** True if the settings name no store, and there is none below the current directory either. */
+export function hasNoStore({ dataDir, eventStoreUrl, natsUrl, blobStoreUrl }: Config): boolean {
+  const named = eventStoreUrl ?? natsUrl ?? blobStoreUrl;
+  return named === undefined && dataDir === SETTINGS.dataDir.default() && !existsSync(dataDir);
+}
+
+/** Opens an empty store in a temporary directory, which is deleted when the store is closed. */
+export async function openTemporaryCore(config: Config, logger: Logger): Promise<Core> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pressledger-'));
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const core = await openCore({ ...config, dataDir }, logger, { create: true });
+    const close = async (): Promise<void> => {
+      await core.close();
+      await remove();
+    };
+    return { ...core, close };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }

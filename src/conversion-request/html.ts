@@ -106,7 +106,7 @@ const HREF_IS_FETCHED = new Set(['link', 'use', 'image', 'feimage']);
 const isHere = (address: string): boolean => /^\s*(?:data:|#|$)/i.test(address);
 
 /** Text as CSS reads it: without comments and escapes. */
-function cssText(text: string): string {
+export function cssText(text: string): string {
   return text
     .replaceAll(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
     .replaceAll(/\\(?:([0-9a-f]{1,6})\s?|(.))/gi, (_, code?: string, plain?: string) => {

@@ -200,7 +200,7 @@ export const ConversionForm = Type.Object(
       Type.Array(Type.String({ format: 'binary' }), {
         maxItems: MAX_FILES + 1,
         description:
-          'The page, with the file name index.html, and the files that it refers to by relative URLs, with these as file names, such as img/logo.png.',
+          'The page, with the file name index.html, and the files that it refers to by relative URLs, with these as file names. curl names a file without its folders: say files=@img/logo.png;filename=img/logo.png.',
       }),
     ),
   },

@@ -3,18 +3,19 @@
  * blob's hash; the blob goes with the conversion's others, for it names what a client's page fetched.
  */
 import type { PrintOptions, RenderTimings } from './events.ts';
+import type { RequestDocument } from './request-document.ts';
 
 /** No manifest is larger: lists are cut, and say by how much. */
 export const MAX_MANIFEST_BYTES = 256 * 1024;
 
-export interface RenderManifest extends PageManifest {
+export interface RenderManifest extends Omit<PageManifest, 'wait_for'> {
   readonly version: 1;
   readonly conversion_id: string;
   readonly renderer: string;
   readonly attempt: number;
   /** The encrypted form, as the event names it. */
   readonly request: { readonly sha256: string; readonly bytes: number };
-  readonly options: PrintOptions;
+  readonly options: PrintOptions & Pick<RequestDocument, 'wait_for'>;
   /** The PDF itself. */
   readonly document: { readonly sha256: string; readonly bytes: number; readonly pages: number };
   readonly timings: ManifestTimings;
@@ -29,7 +30,7 @@ export interface ManifestTimings extends Pick<RenderTimings, 'load' | 'ready' | 
 }
 
 /** The part of the manifest that the worker that drove Chrome knows. */
-export interface PageManifest {
+export interface PageManifest extends Pick<RequestDocument, 'wait_for'> {
   readonly chrome: ManifestChrome;
   /** Names of the fonts that the PDF holds glyphs of, as the PDF has them. */
   readonly fonts: readonly string[];

@@ -6,6 +6,7 @@ import {
   type PageManifest,
   type RenderManifest,
 } from '../domain/render-manifest.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
 import { timeOfId } from '../ids.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
@@ -43,7 +44,8 @@ function thatFit<T>(list: readonly T[], bytes: number = OTHER_LIST_BYTES): reado
 
 /** @returns at most `MAX_MANIFEST_BYTES` in UTF-8 */
 export function composeManifest(parts: ManifestParts): string {
-  const { job, attempt, renderer, takenAt, timings, pdf, pages, page } = parts;
+  const { job, attempt, renderer, takenAt, timings, pdf, pages } = parts;
+  const { wait_for, ...page } = parts.page;
   const resources = thatFit(page.resources, RESOURCES_BYTES);
   const errors = thatFit(page.console_errors);
   const manifest: RenderManifest = {
@@ -52,7 +54,7 @@ export function composeManifest(parts: ManifestParts): string {
     renderer,
     attempt,
     request: { sha256: job.request.sha256, bytes: job.request.bytes },
-    options: job.options,
+    options: { ...job.options, ...(wait_for && { wait_for }) },
     document: { ...pdf, pages },
     timings: {
       queue: Math.max(0, takenAt - timeOfId(job.conversionId)),
@@ -133,6 +135,7 @@ export function pageManifest(
   chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxed' | 'flags'>,
   { fonts, log, errors, waits }: RenderedDocument,
   session: Pick<EgressSession, 'received' | 'explain' | 'shown'>,
+  { wait_for }: Pick<RequestDocument, 'wait_for'>,
 ): PageManifest {
   const { product, revision, sandboxed, flags } = chrome;
   const answers = new Answers(session.received.answers);
@@ -156,5 +159,6 @@ export function pageManifest(
     console_errors: errors.errors,
     console_errors_left_out: errors.leftOut,
     waits: waits.list,
+    ...(wait_for && { wait_for }),
   };
 }

@@ -116,7 +116,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;
-    const page = pageManifest(taken.browser.chrome, rendered, session);
+    const page = pageManifest(taken.browser.chrome, rendered, session, request);
     const incomplete = incompleteness(page, request.fail_on);
     if (incomplete !== undefined) throw incomplete;
     return { kind: 'completed', path, sha256, bytes, pages, timings, page };

@@ -118,6 +118,36 @@ void test('the fields of a form are options', async (t) => {
   });
 });
 
+void test('forms as other clients write them', async (t) => {
+  const { api, id, send } = await start(t);
+  const written: [client: string, headers: string, name: string][] = [
+    ['.NET', "name=files; filename=a.css; filename*=utf-8''a.css", 'a.css'],
+    [
+      '.NET, not ASCII',
+      'name=files; filename="=?utf-8?B?w7w=?="; filename*=utf-8\'\'%C3%BC.css',
+      'ü.css',
+    ],
+    ['Python', 'name="files"; filename*=utf-8\'\'img%2Fgr%C3%BCn.png', 'img/grün.png'],
+    ['curl', 'name="files"; filename="img/a b.png"\r\nContent-Type: image/png', 'img/a b.png'],
+    [
+      'Go',
+      'name="files"; filename="q\\"x.css"\r\nContent-Type: application/octet-stream',
+      'q"x.css',
+    ],
+  ];
+  for (const [client, headers, name] of written) {
+    const parts: Part[] = [page, [`content-disposition: form-data; ${headers}`, 'x']];
+    const body = Buffer.concat([
+      Buffer.from('a preamble\r\n'),
+      form(parts),
+      Buffer.from('and more'),
+    ]);
+    const answer = await send(body, FORM);
+    t.equal(answer.status, 202, `${client}: ${answer.text}`);
+    t.strictSame(await stored(api, id), { html: PAGE, files: { [name]: base64('x') } }, client);
+  }
+});
+
 const HOSTILE = [
   '/etc/passwd',
   '../style.css',

@@ -1,21 +1,37 @@
-/** The command line as a client of a service: signed in, and with what the environment says. */
-import { spawn } from 'node:child_process';
+/** The command line as a client of a service; and `convert` where neither a service nor a store is named. */
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Test, test } from 'tap';
-import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { test } from 'tap';
+import { allCommands } from '../../src/commands/all.ts';
+import { parseLine } from '../../src/commands/cli.ts';
+import type { Cell, Output } from '../../src/commands/command.ts';
+import { createOutput } from '../../src/commands/output.ts';
+import type { ClientConfig } from '../../src/config.ts';
+import { cliJson, runCli, runCommand } from '../support/cli.ts';
+import { commandContext } from '../support/command-context.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
 import { startService } from '../support/service.ts';
 
 const WITHIN_MS = 60_000;
-const LOCAL_TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/;
 
 const loginFileOf = (place: Place): string =>
   join(place.env['HOME'] ?? '', '.config/pressledger/login.json');
 const fileLogin = (place: Place): unknown => JSON.parse(readFileSync(loginFileOf(place), 'utf8'));
+
+const hasTerminals = spawnSync('script', ['--version']).status === 0;
+const onTerminals = hasTerminals ? {} : { skip: 'there is no script of util-linux' };
 
 /** Runs a command on a terminal, and types each answer as soon as its question is there. */
 async function onTerminal(
@@ -52,140 +68,199 @@ function withProgram(place: Place, name: string, body: string): Readonly<Record<
   return { PATH: `${dir}:${place.env['PATH'] ?? ''}` };
 }
 
-void test('a sign-in lets the commands of a client work, until it is ended', async (t) => {
-  const service = await startService(t);
-  const { email, password } = service.firstStart;
-  const place = createPlace(t);
-  const there = ['login', '--server', service.url, '--email', email, '--password-stdin'];
-  const signedIn = (await cliJson(place, there, { input: `${password}\n` })) as { key_id: string };
-  t.match(signedIn, { server: service.url, email, key_id: /^key_/, file: loginFileOf(place) });
-  t.equal(statSync(loginFileOf(place)).mode & 0o777, 0o600);
-  const kept = fileLogin(place) as { api_key: string };
-  t.match(kept, { server: service.url, api_key: /^pk_live_/, key_id: signedIn.key_id });
-  t.notMatch(readFileSync(loginFileOf(place), 'utf8'), password, 'no password is kept');
+/** Runs a command in this process; what it prints with `--json` and without. */
+async function ask(client: ClientConfig, ...args: readonly string[]) {
+  const parsed = parseLine(args, allCommands);
+  if (parsed.type !== 'run') throw new Error(`'${args.join(' ')}' asks for help`);
+  const printed: { json?: unknown; rows: readonly (readonly Cell[])[] } = { rows: [] };
+  const output: Output = {
+    ...createOutput(true),
+    json: (value) => {
+      printed.json = value;
+    },
+    table: (_, rows) => {
+      printed.rows = [...printed.rows, ...rows];
+    },
+    note: () => {},
+    waiting: () => {},
+  };
+  await parsed.command.run(parsed.invocation, commandContext({ client, output }));
+  return printed;
+}
 
-  const source = join(place.tmpDir, 'page.html');
-  const target = join(place.tmpDir, 'page.pdf');
-  writeFileSync(source, '<h1>Signed in</h1><p style="break-before: page">Two</p>');
-  const converted = await runCli(place, ['convert', source, '-o', target]);
-  t.equal(converted.code, 0, converted.stderr);
-  t.match(converted.stderr, `is accepted; waiting for ${service.url}\n`);
-  t.match(converted.stdout, /^conv_\w+ is in .*page\.pdf: 2 pages, \d+\.\d kB, in \d+\.\d s\.$/m);
-  t.match((await openPdf(readFileSync(target))).text, /Signed in/);
-  await cliJson(place, ['convert', source, '-o', target, '--page-ranges', '9']).catch(() => {});
-
-  const list = (await cliJson(place, ['conversions', 'list'])) as { id: string }[];
-  t.match(list, [{ status: 'failed' }, { status: 'completed' }]);
-  const [failed, done] = list.map(({ id }) => id);
-  const filter = ['--status', 'COMPLETED', '--limit', '1'];
-  t.match(await cliJson(place, ['conversions', 'list', ...filter]), [{ id: done }]);
-  const rows = await runCli(place, ['conversions', 'list']);
-  t.match(
-    rows.stdout,
-    new RegExp(`^${failed}\tfailed\t[^\t]+Z\t\t.+\n${done}\tcompleted\t.*Z\t.*Z\t\n$`),
-  );
-  t.match(await cliJson(place, ['conversions', 'get', done ?? '']), { status: 'completed' });
-  t.match((await runCli(place, ['conversions', 'get', done ?? ''])).stdout, /^status\tcompleted$/m);
-  await refuses(t, place, ['conversions', 'get', 'conv_none'], 1, /no such/);
-
-  const copy = join(place.tmpDir, 'copy.pdf');
-  await cliJson(place, ['conversions', 'download', done ?? '', '-o', copy]);
-  t.ok(readFileSync(copy).equals(readFileSync(target)));
-  await refuses(t, place, ['conversions', 'download', failed ?? '', '-o', copy], 1, /failed: /);
-
-  const viewer = withProgram(place, 'xdg-open', `echo "$1" > '${place.tmpDir}/shown'`);
-  const opened = await runCli(place, ['conversions', 'open', done ?? ''], { env: viewer });
-  t.equal(opened.code, 0, opened.stderr);
-  const shown = readFileSync(join(place.tmpDir, 'shown'), 'utf8').trim();
-  t.ok(readFileSync(shown).equals(readFileSync(target)));
-  t.equal(statSync(shown).mode & 0o777, 0o600);
-  const blind = await runCli(place, ['conversions', 'open', done ?? ''], {
-    env: withProgram(place, 'xdg-open', 'exit 3'),
-  });
-  t.match(blind, { code: 1, stderr: /xdg-open cannot show the PDF, which is \/.*\.pdf/ });
-
-  const made = (await cliJson(place, ['keys', 'create', '--name', 'ci'])) as { id: string };
-  const keys = (await runCli(place, ['keys', 'list'])).stdout;
-  t.match(keys, new RegExp(`^${made.id}\tpk_live_\\w+\t.*Z\t\tci$`, 'm'));
-  t.match(keys, new RegExp(`^${signedIn.key_id}\t.*\t${hostname()}$`, 'm'));
-  await cliJson(place, ['keys', 'revoke', made.id]);
-  await refuses(t, place, ['keys', 'revoke', made.id], 1, /no such API key/);
-  t.match(await cliJson(place, ['usage', '--limit', '2']), {
-    server: service.url,
-    account: { email, plan: 'pro', credits: 99 },
-    rate_limit: { limit: 100, remaining: Number, reset_at: /Z$/ },
-    ledger: [{ type: 'refund' }, { type: 'debit' }],
-  });
-
-  const elsewhere = ['usage', '--server', 'http://localhost:1'];
-  await refuses(t, place, elsewhere, 2, /no key for http:\/\/localhost:1/);
-  chmodSync(loginFileOf(place), 0o644);
-  await refuses(t, place, ['usage'], 1, /open to other users: chmod 600/);
-  chmodSync(loginFileOf(place), 0o600);
-
-  t.match(await cliJson(place, ['logout']), { server: service.url, revoked: signedIn.key_id });
-  t.notOk(existsSync(loginFileOf(place)));
-  await t.rejects(service.client(kept.api_key).account(), { code: 'unauthorized' });
-  await refuses(t, place, ['logout'], 1, /not signed in/);
-  await refuses(t, place, ['usage'], 2, /pressledger login/);
-});
-
-void test('a key of the environment or of standard input does as well', async (t) => {
-  const service = await startService(t);
-  const { apiKey, email } = service.firstStart;
-  const place = createPlace(t);
+void test('the command line is a client of a running service', async (whole) => {
+  const service = await startService(whole);
+  const { apiKey, email, password } = service.firstStart;
   const host = service.url.replace('http://', '');
-  const named = { PRESSLEDGER_SERVER: host, PRESSLEDGER_KEY: apiKey };
-  t.match(await cliJson(place, ['usage'], { env: named }), { account: { email } });
-  t.strictSame(await cliJson(place, ['conversions', 'list'], { env: named }), []);
-  const none = await runCli(place, ['conversions', 'list'], { env: named });
-  t.match(none, { code: 0, stdout: '', stderr: 'There is no such conversion.\n' });
-  const piped = ['usage', '--server', host, '--api-key-stdin'];
-  t.match(await cliJson(place, piped, { input: apiKey }), { account: { email } });
 
-  const login = ['login', '--server', host, '--api-key-stdin'];
-  t.match(await cliJson(place, login, { input: apiKey }), { email, key_id: null });
-  t.strictSame(fileLogin(place), { server: `http://${host}`, api_key: apiKey });
-  t.match(await cliJson(place, ['logout']), { revoked: null });
-  t.match(await service.client(apiKey).account(), { email }, 'a key that was given stays valid');
-  const wrong = await runCli(place, login, { input: 'pk_live_wrong' });
-  t.match(wrong, { code: 1, stderr: /credential/ });
-  t.notOk(existsSync(loginFileOf(place)));
+  await whole.test('a sign-in lets commands work until it is ended', async (t) => {
+    const place = createPlace(t);
+    const login = ['login', '--server', host, '--email', email, '--password-stdin'];
+    const signedIn = await cliJson(place, login, { input: `${password}\n` });
+    const { key_id: keyId } = signedIn as { key_id: string };
+    const loginFile = loginFileOf(place);
+    t.match(signedIn, { server: service.url, email, key_id: /^key_/, file: loginFile });
+    t.equal(statSync(loginFile).mode & 0o777, 0o600);
+    const kept = fileLogin(place) as { api_key: string };
+    t.match(kept, { server: service.url, api_key: /^pk_live_/, key_id: keyId });
+    t.notMatch(readFileSync(loginFile, 'utf8'), password, 'no password is kept');
+
+    const source = join(place.tmpDir, 'page.html');
+    const target = join(place.tmpDir, 'page.pdf');
+    writeFileSync(source, '<h1>Signed in</h1><p style="break-before: page">Two</p>');
+    const converted = await runCli(place, ['convert', source, '-o', target]);
+    t.equal(converted.code, 0, converted.stderr);
+    t.match(converted.stderr, `is accepted; waiting for ${service.url}\n`);
+    t.match(converted.stdout, /^conv_\w+ is in .*page\.pdf: 2 pages, \d+\.\d kB, in \d+\.\d s\.$/m);
+    t.match((await openPdf(readFileSync(target))).text, /Signed in/);
+
+    const client: ClientConfig = { server: undefined, apiKey: undefined, loginFile };
+    const again = ['convert', source, '-o', target, '--page-ranges', '9'];
+    await t.rejects(ask(client, ...again), /^Conversion conv_\w+ failed: /);
+    const rows = await runCli(place, ['conversions', 'list']);
+    const [failed, done] = [...rows.stdout.matchAll(/^conv_\w+/gm)].map(([id]) => id);
+    t.match(
+      rows.stdout,
+      new RegExp(`^${failed}\tfailed\t[^\t]+Z\t\t.+\n${done}\tcompleted\t.*Z\t.*Z\t\n$`),
+    );
+    const listed = await ask(
+      client,
+      'conversions',
+      'list',
+      '--status',
+      'COMPLETED',
+      '--limit',
+      '1',
+    );
+    t.match(listed, { json: [{ id: done }], rows: [[done, 'completed', Date, Date, undefined]] });
+    const got = await ask(client, 'conversions', 'get', done ?? '');
+    t.match(got, {
+      json: { id: done, file_url: /^http/ },
+      rows: [
+        ['id', done],
+        ['status', 'completed'],
+      ],
+    });
+    await t.rejects(ask(client, 'conversions', 'get', 'conv_none'), { code: 'not_found' });
+
+    const copy = join(place.tmpDir, 'copy.pdf');
+    await ask(client, 'conversions', 'download', done ?? '', '-o', copy);
+    t.ok(readFileSync(copy).equals(readFileSync(target)));
+    await t.rejects(ask(client, 'conversions', 'download', failed ?? '', '-o', copy), /failed: /);
+    const open = ['conversions', 'open', done ?? ''];
+    const viewer = withProgram(place, 'xdg-open', `echo "$1" > '${place.tmpDir}/shown'`);
+    const opened = await runCli(place, open, { env: viewer });
+    t.equal(opened.code, 0, opened.stderr);
+    const shown = readFileSync(join(place.tmpDir, 'shown'), 'utf8').trim();
+    t.ok(readFileSync(shown).equals(readFileSync(target)));
+    t.equal(statSync(shown).mode & 0o777, 0o600);
+    const blind = await runCli(place, open, { env: withProgram(place, 'xdg-open', 'exit 3') });
+    t.match(blind, { code: 1, stderr: /xdg-open cannot show the PDF, which is \/.*\.pdf/ });
+
+    const { json: made } = await ask(client, 'keys', 'create', '--name', 'ci');
+    const { id: madeId } = made as { id: string };
+    t.match((await ask(client, 'keys', 'list')).rows.slice(0, 2), [
+      [madeId, /^pk_live_/, Date, undefined, 'ci'],
+      [keyId, /^pk_live_/, Date, Date, hostname()],
+    ]);
+    await ask(client, 'keys', 'revoke', madeId);
+    await t.rejects(ask(client, 'keys', 'revoke', madeId), { code: 'not_found' });
+    t.match((await ask(client, 'usage', '--limit', '2')).json, {
+      server: service.url,
+      account: { email, plan: 'pro', credits: 99 },
+      rate_limit: { limit: 100, remaining: Number, reset_at: /Z$/ },
+      ledger: [{ type: 'refund' }, { type: 'debit' }],
+    });
+
+    const elsewhere = ask(client, 'usage', '--server', 'http://localhost:1');
+    await t.rejects(
+      elsewhere,
+      /no key for http:\/\/localhost:1/,
+      'a key goes to its service alone',
+    );
+    chmodSync(loginFile, 0o644);
+    await t.rejects(ask(client, 'usage'), /open to other users: chmod 600/);
+    chmodSync(loginFile, 0o600);
+
+    t.match((await ask(client, 'logout')).json, { server: service.url, revoked: keyId });
+    t.notOk(existsSync(loginFile));
+    await t.rejects(service.client(kept.api_key).account(), { code: 'unauthorized' });
+    await t.rejects(ask(client, 'logout'), /not signed in/);
+  });
+
+  await whole.test('a key of the environment or of standard input does as well', async (t) => {
+    const place = createPlace(t);
+    const named = { PRESSLEDGER_SERVER: host, PRESSLEDGER_KEY: apiKey };
+    const none = await runCli(place, ['conversions', 'list', '--status', 'pending'], {
+      env: named,
+    });
+    t.match(none, { code: 0, stdout: '', stderr: 'There is no such conversion.\n' });
+    const piped = ['usage', '--server', host, '--api-key-stdin'];
+    t.match(await cliJson(place, piped, { input: apiKey }), { account: { email } });
+
+    const login = ['login', '--server', host, '--api-key-stdin'];
+    t.match(await cliJson(place, login, { input: `${apiKey}\n` }), { email, key_id: null });
+    t.strictSame(fileLogin(place), { server: service.url, api_key: apiKey });
+    const loginFile = loginFileOf(place);
+    const client: ClientConfig = { server: undefined, apiKey: undefined, loginFile };
+    t.match((await ask(client, 'logout')).json, { revoked: null });
+    t.match(await service.client(apiKey).account(), { email }, 'a key that was given stays valid');
+    const wrong = await runCli(place, login, { input: 'pk_live_wrong' });
+    t.match(wrong, { code: 1, stderr: /credential/ });
+    t.notOk(existsSync(loginFile));
+  });
+
+  await whole.test('a terminal has questions, heads and elapsed time', onTerminals, async (t) => {
+    const place = createPlace(t);
+    const asked = await onTerminal(place, 'login', [
+      ['Server [http://localhost:8080]: ', service.url],
+      ['instead): ', email],
+      [`Password of ${email}: `, password],
+    ]);
+    t.equal(asked.code, 0, asked.screen);
+    t.match(asked.screen, `Signed in to ${service.url} as ${email}.`);
+    t.notMatch(asked.screen, password);
+    const former = fileLogin(place) as { api_key: string };
+
+    writeFileSync(join(place.tmpDir, 'a.html'), '<p>Hello</p>');
+    const paths = `'${place.tmpDir}/a.html' -o '${place.tmpDir}/a.pdf'`;
+    const converted = await onTerminal(place, `convert ${paths} --wait-for-delay-ms 2500`);
+    const screen = converted.screen.replaceAll('\u001b[K', '');
+    t.match(screen, /\rconv_\w+ is accepted; waiting for http\S+ \(2 s\)/);
+    t.match(screen, /\rconv_\w+ is in .*a\.pdf: 1 page, /);
+    const list = (await onTerminal(place, 'usage')).screen;
+    t.match(list, /^server +http/);
+    t.match(list, /\nTIME +TYPE +AMOUNT +BALANCE +CONVERSION\r\n/);
+    t.match(list, /\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +debit +-1 +98 +conv_/);
+
+    const again = await onTerminal(place, `login --email ${email}`, [
+      [`Server [${service.url}]: `, ''],
+      ['Password', password],
+    ]);
+    t.equal(again.code, 0, again.screen);
+    await t.rejects(service.client(former.api_key).account(), { code: 'unauthorized' }, 'replaced');
+    const stopped = await onTerminal(place, 'login', [['Server', '\u0003']]);
+    t.match(stopped, { code: 1, screen: /The sign-in was cancelled/ });
+  });
 });
 
-void test('on a terminal it asks, shows tables with heads, and counts the seconds', async (t: Test) => {
-  const service = await startService(t);
-  const { email, password } = service.firstStart;
+void test('where no store is named, convert needs none and leaves none behind', async (t) => {
   const place = createPlace(t);
-  const asked = await onTerminal(place, 'login', [
-    ['Server [http://localhost:8080]: ', service.url],
-    ['instead): ', email],
-    [`Password of ${email}: `, password],
-  ]);
-  t.equal(asked.code, 0, asked.screen);
-  t.match(asked.screen, `Signed in to ${service.url} as ${email}.`);
-  t.notMatch(asked.screen, password);
-  const former = fileLogin(place) as { api_key: string };
-
-  writeFileSync(join(place.tmpDir, 'a.html'), '<p>Hello</p>');
-  const command = `convert '${place.tmpDir}/a.html' -o '${place.tmpDir}/a.pdf' --wait-for-delay-ms 2500`;
-  const screen = (await onTerminal(place, command)).screen.replaceAll('\u001b[K', '');
-  t.match(screen, /\rconv_\w+ is accepted; waiting for http\S+ \(2 s\)/);
-  t.match(screen, /\rconv_\w+ is in .*a\.pdf: 1 page, /);
-  const list = (await onTerminal(place, 'conversions list')).screen;
-  t.match(list, /^ID +STATUS +CREATED +COMPLETED +REASON\r\nconv_\w+ +completed +\d/);
-  t.match(list, LOCAL_TIME);
-  t.match(
-    (await onTerminal(place, 'usage')).screen,
-    /AMOUNT +BALANCE +CONVERSION\r\n.* +-1 +99 +conv/,
+  const { DATA_DIR: _, ...env } = place.env;
+  const cwd = t.testdir({ 'page.html': '<h1>Just once</h1>' });
+  const args = ['convert', 'page.html', '-o', 'page.pdf'];
+  const converted = await runCommand(LAUNCHER, args, { ...env, LOG_LEVEL: 'warn' }, '', cwd);
+  t.equal(converted.code, 0, converted.stderr);
+  t.match(converted.stderr, /^There is no store in this directory: .* no record is kept\.$/m);
+  t.match((await openPdf(readFileSync(join(cwd, 'page.pdf')))).text, /Just once/);
+  t.strictSame(readdirSync(cwd).toSorted(), ['page.html', 'page.pdf']);
+  t.strictSame(readdirSync(place.tmpDir), []);
+  const others = await runCommand(
+    LAUNCHER,
+    [...args, '--account', 'ann@example.com'],
+    env,
+    '',
+    cwd,
   );
-
-  const again = await onTerminal(place, `login --email ${email}`, [
-    [`Server [${service.url}]: `, ''],
-    ['Password', password],
-  ]);
-  t.equal(again.code, 0, again.screen);
-  await t.rejects(service.client(former.api_key).account(), { code: 'unauthorized' }, 'replaced');
-  const stopped = await onTerminal(place, 'login', [['Server', '\u0003']]);
-  t.match(stopped, { code: 1, screen: /The sign-in was cancelled/ });
+  t.match(others, { code: 1, stderr: /There is no store in / });
 });

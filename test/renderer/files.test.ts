@@ -101,6 +101,15 @@ void test('what did not come with the page is told by its relative URL', async (
   }
 });
 
+void test('files may be as large as a request', async (t) => {
+  const html = `<p id=p>?</p><script>
+    fetch('large.txt').then((r) => r.text()).then((text) => { p.textContent = text.length; p.id = 'done'; });
+    </script>`;
+  const files = { 'large.txt': base64(Buffer.alloc(7_500_000, 'x')) };
+  const pdf = await renderer.pdf({ html, files, wait_for: { selector: '#done' } });
+  t.match(pdf.text, /^7500000$/);
+});
+
 void test('files are for their own document, whoever asks later', async (t) => {
   const secret = {
     'secret.svg': base64(svg('#123123')),

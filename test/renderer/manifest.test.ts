@@ -257,7 +257,8 @@ void test('a manifest never outgrows its bound, and says what it left out', (t) 
 
 void test('the node reports the manifest with its outcome', async (t) => {
   const { offer, ended } = await startNode(t);
-  const id = await offer({ html: '<p>an invoice</p>' });
+  const wait_for = { delay_ms: 1 };
+  const id = await offer({ html: '<p>an invoice</p>', wait_for });
   const report = await ended(id);
   if (report.kind !== 'completed') throw new Error(`not completed: ${JSON.stringify(report)}`);
   const manifest = JSON.parse(report.manifest) as RenderManifest;
@@ -266,6 +267,7 @@ void test('the node reports the manifest with its outcome', async (t) => {
     conversion_id: id,
     renderer: 'test-node',
     attempt: 1,
+    options: { wait_for },
     resources: [],
     document: { ...report.pdf, pages: 1 },
     chrome: { product: report.chrome, revision: /^@?[0-9a-f]{40}/ },

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { allCommands } from '../../src/commands/all.ts';
 import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
@@ -103,6 +105,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['conversions list --limit 0', /--limit must be a whole number/],
     ['conversions list', /No service is named: sign in with 'pressledger login', or set/],
     ['conversions get', /<id> .* is missing/],
+    ['conversions open ../a', /<id> is that of a conversion/],
     ['conversions get conv_1 --server http://h', /no key for http:\/\/h/],
     ['keys create --server http://h --api-key k', /--name is needed/],
     ['usage --api-key k', /give --server too/],
@@ -217,6 +220,16 @@ void test('help of a group names its commands and no other', (t) => {
     t.match(help, `Usage: pressledger ${group} <command>`);
     const named = allCommands.filter(({ name }: Command) => lineAbout(name).test(help));
     t.strictSame(named, own, group);
+  }
+  t.end();
+});
+
+void test('README lists every command', (t) => {
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+  for (const { name } of allCommands) {
+    const listed = rows.some((row) => row.includes(`\`${name}\``) || row.includes(`\`${name} `));
+    t.ok(listed, name);
   }
   t.end();
 });
