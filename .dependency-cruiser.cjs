@@ -267,7 +267,9 @@ module.exports = {
       },
       to: {
         path: '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
-        pathNot: '/(port|codec|election|messages|vault|master-key|decryption|encryption)\\.ts$',
+        // The last three take the URLs of settings apart.
+        pathNot:
+          '/(port|codec|election|messages|vault|master-key|decryption|encryption|address|connection-string|s3-location)\\.ts$',
       },
     },
   ],

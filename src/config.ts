@@ -1,14 +1,16 @@
-/** Environment → one validated, frozen object. The only file that reads settings. */
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+/** Environment → one validated, frozen object. The only file that reads the settings of a service. */
+import { resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
+import { CLIENT_NAMES } from './client-config.ts';
 import { nearest } from './nearest.ts';
 import {
   blobPlace,
   boolean,
   emailAddress,
+  eventStoreUrl,
   integer,
   key32,
+  natsUrl,
   oneOf,
   origin,
   origins,
@@ -30,10 +32,6 @@ export class ConfigError extends Error {
 }
 
 const PREFIX = 'PRESSLEDGER_';
-
-/** Read by the command line when it is a client of a service; a service ignores them. */
-const CLIENT_SERVER = 'PRESSLEDGER_SERVER';
-const CLIENT_KEYS = ['PRESSLEDGER_API_KEY', 'PRESSLEDGER_KEY'] as const;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -92,7 +90,7 @@ export const SETTINGS = {
   host: setting('HOST', text, () => '127.0.0.1', 'the address it listens on'),
   publicUrl: setting('PUBLIC_URL', origin, none, 'the origin that clients see', {
     ...API,
-    unset: 'http://localhost:PORT',
+    unset: 'http://localhost:PORT, or with HOST',
   }),
   dataDir: setting(
     'DATA_DIR',
@@ -101,13 +99,25 @@ export const SETTINGS = {
     'the directory of all data',
     { unset: './data' },
   ),
-  eventStoreUrl: setting('EVENT_STORE_URL', text, none, 'such as kurrentdb://host:2113?tls=true', {
-    ...API,
-    unset: 'SQLite in DATA_DIR',
-  }),
-  natsUrl: setting('NATS_URL', text, none, 'such as nats://host:4222; api and renderer need it', {
-    unset: 'none',
-  }),
+  eventStoreUrl: setting(
+    'EVENT_STORE_URL',
+    eventStoreUrl,
+    none,
+    'such as kurrentdb://host:2113?tls=true',
+    {
+      ...API,
+      unset: 'SQLite in DATA_DIR',
+    },
+  ),
+  natsUrl: setting(
+    'NATS_URL',
+    natsUrl,
+    none,
+    'such as nats://host:4222; api and renderer need it',
+    {
+      unset: 'none',
+    },
+  ),
   blobStoreUrl: setting(
     'BLOB_STORE_URL',
     blobPlace,
@@ -230,11 +240,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
 function unknownNames(env: Environment): readonly string[] {
-  const known = [
-    ...Object.values(SETTINGS).map(({ name }) => PREFIX + name),
-    CLIENT_SERVER,
-    ...CLIENT_KEYS,
-  ];
+  const known = [...Object.values(SETTINGS).map(({ name }) => PREFIX + name), ...CLIENT_NAMES];
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !known.some((each) => each === name))
     .map((name) => {
@@ -262,12 +268,38 @@ function valueOf(
   return defaultTo();
 }
 
+/** Settings that are missing beside others, for a process of that role. */
+function lacking(config: Partial<Config>, role: Role): readonly string[] {
+  const { natsUrl: nats, blobStoreUrl: blobs, masterKey } = config;
+  const s3 = blobs?.kind === 's3';
+  const problems: readonly (readonly [boolean, string])[] = [
+    [
+      role !== 'start' && nats === undefined,
+      `pressledger ${role} needs NATS_URL: it is how jobs reach renderers. For one machine, use 'pressledger start'.`,
+    ],
+    [
+      role === 'start' && nats === undefined && blobs?.kind === 'nats',
+      'BLOB_STORE_URL is nats:, so NATS_URL is needed.',
+    ],
+    [
+      s3 && !(config.awsAccessKeyId && config.awsSecretAccessKey),
+      'BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+    ],
+    [
+      role !== 'renderer' && blobs !== undefined && masterKey === undefined,
+      'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
+    ],
+  ];
+  return problems.flatMap(([isLacking, problem]) => (isLacking ? problem : []));
+}
+
 /**
  * Reads the settings from the environment; each may also be given with the prefix `PRESSLEDGER_`,
  * which wins.
+ * @param role whose settings must suffice together, too
  * @throws {ConfigError} names every setting that cannot be used
  */
-export function readConfig(env: Environment): Config {
+export function readConfig(env: Environment, role?: Role): Config {
   const problems = [...unknownNames(env)];
   const values: Record<string, unknown> = {};
   for (const [key, each] of Object.entries(SETTINGS)) {
@@ -278,26 +310,8 @@ export function readConfig(env: Environment): Config {
       problems.push(...error.problems);
     }
   }
+  // Of values that cannot be used, nobody knows what else they need.
+  if (problems.length === 0 && role !== undefined) problems.push(...lacking(values, role));
   if (problems.length > 0) throw new ConfigError(...problems);
   return Object.freeze(values) as Config;
-}
-
-/** The service that the command line is a client of, and its credential there. */
-export interface ClientConfig {
-  readonly server: string | undefined;
-  readonly apiKey: string | undefined;
-  /** The file in which `pressledger login` keeps both. */
-  readonly loginFile: string;
-}
-
-export function readClientConfig(env: Environment): ClientConfig {
-  const [apiKey] = CLIENT_KEYS.map((name) => env[name]).filter((value) => value);
-  // The XDG specification has a relative path ignored.
-  const { XDG_CONFIG_HOME: named = '' } = env;
-  const configDir = isAbsolute(named) ? named : join(homedir(), '.config');
-  return {
-    server: env[CLIENT_SERVER] || undefined,
-    apiKey,
-    loginFile: join(configDir, 'pressledger', 'login.json'),
-  };
 }

@@ -58,6 +58,8 @@ export interface Core extends AccountDependencies {
 export interface RunningService extends Stoppable {
   /** The origin where clients reach it, such as `https://pdf.example.com`. */
   readonly publicUrl: string;
+  /** An absolute path. */
+  readonly dataDir: string;
   /**
    * Resolves when it can accept and render, with the account that the first start has opened; rejects
    * when it never will.

@@ -28,7 +28,7 @@ export function readableLine(json: string): string {
   const said = new Set(msg.split(/[\s:,;]+/));
   const rest = Object.entries(facts)
     .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
-    .filter(([, text = '']) => !said.has(text))
+    .filter(([, text = '']) => !said.has(text) && !(text.includes(' ') && msg.includes(text)))
     .map(([name, text = '']) => `${name}=${/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)}`);
   const clock = new Date(time).toLocaleTimeString('en-GB');
   // The label alone has escapes that a terminal may obey.
@@ -39,6 +39,18 @@ export function readableLine(json: string): string {
     ...trace.map((each) => `    ${plainText(each.trim())}`),
     '',
   ].join('\n');
+}
+
+let second = 0;
+let upToSecond = '';
+
+/** pino's `isoTime`, which makes a date for each line: a third of what a line costs. */
+function isoTime(): string {
+  const now = Date.now();
+  const since = Math.floor(now / 1000);
+  if (since !== second) upToSecond = new Date(since * 1000).toISOString().slice(0, -4);
+  second = since;
+  return `,"time":"${upToSecond}${String(now % 1000).padStart(3, '0')}Z"`;
 }
 
 /**
@@ -52,7 +64,7 @@ export function createLogger(level: Config['logLevel']): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime,
       hooks: { streamWrite: terminal ? readableLine : plainJson },
     },
     pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES }),

@@ -5,7 +5,8 @@ import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
-import { readClientConfig, readConfig } from './config.ts';
+import { readClientConfig } from './client-config.ts';
+import { readConfig } from './config.ts';
 import { createLogger } from './log.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
@@ -27,7 +28,7 @@ async function main(args: readonly string[]): Promise<void> {
   running = command;
   const output = createOutput(wantsJson);
   const settings = () => {
-    const config = readConfig(process.env);
+    const config = readConfig(process.env, command.role ?? 'start');
     return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
   };
   try {

@@ -1,7 +1,11 @@
 /** Turns the text of a setting into its value. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseS3Url } from './blob-store/s3-location.ts';
 import { isEmailAddress } from './domain/email.ts';
+import { parseConnectionString } from './event-store/kurrentdb/connection-string.ts';
+import { parseNatsUrl } from './nats/address.ts';
+import { reasonOf } from './reason.ts';
 
 /** A value that cannot be used. The message goes on after the setting's name. */
 export class UnusableValue extends Error {
@@ -37,6 +41,23 @@ export function oneOf<const T extends string>(values: readonly T[]): Parse<T> {
   return (value) =>
     values.find((each) => each === value) ?? refuse(value, `one of ${values.join(', ')}`);
 }
+
+/** Keeps the text, and says now what is wrong with it: what opens it does so after others. */
+function checked(check: (value: string) => unknown): Parse<string> {
+  return (value) => {
+    try {
+      check(value);
+      return value;
+    } catch (error) {
+      // It begins with the setting's plain name. The name that was given may have the prefix.
+      throw new UnusableValue(reasonOf(error).replace(/^\w+ /, ''));
+    }
+  };
+}
+
+export const eventStoreUrl = checked(parseConnectionString);
+export const natsUrl = checked(parseNatsUrl);
+const s3Url = checked(parseS3Url);
 
 /** An http(s) origin, without a path, so that paths can be appended to it. */
 export const origin: Parse<string> = (value) => {
@@ -78,7 +99,7 @@ export type BlobPlace =
 /** A value that cannot be used is not repeated: it may hold a password. */
 export const blobPlace: Parse<BlobPlace> = (value) => {
   if (value === 'nats:') return { kind: 'nats' };
-  if (value.startsWith('s3://')) return { kind: 's3', url: value };
+  if (value.startsWith('s3://')) return { kind: 's3', url: s3Url(value) };
   if (/^file:\/\/\/./.test(value)) return { kind: 'folder', path: fileURLToPath(value) };
   if (/^file:(?!\/\/)./.test(value)) return { kind: 'folder', path: resolve(value.slice(5)) };
   throw new UnusableValue('must be file:PATH, nats: or s3://bucket?region=…&endpoint=….');

@@ -1,6 +1,7 @@
 /** The interface of a command, and what several commands share. */
 import { text as textOf } from 'node:stream/consumers';
-import type { ClientConfig, Role } from '../config.ts';
+import type { ClientConfig } from '../client-config.ts';
+import type { Role } from '../config.ts';
 import type { Core, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 

@@ -41,20 +41,30 @@ export function shutdownSignals(): ShutdownSignals {
   return { stop: promise, hurry: hurry.signal };
 }
 
-/** Tells the first user of an empty store how to go on; both commands work when pasted. */
-function welcome(publicUrl: string, { email, password, apiKey }: FirstAccount): readonly string[] {
-  const api = `${publicUrl}/api/v1`;
-  const record = `${api}/conversions/$(sed -E 's/.*"id":"([^"]+)".*/\\1/' conversion.json)/`;
-  const read = `curl -sS -H 'X-API-Key: ${apiKey}' -H 'Prefer: wait=30' "${record}"`;
+/** What everybody needs who has started it. */
+const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] => [
+  `Pressledger is ready at ${publicUrl}`,
+  `  Documentation:  ${publicUrl}/docs`,
+  `  Data:  ${dataDir}`,
+];
+
+const ANOTHER_SECRET: readonly string[] = [
+  '  Another API key:   bin/pressledger key create EMAIL --name NAME',
+  '  Another password:  bin/pressledger account password EMAIL',
+];
+
+/** Tells the first user of an empty store how to go on; the command works when pasted. */
+function welcome(publicUrl: string, first: FirstAccount): readonly string[] {
+  const { email, password, apiKey, credits } = first;
   return [
     `  Sign-in:  ${email} / ${password}`,
     `  API key:  ${apiKey}`,
     '  Both are shown only now.',
-    `  Reference: ${publicUrl}/docs`,
-    '  Convert a document:',
-    `    curl -sS ${api}/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '{"html":"<h1>Hello from Pressledger</h1>"}' | tee conversion.json`,
-    '  Fetch the PDF:',
-    `    curl -sS -o document.pdf "$(${read} | sed -E 's/.*"file_url":"([^"]+)".*/\\1/')"`,
+    ...ANOTHER_SECRET.map((line) => line.replace('EMAIL', email)),
+    `  Credits:  ${credits}, one for each PDF; then the API answers 402.`,
+    `  More credits:      bin/pressledger credits grant ${email} 1000`,
+    '  Make a PDF, hello.pdf:',
+    `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
   ];
 }
 
@@ -73,10 +83,8 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
     // Whoever stops the service before it is ready need not wait for Chrome.
     const ready = service.ready.then((firstAccount) => {
       output.json(startedJson(service.publicUrl, firstAccount));
-      output.line(`Pressledger is ready at ${service.publicUrl}`);
-      if (firstAccount) {
-        for (const line of welcome(service.publicUrl, firstAccount)) output.line(line);
-      }
+      const next = firstAccount ? welcome(service.publicUrl, firstAccount) : ANOTHER_SECRET;
+      for (const line of [...whereItIs(service), ...next]) output.line(line);
       return stop;
     });
     await Promise.race([ready, stop, service.ended]);

@@ -84,7 +84,7 @@ function embeddedQueues({ dataDir }: Config): RenderQueues {
 export function openRendererAdapters(config: Config, logger: Logger): Promise<RendererAdapters> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
-    if (nats === undefined) throw new ConfigError('A renderer node needs NATS_URL.');
+    if (nats === undefined) throw new ConfigError('NATS_URL is needed.');
     openDirectory('DATA_DIR', config.dataDir);
     const blobs = await openBlobs({ config, logger, openings, nats }, 'renderer');
     const { NatsRenderQueue } = await import('../render-queue/nats/queue.ts');

@@ -1,6 +1,6 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
 import { systemClock } from '../clock.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Core, RunningRenderer, RunningService } from '../core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import { deriveKey } from '../keyring/master-key.ts';
@@ -20,7 +20,6 @@ export function startService(config: Config, logger: Logger): Promise<RunningSer
 
 /** The HTTP API and the process managers; jobs go to renderer nodes. */
 export function startApiNode(config: Config, logger: Logger): Promise<RunningService> {
-  demandNats('api', config);
   return serve(config, logger, 'never');
 }
 
@@ -33,7 +32,6 @@ export async function startRendering(core: Core): Promise<Stoppable> {
 
 /** Takes jobs from the render queue; it knows neither the event store nor any account's keys. */
 export async function startRenderer(config: Config, logger: Logger): Promise<RunningRenderer> {
-  demandNats('renderer', config);
   const [{ listen }, { createHealthApp }] = await Promise.all([
     import('../http/server.ts'),
     import('../http/health-app.ts'),
@@ -73,14 +71,6 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   }
 }
 
-/** @throws {ConfigError} roles that are apart need a queue between them */
-function demandNats(role: string, { natsUrl }: Config): void {
-  if (natsUrl !== undefined) return;
-  throw new ConfigError(
-    `pressledger ${role} needs NATS_URL: it is how jobs reach renderers. For one machine, use 'pressledger start'.`,
-  );
-}
-
 type Readiness = HttpDependencies['readiness'];
 
 async function readinessOf(
@@ -101,6 +91,7 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     const api = await startApi(core, origin, () => readinessOf(core, work));
     return {
       publicUrl: api.publicUrl,
+      dataDir: config.dataDir,
       ready: core
         .caughtUp()
         .then(() => work.start())
@@ -127,6 +118,14 @@ export interface RunningApi extends Stoppable {
   readonly port: number;
 }
 
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+
+/** The origin where a program on this machine reaches the API. */
+function ownOrigin(host: string, port: number): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * @param origin the name of this deployment in tokens and links
  * @throws {Error} one line that names the address and the remedy, where it cannot listen there
@@ -151,7 +150,13 @@ export async function startApi(
     rateLimitHeaders: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
     connections: core.budgets.get('maxConnections'),
   });
-  const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+  const publicUrl = config.publicUrl ?? ownOrigin(config.host, server.port);
+  if (config.publicUrl === undefined && !LOOPBACK.test(config.host)) {
+    core.logger.warn(
+      `PUBLIC_URL is not set, so links to PDFs begin with ${publicUrl}: set it to the origin that clients ` +
+        'use, such as https://pdf.example.com',
+    );
+  }
   server.serve(
     createApp({
       ...core,

@@ -158,7 +158,9 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
         ? `port ${port} is in use. Stop what listens there, or set PORT to another`
         : error.code === 'EACCES'
           ? `port ${port} needs more rights. Set PORT to one from 1024 up`
-          : error.message;
+          : ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(error.code ?? '')
+            ? 'it is no address of this machine. Set HOST to one that is, or to 0.0.0.0 for all'
+            : error.message;
     reject(new Error(`Cannot listen on ${host}: ${reason}.`, { cause: error }));
   });
   server.listen({ port, host, backlog: BACKLOG }, () => resolve(server.address() as AddressInfo));

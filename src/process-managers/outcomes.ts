@@ -23,12 +23,7 @@ import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type {
-  CompletedOutcome,
-  FailedOutcome,
-  Recorded,
-  RenderReport,
-} from '../render-queue/messages.ts';
+import type { CompletedOutcome, FailedOutcome, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 import { Seldom } from '../seldom.ts';
 
@@ -166,9 +161,6 @@ interface OutcomesDependencies {
   readonly vault: Seals;
 }
 
-/** The answer where the log holds nothing of what was reported. */
-const unrecorded = (ended: boolean): Recorded => ({ ended, attempt: 0 });
-
 /**
  * Handles reports. The handler rejects where the same report may be recorded later; one that never can be
  * is logged and dropped. What it was about is still unfinished in the log, so it is rendered again.
@@ -193,7 +185,7 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
           'a render report of a conversion that was never accepted: dropped',
         ),
       );
-      return unrecorded(true);
+      return { ended: true, attempt: 0 };
     }
     try {
       const at = clampTime(report.at, clock.now());
@@ -204,7 +196,8 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
     } catch (error) {
       if (!mayPass(error)) {
         logger.error({ ...about, err: error }, 'a render report can never be recorded: dropped');
-        return unrecorded(false);
+        // A try that is not counted must not go on.
+        return { ended: kind === 'started', attempt: 0 };
       }
       logger.warn({ ...about, err: error }, 'a render report could not be recorded yet');
       throw error;

@@ -1,11 +1,11 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { FairTurns, type FreeSlots } from './fair-turns.ts';
 import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
-/** The pause before a report that could not be recorded is handed over again. */
-const REPORT_RETRY_MS = 1000;
+/** The pause before a report is handed over again that could not be recorded, or that nobody follows. */
+const REPORT_RETRY_MS = 500;
 
 type ReportHandler = (report: RenderReport) => Promise<Recorded>;
 
@@ -27,8 +27,7 @@ export class InProcessRenderQueue implements RenderQueue {
   readonly #known = new Set<string>();
   readonly #renderers = new Set<Renderer>();
   #onReport: ReportHandler | undefined;
-  readonly #reportsWaiting = new Set<() => void>();
-  #closed = false;
+  readonly #closing = new AbortController();
 
   /** @param now milliseconds of a clock that never goes back */
   constructor(now?: () => number) {
@@ -62,25 +61,20 @@ export class InProcessRenderQueue implements RenderQueue {
 
   async report(report: RenderReport): Promise<Recorded> {
     if (report.kind === 'failed') this.#waiting.learn(report);
-    while (!this.#closed) {
-      const handle = this.#onReport;
-      if (!handle) {
-        await this.#nextTry();
-        continue;
-      }
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       try {
-        return await handle(report);
+        if (this.#onReport) return await this.#onReport(report);
       } catch {
         // The handler has logged why; what the renderer found out must not be lost for it.
-        await this.#nextTry(REPORT_RETRY_MS);
       }
+      await delay(REPORT_RETRY_MS, undefined, { signal }).catch(() => {});
     }
     throw new Error('The render queue is closed: the report was not recorded.');
   }
 
   onReport(handle: ReportHandler): Consumer {
     this.#onReport = handle;
-    this.#wakeReports();
     return {
       stop: () => {
         if (this.#onReport === handle) this.#onReport = undefined;
@@ -94,28 +88,9 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     this.#renderers.clear();
-    this.#wakeReports();
     return Promise.resolve();
-  }
-
-  /** Resolves when there is another handler, when the queue is closed, or after that time. */
-  async #nextTry(afterMs?: number): Promise<void> {
-    if (this.#closed) return;
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#reportsWaiting.delete(wake);
-        resolve();
-      };
-      const timer = afterMs === undefined ? undefined : setTimeout(wake, afterMs);
-      this.#reportsWaiting.add(wake);
-    });
-  }
-
-  #wakeReports(): void {
-    for (const wake of this.#reportsWaiting) wake();
   }
 
   #enqueue(job: RenderJob): void {
@@ -176,7 +151,7 @@ export class InProcessRenderQueue implements RenderQueue {
     } catch {
       // The renderer logs its own errors. A job that fails at once, every time, must leave the event
       // loop to others.
-      await setImmediate();
+      await turn();
     } finally {
       // A handler that ended nothing has failed.
       nack();

@@ -13,7 +13,7 @@ import { type RenderPool, startRenderPool } from './pool.ts';
 
 export interface RendererSettings {
   readonly concurrency: number;
-  /** The time limit for rendering: from its request in hand to the printed file. */
+  /** The time limit for rendering: from the request that is read to the printed file. */
   readonly timeoutMs: number;
   readonly chromePath?: string | undefined;
   readonly allowPrivateNetwork: boolean;

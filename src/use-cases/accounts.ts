@@ -155,6 +155,7 @@ export interface FirstAccount {
   readonly email: string;
   readonly password: string;
   readonly apiKey: string;
+  readonly credits: number;
 }
 
 interface FirstAccountDependencies extends AccountDependencies, ApiKeyDependencies {
@@ -195,5 +196,5 @@ export async function openFirstAccount(
   if (!opened) return undefined;
   const { id, password = '' } = opened;
   const { key } = await createApiKey(deps, id, 'first key', operatorContext(deps.clock));
-  return { email, password, apiKey: key };
+  return { email, password, apiKey: key, credits };
 }

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { revokeApiKey } from '../../src/use-cases/api-keys.ts';
+import { listen } from '../../src/http/server.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
@@ -117,10 +118,14 @@ void test('a browser that comes to the door is led to the documentation', async 
   const api = await startApi(t, { env: { RATE_LIMIT_ANONYMOUS: '7' } });
   const open = async (path: string, method = 'GET') =>
     await fetch(api.origin + path, { method, redirect: 'manual' });
-  for (const path of ['/', '/docs/']) {
+  for (const [path, place] of [
+    ['/', '/docs'],
+    ['/docs/', '/docs'],
+    ['/openapi.yaml', '/openapi.json'],
+  ] as const) {
     for (const method of ['GET', 'HEAD']) {
       const answer = await open(path, method);
-      t.match([answer.status, answer.headers.get('location')], [302, '/docs']);
+      t.match([answer.status, answer.headers.get('location')], [302, place]);
       t.strictSame(shown(answer).slice(0, 2), ['7', '7'], 'nothing is counted');
     }
   }
@@ -152,6 +157,15 @@ void test('what anybody may ask says how the rate limit stands, and takes nothin
     const { status, headers } = await api.call('GET', path);
     t.equal(status, 200);
     t.strictSame(shown({ headers }).slice(0, 2), ['7', '7'], path);
+  }
+});
+
+void test('a host that is no address of this machine is named', async (t) => {
+  for (const host of ['192.0.2.1', 'no-such-name.invalid']) {
+    const listening = listen({ host, port: 0, rateLimitHeaders: async () => ({}) });
+    await t.rejects(listening, {
+      message: new RegExp(`^Cannot listen on ${host}: .*Set HOST to `),
+    });
   }
 });
 

@@ -147,7 +147,9 @@ void test('log lines are JSON that no terminal obeys', (t) => {
   );
   t.notMatch(stderr, UNSAFE);
   t.equal(linesOf(stderr).length, 1);
-  t.match(JSON.parse(stderr), { text, [text]: 1, msg: text, err: { message: text } });
+  const line = JSON.parse(stderr) as { time: string };
+  t.match(line, { text, [text]: 1, msg: text, err: { message: text } });
+  t.equal(new Date(line.time).toISOString(), line.time);
   t.end();
 });
 
@@ -161,7 +163,7 @@ void test('a line for people says the same, and no terminal obeys it', (t) => {
     missing: undefined,
     [text]: { deep: text },
     err: { type: 'Error', message: text, stack: `Error: ${text}\n    at ${text}` },
-    msg: `POST /pdf/ 202, ${text}`,
+    msg: `POST /pdf/ 202, ${ESCAPES}`,
   };
   const shown = readableLine(JSON.stringify(line));
   t.notMatch(shown, UNSAFE);

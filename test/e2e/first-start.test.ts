@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { cliJson, runCommand } from '../support/cli.ts';
@@ -7,7 +7,7 @@ import { createService, startService } from '../support/service.ts';
 
 void test('what the first start prints works when pasted', async (t) => {
   const service = await startService(t);
-  const { email, password, apiKey, convert, fetch: fetchPdf } = service.firstStart;
+  const { email, password, apiKey, convert } = service.firstStart;
   t.equal(email, 'admin@localhost');
   t.match(password, /^[0-9A-Za-z]{12,}$/);
   t.match(apiKey, /^pk_live_[0-9A-Za-z]{24}$/);
@@ -16,23 +16,58 @@ void test('what the first start prints works when pasted', async (t) => {
   const cwd = service.place.dataDir;
   const converted = await runCommand('/bin/sh', ['-c', convert], service.place.env, '', cwd);
   t.equal(converted.code, 0, converted.stderr);
-  t.match(JSON.parse(converted.stdout), { id: /^conv_/, status: 'pending' });
-  const fetched = await runCommand('/bin/sh', ['-c', fetchPdf], service.place.env, '', cwd);
-  t.equal(fetched.code, 0, fetched.stderr);
-  const pdf = await openPdf(readFileSync(join(cwd, 'document.pdf')));
+  t.equal(converted.stdout + converted.stderr, '');
+  const pdf = await openPdf(readFileSync(join(cwd, 'hello.pdf')));
   t.match(pdf.text, /Hello from Pressledger/);
+  const unusable = convert.replace('"html":', '"wait_for":{"selector":":::"},"html":');
+  const failed = await runCommand('/bin/sh', ['-c', unusable], service.place.env, '', cwd);
+  t.equal(failed.code, 22, 'a failure has a status of its own');
+  t.match(failed.stderr, /422/);
 
   t.notMatch(service.output.stderr, password, 'no secret in the log');
   t.notMatch(service.output.stderr, apiKey.slice(12), 'no secret in the log');
   t.match(await service.restart(), { code: 0, signal: null });
-  t.equal(service.output.stdout, `Pressledger is ready at ${service.url}\n`, 'shown once');
+  const { stdout } = service.output;
+  t.match(stdout, `Pressledger is ready at ${service.url}\n`);
+  t.match(stdout, `${service.url}/docs\n`);
+  t.match(stdout, `${cwd}\n`);
+  t.match(stdout, 'bin/pressledger key create EMAIL --name NAME\n');
+  t.notMatch(stdout, /Sign-in|pk_live_/, 'shown once');
   t.match(await service.stop(), { code: 0, signal: null });
   t.strictSame(await service.leftovers(), []);
 });
 
 void test('who has no account by the settings gets none', async (t) => {
   const service = await startService(t, { FIRST_ACCOUNT_EMAIL: '' });
-  t.equal(service.output.stdout, `Pressledger is ready at ${service.url}\n`);
+  t.notMatch(service.output.stdout, /Sign-in|pk_live_/);
+});
+
+void test('settings that cannot be used are told all at once, and leave nothing behind', async (t) => {
+  const service = createService(t);
+  const bad = {
+    PORT: '80x',
+    EVENT_STORE_URL: 'postgres://u:secret@db/x',
+    NATS_URL: 'http://u:secret@host',
+    BLOB_STORE_URL: 'ftp://u:secret@x/y',
+  };
+  t.match(await service.startInVain(bad), { code: 1, signal: null });
+  const { stdout, stderr } = service.output;
+  t.equal(stdout, '');
+  const lines = stderr.trimEnd().split('\n');
+  t.equal(lines.length, 4);
+  for (const name of Object.keys(bad)) t.match(stderr, new RegExp(`^pressledger: ${name} `, 'm'));
+  t.notMatch(stderr, 'secret');
+  t.notOk(existsSync(service.place.dataDir));
+});
+
+void test('the printed address answers, whatever HOST is', async (t) => {
+  const service = createService(t);
+  await service.start({ HOST: '127.0.0.2' });
+  t.match(service.url, /^http:\/\/127\.0\.0\.2:/);
+  t.notMatch(service.output.stderr, 'PUBLIC_URL');
+  await service.restart({ HOST: '0.0.0.0' });
+  t.match(service.url, /^http:\/\/localhost:/);
+  t.match(service.output.stderr, /PUBLIC_URL is not set.*http:\/\/localhost:.*set it to/);
 });
 
 void test('a first start that fails does not lose the sign-in', async (t) => {

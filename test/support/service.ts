@@ -8,9 +8,8 @@ export interface FirstStart {
   readonly email: string;
   readonly password: string;
   readonly apiKey: string;
-  /** The commands it tells the user to paste. */
+  /** The command it tells the user to paste. */
   readonly convert: string;
-  readonly fetch: string;
 }
 
 async function isReady(origin: string): Promise<true | undefined> {
@@ -83,8 +82,7 @@ function parseFirstStart(stdout: string): FirstStart | undefined {
     email: signIn[1] ?? '',
     password: signIn[2] ?? '',
     apiKey: line(/^ {2}API key: {2}(\S+)$/m),
-    convert: line(/^ {2}Convert a document:\n {4}(.+)$/m),
-    fetch: line(/^ {2}Fetch the PDF:\n {4}(.+)$/m),
+    convert: line(/^ {2}Make a PDF, hello\.pdf:\n {4}(.+)$/m),
   };
 }
 

@@ -2,7 +2,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
-import { type Config, ConfigError, readClientConfig, readConfig } from '../../src/config.ts';
+import { readClientConfig } from '../../src/client-config.ts';
+import { type Config, ConfigError, readConfig, type Role } from '../../src/config.ts';
 
 const HEX = '0123456789abcdef'.repeat(4);
 const KEY = Buffer.from(HEX, 'hex');
@@ -313,6 +314,38 @@ void test('an unknown name with the prefix stops the start', (t) => {
   });
   t.throws(() => readConfig({ PRESSLEDGER_: '' }), { name: 'ConfigError' });
   t.equal(readConfig({ NATS_PORT: 'tcp://10.0.0.1:4222', PATH: '/bin' }).natsUrl, undefined);
+  t.end();
+});
+
+/** The beginning of each problem: who needs what. */
+function problemsOf(env: Record<string, string>, role?: Role): readonly string[] {
+  try {
+    readConfig(env, role);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map((problem) => problem.split(/ (?!start|api|renderer|needs)/)[0] ?? '');
+  }
+}
+
+void test('URLs are told with the others, and what is missing beside a value by role', (t) => {
+  const bad = {
+    PORT: '80x',
+    EVENT_STORE_URL: 'postgres://u:secret@db/x',
+    NATS_URL: 'http://u:secret@host',
+    BLOB_STORE_URL: 'ftp://u:secret@x/y',
+  };
+  t.strictSame(problemsOf(bad), Object.keys(bad));
+  t.strictSame(problemsOf({ BLOB_STORE_URL: 's3://bucket?color=red' }), ['BLOB_STORE_URL']);
+  const s3 = { BLOB_STORE_URL: 's3://bucket' };
+  t.strictSame(problemsOf(s3), []);
+  t.strictSame(problemsOf(s3, 'start'), ['BLOB_STORE_URL needs', 'BLOB_STORE_URL']);
+  t.strictSame(problemsOf({ ...s3, NATS_URL: 'nats://h' }, 'renderer'), ['BLOB_STORE_URL needs']);
+  t.strictSame(problemsOf({ BLOB_STORE_URL: 'nats:', MASTER_KEY: HEX }, 'start'), [
+    'BLOB_STORE_URL',
+  ]);
+  t.strictSame(problemsOf({}, 'api'), ['pressledger api needs']);
+  t.strictSame(problemsOf({}, 'start'), []);
   t.end();
 });
 

@@ -23,7 +23,7 @@ const REQUEST_HEADERS = [
 const MAX_AGE_SECONDS = 7200;
 
 const isDocumentation = (path: string): boolean =>
-  path === '/openapi.json' || path === '/docs' || path.startsWith('/docs/');
+  path.startsWith('/openapi.') || path === '/docs' || path.startsWith('/docs/');
 
 /**
  * Lets pages of `CORS_ORIGINS` read answers, and pages of any origin the documentation. A preflight request

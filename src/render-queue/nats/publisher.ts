@@ -88,8 +88,8 @@ export class JobPublisher {
     this.#wake();
   }
 
-  /** Resolves when nothing in the stream is before others because the report was not known. */
-  async learn(report: RenderReport): Promise<void> {
+  /** Called before a report is recorded. Resolves when no job of an account that it holds back is before others. */
+  async reported(report: RenderReport): Promise<void> {
     const { conversionId } = report;
     if (report.kind === 'started') this.#start(conversionId);
     if (report.kind !== 'failed') return;
@@ -99,7 +99,7 @@ export class JobPublisher {
     );
   }
 
-  /** Takes note of the report's answer. The renderer acts on it. */
+  /** Called before a report is answered: then the renderer ends the delivery. */
   recorded({ kind, conversionId }: RenderReport, { ended }: Recorded): void {
     const published = this.#published.get(conversionId);
     if (ended) this.#drop(conversionId);
@@ -199,8 +199,9 @@ export class JobPublisher {
       if (since >= now) continue;
       const isStuck = now - published.since >= STUCK_MS;
       const isLost = !inStream?.has(id);
-      // A renderer that has started it may still end it.
-      if (isLost ? started && !isStuck : started || !isStuck) continue;
+      // A renderer that has started it may still end it, though it is lost.
+      const comesAgain = started ? isLost && isStuck : isLost || isStuck;
+      if (!comesAgain) continue;
       if (isStuck) logger.warn({ conversionId: id }, 'nobody takes a job: it is published anew');
       if (!isLost) await removeJob(manager, link.namespace, id);
       if (this.#published.get(id) !== published) continue;
@@ -208,11 +209,11 @@ export class JobPublisher {
       this.#enqueue(job);
     }
     this.#comparedAt = performance.now();
-    this.#missRenderers();
+    this.#warnIfNobodyRenders();
   }
 
   /** Logs once that jobs wait and nobody renders: clients only see that nothing happens. */
-  #missRenderers(): void {
+  #warnIfNobodyRenders(): void {
     const waiting = this.waiting();
     if (waiting === 0 || this.#slots.total() > 0) {
       this.#noRendererSince = undefined;

@@ -99,7 +99,7 @@ export class NatsRenderQueue implements RenderQueue {
     const { link, logger } = this.#options;
     const receiver = receiveReports(link, logger, async (report) => {
       // Before it is answered: the renderer keeps the slot until then.
-      await jobs.learn(report);
+      await jobs.reported(report);
       const recorded = await handle(report);
       jobs.recorded(report, recorded);
       return recorded;

@@ -7,7 +7,7 @@ import { start } from '../../../src/commands/start.ts';
 import type { FirstAccount } from '../../../src/use-cases/accounts.ts';
 import { commandContext } from '../../support/command-context.ts';
 
-const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1' };
+const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1', credits: 100 };
 
 /** Runs a role that ends by itself as soon as it was ready. */
 async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount) {
@@ -16,6 +16,7 @@ async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount)
     output: { ...createOutput(true), json: (value) => printed.push(value) },
     startService: async () => ({
       publicUrl: 'http://localhost:8080',
+      dataDir: '/data',
       ready: Promise.resolve(firstAccount),
       ended: setImmediate(),
       stop: async () => {},

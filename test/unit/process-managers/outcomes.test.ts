@@ -371,7 +371,8 @@ void test('what can never be recorded is dropped with one line', async (t) => {
   const { job, document } = await accepted(node);
   const { lines, deps } = listening(node, 'warn');
   node.run(startOutcomes(deps));
-  await node.queue.report({ ...completed(job, document), pages: 0.5 });
+  const broken = { ...completed(job, document), pages: 0.5 };
+  t.match(await node.queue.report(broken), { ended: false }, 'it may be tried again');
   await node.queue.report({ ...failed(job), attempt: 1e300 });
   t.strictSame(place.log(...LIFE), []);
   t.match(lines, [
