@@ -1,7 +1,8 @@
-# One target per role: `api` (no Chrome, no fonts), `renderer`, and `nats` (its users and a data
-# directory that is not root's). See docs/deployment.md.
+# `all` is the whole service in one container, and the default. For larger deployments there is one target
+# per role: `api` (no Chrome, no fonts), `renderer`, and `nats` (its users and a data directory that is not
+# root's). See docs/deployment.md.
 ARG NODE=24
-# Debian 12 is where Chrome was measured; its security updates are in an image built anew with --pull.
+# Debian 12 is where Chrome was measured. Build again with --pull to get its security updates.
 ARG DEBIAN=bookworm
 ARG NATS=2.12
 
@@ -16,6 +17,8 @@ STOPSIGNAL SIGTERM
 
 FROM base AS app
 COPY package.json package-lock.json .npmrc ./
+# The lock file names the workspace, of which the service imports the sources.
+COPY client/package.json client/
 # No package needs its install script: better-sqlite3 brings its binaries.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY . .
@@ -52,3 +55,9 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 \
   CMD ["node", "/app/deploy/healthcheck.mjs", "/healthz"]
 ENTRYPOINT ["/app/bin/pressledger"]
 CMD ["api"]
+
+FROM renderer AS all
+# As for `api`; the time to start covers Chrome as well.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 \
+  CMD ["node", "/app/deploy/healthcheck.mjs", "/healthz"]
+CMD ["start"]

@@ -142,6 +142,11 @@ void test('the images run a role each, with what it needs', (t) => {
     const health = lines.find((line) => line.startsWith('HEALTHCHECK'));
     t.match(health, `"/app/deploy/healthcheck.mjs", "${role === 'api' ? '/healthz' : '/readyz'}"`);
   }
+  const one = stages.get('all');
+  t.equal([...stages.keys()].at(-1), 'all', 'a build without a target makes it');
+  t.equal(one?.from, 'renderer', 'it has Chrome, and does not run as root');
+  t.ok(one?.lines.includes('CMD ["start"]'));
+  t.match(one?.lines.join('\n'), '"/app/deploy/healthcheck.mjs", "/healthz"');
   const apt = stages.get('renderer')?.lines.find((line) => line.includes('apt-get install')) ?? '';
   for (const name of ['chromium-headless-shell', 'fontconfig', ...FONT_PACKAGES]) {
     t.match(apt, new RegExp(` ${name}( |$)`), name);
@@ -179,5 +184,40 @@ void test('what the images are made of reaches the build, and nothing else does'
   for (const [, name = ''] of read('deploy/nats-accounts.conf').matchAll(/\$(NATS_\w+)/g)) {
     t.match(service('nats').environment?.[name], /^"\w+"$/, `${name} is text, whatever its digits`);
   }
+  t.end();
+});
+
+void test('README says how the one container is built and run', (t) => {
+  const readme = read('README.md');
+  t.match(readme, /^docker build --target all --tag pressledger \.$/m);
+  const run = /^docker run ([^]*?[^\\])$/m.exec(readme)?.[1] ?? '';
+  t.match(run, / pressledger$/);
+  const { port, dataDir, renderTimeoutMs } = settingsOf(environmentOf('api'));
+  t.match(run, `--publish 127.0.0.1:8080:${port}`);
+  t.match(run, `--volume pressledger:${dataDir}`);
+  t.match(run, `--stop-timeout ${renderTimeoutMs / 1000 + 15}`);
+  const profile = /seccomp=(\S+)/.exec(run)?.[1] ?? '';
+  t.ok(existsSync(join(ROOT, profile)), profile);
+  t.end();
+});
+
+void test('the examples for systemd and for proxies fit the service', (t) => {
+  const unit = new Map(
+    [...read('deploy/pressledger.service').matchAll(/^(\w+)=(.*)$/gm)].map(
+      ([, name = '', value = '']) => [name, value],
+    ),
+  );
+  const pairs = (unit.get('Environment') ?? '').split(' ').map((pair) => pair.split('='));
+  const { NODE_ENV: _, ...env } = Object.fromEntries(pairs) as Record<string, string>;
+  const { dataDir, renderTimeoutMs, maxBodyBytes, port } = settingsOf(env);
+  t.equal(dataDir, `/var/lib/${unit.get('StateDirectory')}`);
+  t.equal(Number(unit.get('TimeoutStopSec')) * 1000, renderTimeoutMs + 15_000);
+  t.match(unit.get('ExecStart'), /\/bin\/pressledger start$/);
+  t.not(unit.get('User'), 'root');
+  const nginx = read('deploy/nginx.conf');
+  t.ok(Number(/client_max_body_size (\d+)m/.exec(nginx)?.[1]) * 2 ** 20 > maxBodyBytes);
+  t.ok(Number(/proxy_read_timeout (\d+)s/.exec(nginx)?.[1]) > 30, 'longer than a client may wait');
+  t.match(nginx, `proxy_pass http://127.0.0.1:${port};`);
+  t.match(read('deploy/Caddyfile'), `reverse_proxy 127.0.0.1:${port}\n`);
   t.end();
 });
