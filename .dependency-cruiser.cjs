@@ -8,7 +8,8 @@ const only = (name, from, to, comment) => ({
 });
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
-const PLAIN = '^src/(budgets|ownership|plain-text|reason|seldom|slots|stoppable|within)\\.ts$';
+const PLAIN =
+  '^src/(async/|(budgets|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
 
 module.exports = {
   forbidden: [

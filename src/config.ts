@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { CLIENT_NAMES } from './client-config.ts';
-import { nearest } from './nearest.ts';
+import { suggest } from './suggest.ts';
 import {
   blobPlace,
   boolean,
@@ -244,7 +244,7 @@ function unknownNames(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !known.some((each) => each === name))
     .map((name) => {
-      const near = nearest(name, known);
+      const near = suggest(name, known);
       const guess = near === undefined ? '' : ` Did you mean ${near}?`;
       return `${name} is not a setting of Pressledger.${guess}`;
     });

@@ -5,7 +5,7 @@ import { parseS3Url } from './blob-store/s3-location.ts';
 import { isEmailAddress } from './domain/email.ts';
 import { parseConnectionString } from './event-store/kurrentdb/connection-string.ts';
 import { parseNatsUrl } from './nats/address.ts';
-import { reasonOf } from './reason.ts';
+import { errorMessage } from './error-message.ts';
 
 /** A value that cannot be used. The message goes on after the setting's name. */
 export class UnusableValue extends Error {
@@ -50,7 +50,7 @@ function checked(check: (value: string) => unknown): Parse<string> {
       return value;
     } catch (error) {
       // It begins with the setting's plain name. The name that was given may have the prefix.
-      throw new UnusableValue(reasonOf(error).replace(/^\w+ /, ''));
+      throw new UnusableValue(errorMessage(error).replace(/^\w+ /, ''));
     }
   };
 }

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { type ErrorDetails, ServiceError } from './errors.ts';
-import { nearest } from './nearest.ts';
+import { suggest } from './suggest.ts';
 
 /** Fields named in one answer: a body of a million faults is not sent back to its sender. */
 const MAX_FIELDS = 200;
@@ -45,7 +45,7 @@ export class ValidationIssues {
     const field = path.join('.');
     this.#unknown += 1;
     if (this.#unknown > MAX_UNKNOWN) return this.#concern(field);
-    const near = nearest(inSnakeCase(path.at(-1) ?? ''), known);
+    const near = suggest(inSnakeCase(path.at(-1) ?? ''), known);
     const hint = near === undefined ? '' : ` Did you mean ${near}?`;
     this.add(field, `Is not a known ${kind}.${hint}`);
   }

@@ -7,7 +7,7 @@ import { JetStreamApiCodes } from '@nats-io/jetstream';
 import type { ObjectInfo } from '@nats-io/obj';
 import { headers, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { Readable } from 'node:stream';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import {
   isCode,
   NatsBuckets,
@@ -49,7 +49,7 @@ export class NatsObjects implements Objects {
       await objects.status();
     } catch (error) {
       throw new Error(
-        `BLOB_STORE_URL: the NATS object store ${this.#bucket} cannot be used: ${reasonOf(error)}.`,
+        `BLOB_STORE_URL: the NATS object store ${this.#bucket} cannot be used: ${errorMessage(error)}.`,
         { cause: error },
       );
     }
@@ -172,7 +172,7 @@ export class NatsObjects implements Objects {
       return await this.#buckets.use(work);
     } catch (error) {
       if (error instanceof ObjectsUnavailable) throw error;
-      throw new ObjectsUnavailable(`Could not ${what}: ${reasonOf(error)}.`, { cause: error });
+      throw new ObjectsUnavailable(`Could not ${what}: ${errorMessage(error)}.`, { cause: error });
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import { ObjectsUnavailable, withIdleLimit } from './objects.ts';
 import type { S3Credentials, S3Location } from './s3-location.ts';
 
@@ -94,5 +94,5 @@ export function unavailable(what: string, error: unknown): ObjectsUnavailable {
   if (error instanceof ObjectsUnavailable) return error;
   const { status, code } = answerOf(error);
   if (status > 0) return new ObjectsUnavailable(`${what} was answered with ${status} ${code}.`);
-  return new ObjectsUnavailable(`${what} failed: ${reasonOf(error)}.`, { cause: error });
+  return new ObjectsUnavailable(`${what} failed: ${errorMessage(error)}.`, { cause: error });
 }

@@ -8,7 +8,7 @@ import {
 } from 'commander';
 import { type Config, ConfigError, type Role, SETTINGS } from '../config.ts';
 import { ServiceError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { suggest } from '../suggest.ts';
 import {
   type Command,
   COMMON_OPTIONS,
@@ -229,7 +229,7 @@ function wordsOf({ code, message }: CommanderError, command: Commander): string 
   }
   const [, typed = ''] = /'([^']*)'/.exec(message) ?? [];
   if (code === 'commander.unknownCommand') {
-    const near = nearest(typed, names);
+    const near = suggest(typed, names);
     const group = command.commands.find((each) => each.name() === near);
     const below = group?.commands.find((each) => each.name() === command.args[1])?.name();
     const meant = near && [about, near, below].filter((word) => word).join(' ');
@@ -246,7 +246,7 @@ function wordsOf({ code, message }: CommanderError, command: Commander): string 
     const longs = command.options.flatMap(({ long }) => long ?? []);
     const [long = typed] = typed.split('=');
     if (longs.includes(long)) return `${long} takes no value.`;
-    const near = long.startsWith('--') ? nearest(long, longs) : undefined;
+    const near = long.startsWith('--') ? suggest(long, longs) : undefined;
     const place = about === '' ? 'before a command' : `of '${about}'`;
     return `There is no option ${typed} ${place}.${guess(near)}`;
   }

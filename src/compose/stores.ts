@@ -23,7 +23,7 @@ import type { KeyRecords } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { assertOwned } from '../ownership.ts';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import type { Openings } from './openings.ts';
 
@@ -46,7 +46,7 @@ export function openDirectory(setting: string, path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new Error(
-      `${setting} ${path} cannot be used (${reasonOf(error)}): set it to a directory that this user may write.`,
+      `${setting} ${path} cannot be used (${errorMessage(error)}): set it to a directory that this user may write.`,
       { cause: error },
     );
   }
@@ -128,7 +128,8 @@ export async function openEventStore(
   return { store, database };
 }
 
-const unusable = (reason: unknown): string => `the blob store cannot be used: ${reasonOf(reason)}`;
+const unusable = (reason: unknown): string =>
+  `the blob store cannot be used: ${errorMessage(reason)}`;
 
 /** @param database of the event store, where it is embedded */
 export async function openBlobs(

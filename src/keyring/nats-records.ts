@@ -3,7 +3,7 @@ import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstr
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import { type KeyRecords, missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
@@ -55,7 +55,7 @@ export class NatsKeyRecords implements KeyRecords {
       throw new Error(
         missing
           ? missingKeyring(`NATS (bucket ${bucket})`)
-          : `The keyring, the NATS bucket ${bucket}, cannot be used: ${reasonOf(error)}.`,
+          : `The keyring, the NATS bucket ${bucket}, cannot be used: ${errorMessage(error)}.`,
         { cause: error },
       );
     }

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { deriveKey } from './master-key.ts';
 import { KeyErased, type Keyring, KeyringUnavailable } from './port.ts';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import { type KeyRecords, missingKeyring } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
@@ -58,7 +58,7 @@ export class RemoteKeyring implements Keyring {
     const checking = checkMasterKey(records, masterKey, options.create);
     const fault = await checking.then(
       (found) => found,
-      (error: unknown) => `${KEYRING} cannot be used: ${reasonOf(error)}`,
+      (error: unknown) => `${KEYRING} cannot be used: ${errorMessage(error)}`,
     );
     if (fault !== undefined) throw new Error(fault);
     return new RemoteKeyring(records, masterKey, options);

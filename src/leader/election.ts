@@ -1,6 +1,6 @@
 /** Leader election: of all processes on one store, one leads, and the others stand by for it. */
 import type { Logger } from '../log.ts';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { HeldLease, Lease } from './port.ts';
 
@@ -131,7 +131,7 @@ export class LeaderElection implements LeaderTask {
     try {
       held = await lease.acquire();
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = errorMessage(error);
       // Once for a time of failures: it is tried again all the time.
       if (this.#obstacle !== reason) logger.warn({ err: error }, `${name} cannot be taken over`);
       this.#obstacle = reason;

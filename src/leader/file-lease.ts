@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import type { HeldLease, Lease } from './port.ts';
 
 /**
@@ -39,7 +39,7 @@ export class FileLease implements Lease {
       db?.close();
       if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return undefined;
       throw new Error(
-        `${this.#path} cannot be locked (${reasonOf(error)}); let this user write it, or delete it if it is damaged.`,
+        `${this.#path} cannot be locked (${errorMessage(error)}); let this user write it, or delete it if it is damaged.`,
         { cause: error },
       );
     }

@@ -1,7 +1,7 @@
 /** A small key-value bucket on which nodes agree by comparing and setting. */
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
-import { within } from '../within.ts';
+import { withTimeout } from '../async/with-timeout.ts';
 import { nameIn } from './address.ts';
 import type { NatsLink } from './connection.ts';
 
@@ -76,7 +76,7 @@ export class Bucket {
 
   /** Opens the bucket, or makes it. @throws when the server does not answer, or refuses */
   async ensure(): Promise<void> {
-    await within(SET_UP_MS, this.#open(), noAnswer);
+    await withTimeout(SET_UP_MS, this.#open(), noAnswer);
   }
 
   async #use<T>(work: (kv: KV) => Promise<T>): Promise<T> {
@@ -84,8 +84,8 @@ export class Bucket {
     const { answerMs } = this.#options;
     const opened = this.#open();
     try {
-      const kv = await within(2 * answerMs, opened, noAnswer);
-      return await within(answerMs, work(kv), noAnswer);
+      const kv = await withTimeout(2 * answerMs, opened, noAnswer);
+      return await withTimeout(answerMs, work(kv), noAnswer);
     } catch (error) {
       // A server that restarted has no such bucket any more: the next use makes it.
       if (!isWrongRevision(error) && this.#opened === opened) this.#opened = undefined;

@@ -2,8 +2,8 @@
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { reasonOf } from '../reason.ts';
-import { within } from '../within.ts';
+import { errorMessage } from '../error-message.ts';
+import { withTimeout } from '../async/with-timeout.ts';
 import { type NatsAddress, parseNatsUrl } from './address.ts';
 
 export interface NatsLink {
@@ -80,7 +80,7 @@ async function open(
       });
     }
     throw new Error(
-      `NATS at ${display} cannot be reached (${reasonOf(error)}): check NATS_URL and that the server runs.`,
+      `NATS at ${display} cannot be reached (${errorMessage(error)}): check NATS_URL and that the server runs.`,
       { cause: error },
     );
   }
@@ -106,8 +106,8 @@ async function check(connection: NatsConnection, { display }: NatsAddress): Prom
       (error instanceof Error && error.name === 'JetStreamNotEnabled');
     throw new Error(
       disabled
-        ? `NATS at ${display} has JetStream not enabled (${reasonOf(error)}): start it with -js, or enable it for the account.`
-        : `NATS at ${display} does not answer for JetStream (${reasonOf(error)}).`,
+        ? `NATS at ${display} has JetStream not enabled (${errorMessage(error)}): start it with -js, or enable it for the account.`
+        : `NATS at ${display} does not answer for JetStream (${errorMessage(error)}).`,
       { cause: error },
     );
   }
@@ -168,7 +168,7 @@ function follow(
     close: async () => {
       if (connection.isClosed()) return;
       // Messages that were published before the end must still leave. A server that is away cannot take them.
-      if (up) await within(CLOSE_MS, connection.flush()).catch(() => {});
+      if (up) await withTimeout(CLOSE_MS, connection.flush()).catch(() => {});
       await connection.close();
     },
   };

@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { startWakefulLoop } from './wakeful-loop.ts';
+import { startBackgroundLoop } from './background-loop.ts';
 
 /** Jobs kept waiting in the queue; the rest wait in the log. */
 const MAX_WAITING = 20_000;
@@ -73,7 +73,7 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
     }
   };
 
-  const loop = startWakefulLoop('dispatch', step, logger);
+  const loop = startBackgroundLoop('dispatch', step, logger);
   const unsubscribe = runner.onCommit(() => loop.wake());
   const sweep = (): void => {
     sweepDue = true;

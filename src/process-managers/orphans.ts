@@ -12,7 +12,7 @@ import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { Stoppable } from '../stoppable.ts';
-import { startWakefulLoop } from './wakeful-loop.ts';
+import { startBackgroundLoop } from './background-loop.ts';
 
 /** A blob's event follows within seconds; nodes' clocks may differ by minutes. */
 const SETTLED_MS = 15 * 60 * 1000;
@@ -42,7 +42,7 @@ export function startOrphanSweep(
       logger.warn({ err: error }, 'the search for blobs that no event names broke off');
     }
   };
-  const loop = startWakefulLoop('orphans', step, logger);
+  const loop = startBackgroundLoop('orphans', step, logger);
   const pauseMs = Math.max(retentionSeconds * 1000, SHORTEST_PAUSE_MS);
   const timer = setInterval(() => loop.wake(), Math.min(pauseMs, LONGEST_PAUSE_MS));
   return {

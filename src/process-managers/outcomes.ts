@@ -25,7 +25,7 @@ import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CompletedOutcome, FailedOutcome, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
-import { Seldom } from '../seldom.ts';
+import { LogThrottle } from '../log-throttle.ts';
 
 type Seals = Pick<Vault, 'seal' | 'contentKey'>;
 
@@ -167,7 +167,7 @@ interface OutcomesDependencies {
  */
 export function startOutcomes(deps: OutcomesDependencies): Consumer {
   const { clock, logger, queue } = deps;
-  const unknownConversions = new Seldom();
+  const unknownConversions = new LogThrottle();
   return queue.onReport(async (report) => {
     const { conversionId, renderer, delivery, kind } = report;
     const about = { conversionId, renderer, delivery, kind };
@@ -179,9 +179,9 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
       throw error;
     }
     if (accepted === undefined) {
-      unknownConversions.say((untold) =>
+      unknownConversions.log((suppressed) =>
         logger.error(
-          { ...about, untold },
+          { ...about, suppressed },
           'a render report of a conversion that was never accepted: dropped',
         ),
       );

@@ -7,8 +7,8 @@ import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { Stoppable } from '../stoppable.ts';
-import { startWakefulLoop } from './wakeful-loop.ts';
-import { workOff } from './work-off.ts';
+import { startBackgroundLoop } from './background-loop.ts';
+import { drainList } from './drain.ts';
 
 export function startRefunds(deps: {
   readonly actors: ActorSystem;
@@ -39,9 +39,9 @@ export function startRefunds(deps: {
   // Oldest failure first: the account refuses a refund older than one it has already given.
   const oldest = (limit: number) => readModel.query(refundsDueQueries).next(limit);
 
-  const loop = startWakefulLoop(
+  const loop = startBackgroundLoop(
     'refunds',
-    (stopping) => workOff(runner, oldest, refund, stopping),
+    (stopping) => drainList(runner, oldest, refund, stopping),
     logger,
   );
   const unsubscribe = runner.onCommit(() => loop.wake());

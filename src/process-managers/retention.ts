@@ -10,8 +10,8 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
-import { startWakefulLoop, type WakefulLoop } from './wakeful-loop.ts';
-import { workOff } from './work-off.ts';
+import { startBackgroundLoop, type BackgroundLoop } from './background-loop.ts';
+import { drainList } from './drain.ts';
 
 const LONGEST_PAUSE_MS = 60_000;
 /** The time from a failure to the deletion: long enough that many failures are one round's work. */
@@ -27,7 +27,7 @@ export function startRetention(deps: {
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly retentionSeconds: number;
-}): WakefulLoop {
+}): BackgroundLoop {
   const { actors, blobs, clock, logger, readModel, runner } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
 
@@ -75,9 +75,9 @@ export function startRetention(deps: {
 
   const round = (stopping: AbortSignal): Promise<void> => {
     left.clear();
-    return workOff(runner, oldest, expire, stopping);
+    return drainList(runner, oldest, expire, stopping);
   };
-  const loop = startWakefulLoop('retention', round, logger);
+  const loop = startBackgroundLoop('retention', round, logger);
   const timer = setInterval(() => loop.wake(), Math.min(retentionMs, LONGEST_PAUSE_MS));
   let soon: NodeJS.Timeout | undefined;
   const unsubscribe = runner.onCommit((events) => {

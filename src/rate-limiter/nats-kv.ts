@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { Bucket, bucketPermissions } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { reasonOf } from '../reason.ts';
-import { within } from '../within.ts';
+import { errorMessage } from '../error-message.ts';
+import { withTimeout } from '../async/with-timeout.ts';
 import { MemoryRateLimiter } from './memory.ts';
 import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
 import { SharedCount } from './shared-count.ts';
@@ -98,13 +98,13 @@ export class NatsKvRateLimiter implements RateLimiter {
     const patience = new AbortController();
     try {
       const count = shared.count({ kind, limit }, patience.signal);
-      const counted = await within(PATIENCE_MS, count, isSlow);
+      const counted = await withTimeout(PATIENCE_MS, count, isSlow);
       this.#countTogether();
       return counted;
     } catch (error) {
       patience.abort();
       this.#restUntil = performance.now() + REST_MS;
-      return this.#countAlone(reasonOf(error));
+      return this.#countAlone(errorMessage(error));
     }
   }
 

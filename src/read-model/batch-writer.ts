@@ -2,7 +2,7 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import type { Projection } from './projection.ts';
 import { checkpointsOf, definitionOf, formatOf, SUPERSEDED } from './schema.ts';
 
@@ -124,7 +124,7 @@ export class BatchWriter {
         if (isStorageError(error)) throw error;
         throw new ProjectionFailed(
           `Projection ${state.projection.name} failed on ${event.type} at position ` +
-            `${event.position}: ${reasonOf(error)}`,
+            `${event.position}: ${errorMessage(error)}`,
           { cause: error },
         );
       }

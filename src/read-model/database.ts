@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { EventStore } from '../event-store/port.ts';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import { BatchWriter } from './batch-writer.ts';
 import {
   currentGeneration,
@@ -162,7 +162,7 @@ function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: bo
       if (!isUnusable(error) || attempt >= MAX_OPEN_ATTEMPTS) throw error;
       // A new data directory has none: that is no news.
       const level = error instanceof MissingGeneration ? 'debug' : 'info';
-      options.logger?.[level]({ reason: reasonOf(error) }, 'the read model is made anew');
+      options.logger?.[level]({ reason: errorMessage(error) }, 'the read model is made anew');
       replace(options, mark);
     }
   }

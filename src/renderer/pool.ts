@@ -1,7 +1,7 @@
 /** The render workers: which one takes a document, and the end of what a stuck one left running. */
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
-import { withTimeout } from './chrome/deadline.ts';
+import { resultWithin } from './chrome/deadline.ts';
 import { killGroup } from './chrome/processes.ts';
 import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
 import type {
@@ -161,7 +161,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   const everyWorker = async (message: WorkerTask): Promise<WorkerResult[]> =>
     await Promise.all(Array.from({ length: concurrency }, () => pool.run(message)));
   const close = async (): Promise<void> => {
-    await withTimeout(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
+    await resultWithin(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
     await pool.destroy();
   };
 

@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { plainText } from '../plain-text.ts';
-import { reasonOf } from '../reason.ts';
+import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
-import { Deadline, withTimeout } from './chrome/deadline.ts';
+import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
@@ -67,7 +67,7 @@ async function launch(): Promise<LaunchedChrome> {
 const browsers = new Browsers({
   launch,
   maxPageBytes: settings.maxPageMemoryBytes,
-  onMissing: (error) => notify({ kind: 'chromeMissing', threadId, message: reasonOf(error) }),
+  onMissing: (error) => notify({ kind: 'chromeMissing', threadId, message: errorMessage(error) }),
   onEnded: ({ pid }) => {
     peers.delete(pid);
     notify({ kind: 'chromeEnded', threadId, pid });
@@ -100,7 +100,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   let completed = false;
   try {
     const taking = takeTab(accountId);
-    taken = await withTimeout(taking, deadline.remaining());
+    taken = await resultWithin(taking, deadline.remaining());
     if (taken === undefined) {
       // It may still come: then it goes back unused.
       cleaning = taking
@@ -129,7 +129,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
       return { kind: 'failed', code: failure.code, message };
     }
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
-    return { kind: 'crashed', code, message: reasonOf(error) };
+    return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
     // Fetches may have left cookies, connections and cached files: those are never cleaned up.
     const reusable = completed && request.html !== undefined && session?.requests === 0;
@@ -183,7 +183,7 @@ async function warmUp(): Promise<WarmUpResult> {
     const info = { product, path: settings.chromePath, sandboxed, sandboxNote };
     return { kind: 'warm', chrome: info };
   } catch (error) {
-    return { kind: 'cold', message: reasonOf(error) };
+    return { kind: 'cold', message: errorMessage(error) };
   }
 }
 

@@ -34,7 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('projections/all.ts', 'bench/measure.ts'),
     imports('src/config.ts', 'setup/chrome.mjs'),
   ],
-  plain: [imports('src/within.ts', 'src/clock.ts', typeOnly)],
+  plain: [imports('src/async/with-timeout.ts', 'src/clock.ts', typeOnly)],
   'domain-is-pure': [
     imports('src/domain/account.ts', 'src/clock.ts'),
     imports('src/domain/account.ts', 'client/src/types.ts', typeOnly),

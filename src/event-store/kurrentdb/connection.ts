@@ -1,8 +1,8 @@
 /** The connection to the server. Only this file and `client.ts` know the driver. */
 import { CancelledError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import type { Logger } from 'pino';
-import { Slots } from '../../slots.ts';
-import { within } from '../../within.ts';
+import { Semaphore } from '../../async/semaphore.ts';
+import { withTimeout } from '../../async/with-timeout.ts';
 import type { ConnectionString } from './connection-string.ts';
 
 /** Longest that a call may take; the driver itself sets no limit to reads. */
@@ -86,7 +86,7 @@ export class Driver extends EventStoreDBClient {
 export class Connection {
   readonly #to: ConnectionString;
   readonly #logger: Logger;
-  readonly #slots = new Slots(READS_AT_ONCE);
+  readonly #slots = new Semaphore(READS_AT_ONCE);
   #driver: Driver;
   #closed = false;
 
@@ -107,7 +107,7 @@ export class Connection {
     const { result, cancel } = start(driver);
     driver.calls += 1;
     try {
-      const value = await within(withinMs, result, () => new NoAnswer(withinMs));
+      const value = await withTimeout(withinMs, result, () => new NoAnswer(withinMs));
       // The driver ends a read that is cancelled with its connection as if it had read everything.
       if (driver.ended) throw new Error('The connection was closed.');
       return value;

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { Slots } from '../../slots.ts';
+import { Semaphore } from '../../async/semaphore.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { disconnection, type HttpContext } from '../context.ts';
@@ -152,7 +152,7 @@ export class RequestBodies {
   /** The share of clients without an account, by their addresses. */
   readonly #strangers: Budget;
   readonly #validations: Budget;
-  readonly #validationSlots: Slots;
+  readonly #validationSlots: Semaphore;
 
   constructor(budgets: Budgets) {
     this.#all = budgets.get('maxBodiesBytes');
@@ -160,7 +160,7 @@ export class RequestBodies {
     const { name, limit } = this.#share;
     this.#strangers = new Budget(name, limit, 'leaving room');
     this.#validations = budgets.get('maxValidations');
-    this.#validationSlots = new Slots(this.#validations.limit);
+    this.#validationSlots = new Semaphore(this.#validations.limit);
   }
 
   /**

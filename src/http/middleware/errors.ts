@@ -3,7 +3,7 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
-import { reasonOf } from '../../reason.ts';
+import { errorMessage } from '../../error-message.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
@@ -63,7 +63,7 @@ export const errors: HttpMiddleware = async (ctx, next) => {
       const { log } = ctx.state;
       // An outage is no fault of ours. A stack for each request of an outage would hide everything else.
       if (error.code === 'service_unavailable') {
-        log.warn({ reason: reasonOf(error.cause), path: ctx.path }, 'A request was put off.');
+        log.warn({ reason: errorMessage(error.cause), path: ctx.path }, 'A request was put off.');
       } else {
         log.error({ err: error.cause, path: ctx.path }, 'A request failed.');
       }

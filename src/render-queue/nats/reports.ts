@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errors, type Msg } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
-import { Seldom } from '../../seldom.ts';
+import { LogThrottle } from '../../log-throttle.ts';
 import { parseReport, type Recorded, type RenderReport } from '../messages.ts';
 import { RECORDERS, reportSubject } from './streams.ts';
 
@@ -89,14 +89,14 @@ export function receiveReports(
 ): ReportReceiver {
   const { connection } = link;
   const underWay = new Set<Promise<void>>();
-  const unreadable = new Seldom();
+  const unreadable = new LogThrottle();
   let closed = false;
 
   const answerTo = async (data: Uint8Array): Promise<string> => {
     const report = parseReport(data);
     if (!report) {
-      unreadable.say((untold) =>
-        logger.error({ untold }, 'a render report is unreadable: dropped'),
+      unreadable.log((suppressed) =>
+        logger.error({ suppressed }, 'a render report is unreadable: dropped'),
       );
       return REFUSED;
     }

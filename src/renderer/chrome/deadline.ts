@@ -31,7 +31,7 @@ export class Deadline {
 }
 
 /** Settles as `promise` does, or resolves to `undefined` after `ms`. */
-export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function resultWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);

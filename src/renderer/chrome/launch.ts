@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Cgroup, removeCgroup } from './cgroup.ts';
 import { Connection, type Result } from './connection.ts';
-import { withTimeout } from './deadline.ts';
+import { resultWithin } from './deadline.ts';
 import { ChromeGone, ChromeStartError } from './failure.ts';
 import { chromeFlags } from './flags.ts';
 import { killGroup, recordProcess, removeProfile } from './processes.ts';
@@ -135,7 +135,7 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
     return await connection.send('Browser.getVersion', undefined, START_TIMEOUT_MS);
   } catch (error) {
     if (!(error instanceof ChromeGone)) throw error;
-    throw new Error((await withTimeout(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
+    throw new Error((await resultWithin(ended, END_TIMEOUT_MS)) ?? error.message, { cause: error });
   }
 }
 
@@ -148,7 +148,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
   const end = async (): Promise<void> => {
     if (started !== undefined) {
       killGroup(started.pid);
-      await withTimeout(started.ended, END_TIMEOUT_MS);
+      await resultWithin(started.ended, END_TIMEOUT_MS);
       started.connection.close();
     }
     if (cgroup) await removeCgroup(cgroup.path);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type EventParams, type Params } from './connection.ts';
-import { type Deadline, withTimeout } from './deadline.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
 import type { Tab } from './tab.ts';
@@ -40,7 +40,7 @@ export async function loadDocument(
   navigation.check();
   const loaded = tab.untilGone(navigation.loaded().then(() => true));
   return {
-    loaded: (await withTimeout(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
+    loaded: (await resultWithin(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
     syntheticOrigin: request.html === undefined ? undefined : url,
   };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ManifestError, ManifestResource } from '../../domain/render-manifest.ts';
 import type { EventParams } from './connection.ts';
-import { withTimeout } from './deadline.ts';
+import { resultWithin } from './deadline.ts';
 import type { Tab } from './tab.ts';
 
 /** The number of resources listed. More are counted only. */
@@ -141,7 +141,7 @@ export class BodyHashes {
 
   /** Resolves when all are there, or have taken too long. */
   async settled(): Promise<void> {
-    await withTimeout(Promise.all(this.#asked), BODIES_CAP_MS);
+    await resultWithin(Promise.all(this.#asked), BODIES_CAP_MS);
   }
 
   async #hash(resource: LoggedResource): Promise<void> {
@@ -217,6 +217,6 @@ export async function readPageErrors(tab: Tab): Promise<PageErrors> {
     () => true,
     () => false,
   );
-  if ((await withTimeout(asked, ERRORS_CAP_MS)) !== true) tab.markTainted();
+  if ((await resultWithin(asked, ERRORS_CAP_MS)) !== true) tab.markTainted();
   return { errors: [...errors], leftOut };
 }

@@ -2,7 +2,7 @@
 import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused } from './connection.ts';
-import { type Deadline, withTimeout } from './deadline.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
 import type { Tab } from './tab.ts';
@@ -80,7 +80,7 @@ export async function settle(
   for (;;) {
     const left = end - performance.now();
     if (left <= 0) {
-      const lacking = await withTimeout(
+      const lacking = await resultWithin(
         evaluateUnlessReplaced<'fonts' | 'images' | 'frames'>(tab, LACKING),
         Math.min(LACKING_CAP_MS, deadline.share(0.1)),
       );
@@ -88,7 +88,7 @@ export async function settle(
       return false;
     }
     const seen = navigation.documentId;
-    const settled = await withTimeout(evaluateUnlessReplaced<Parts>(tab, SETTLED), left);
+    const settled = await resultWithin(evaluateUnlessReplaced<Parts>(tab, SETTLED), left);
     if (settled !== undefined && seen === navigation.documentId) {
       const [fonts, images, frames] = settled;
       waits.note('fonts', fonts);
@@ -100,7 +100,7 @@ export async function settle(
       // It threw, its context went away, or it takes too long: the loop's time limit decides.
       await pause(SELECTOR_POLL_MS);
     } else {
-      await withTimeout(navigation.loaded(), Math.max(0, end - performance.now()));
+      await resultWithin(navigation.loaded(), Math.max(0, end - performance.now()));
     }
   }
 }
@@ -113,7 +113,7 @@ export const maySeeScrolling = ({ html, files = {} }: RequestDocument): boolean 
 
 /** Shows the page all of itself, screen by screen, and goes back to its top. */
 export async function scrollThrough(tab: Tab, deadline: Deadline, waits: Waits): Promise<void> {
-  const scrolling = withTimeout(
+  const scrolling = resultWithin(
     evaluateUnlessReplaced<boolean>(tab, SCROLLED),
     deadline.share(0.2, SCROLL_CAP_MS),
   );
@@ -138,7 +138,7 @@ export async function waitFor(
   }
   if (network) {
     const idle = tab.untilGone(network.idle()).then(() => true);
-    const quiet = withTimeout(idle, deadline.share(0.4, IDLE_CAP_MS));
+    const quiet = resultWithin(idle, deadline.share(0.4, IDLE_CAP_MS));
     await waits.measure('network_idle', quiet, (held) => held === true);
   }
 }

@@ -10,7 +10,7 @@ import {
   type Params,
   type Result,
 } from './connection.ts';
-import { Deadline, withTimeout } from './deadline.ts';
+import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import { RelatedSessions } from './related-sessions.ts';
 
@@ -161,7 +161,7 @@ export class Tab {
    * @throws {ChromeGone} when it does not
    */
   async ping<M extends Command>(method: M, params: Params<M>): Promise<void> {
-    const answer = await withTimeout(this.send(method, params), this.#deadline.share(0.6, 5_000));
+    const answer = await resultWithin(this.send(method, params), this.#deadline.share(0.6, 5_000));
     if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
   }
 

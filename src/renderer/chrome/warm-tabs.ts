@@ -1,6 +1,6 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
-import { Deadline, withTimeout } from './deadline.ts';
+import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import { Tab } from './tab.ts';
 
@@ -144,7 +144,7 @@ async function openWindow(tab: Tab): Promise<boolean> {
   if (errorText !== undefined || loaderId === undefined) return false;
   wanted = loaderId;
   if (loaded.has(loaderId)) resolve();
-  return (await withTimeout(tab.untilGone(shown.then(() => true)), RESET_TIMEOUT_MS)) === true;
+  return (await resultWithin(tab.untilGone(shown.then(() => true)), RESET_TIMEOUT_MS)) === true;
 }
 
 /**

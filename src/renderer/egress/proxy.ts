@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { within } from '../../within.ts';
+import { withTimeout } from '../../async/with-timeout.ts';
 import { asEgressError, EgressFailure, EgressRefusal } from './errors.ts';
 import { answerFile } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
@@ -53,7 +53,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     const deadline = performance.now() + limits.connectTimeoutMs;
     current.enter(client);
     const admitted = admit(url, options, resolve);
-    const target = await within(limits.connectTimeoutMs, admitted, late);
+    const target = await withTimeout(limits.connectTimeoutMs, admitted, late);
     if (client.destroyed || current.ended) return undefined;
     return { target, socket: dial(target, current, limits, deadline) };
   };

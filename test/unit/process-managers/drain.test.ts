@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { workOff } from '../../../src/process-managers/work-off.ts';
+import { drainList } from '../../../src/process-managers/drain.ts';
 import { conversionId } from '../../support/samples.ts';
 
 const going = new AbortController().signal;
@@ -32,7 +32,7 @@ function listOf(count: number, stuck: readonly string[] = []) {
 void test('all of a long list is done once, in order', async (t) => {
   for (const count of [0, 1, 199, 200, 201, 400, 555]) {
     const list = listOf(count);
-    await workOff(list.runner, list.next, list.handle, going);
+    await drainList(list.runner, list.next, list.handle, going);
     t.strictSame(
       list.done,
       due(1, count).map(({ conversionId: id }) => id),
@@ -43,7 +43,7 @@ void test('all of a long list is done once, in order', async (t) => {
 
 void test('a row that stays does not keep it going for ever, and the others are done', async (t) => {
   const list = listOf(500, [conversionId(7)]);
-  await t.rejects(workOff(list.runner, list.next, list.handle, going), {
+  await t.rejects(drainList(list.runner, list.next, list.handle, going), {
     message: `What is due for ${conversionId(7)} was done and is still due.`,
   });
   t.ok(list.done.includes(conversionId(399)));
@@ -53,7 +53,7 @@ const fail = () => Promise.reject(new Error('the store is away'));
 
 void test('a fault ends it', async (t) => {
   const list = listOf(500);
-  await t.rejects(workOff(list.runner, list.next, fail, going), { message: 'the store is away' });
+  await t.rejects(drainList(list.runner, list.next, fail, going), { message: 'the store is away' });
 });
 
 void test('a stop lets what is under way end and leaves the rest', async (t) => {
@@ -63,6 +63,6 @@ void test('a stop lets what is under way end and leaves the rest', async (t) => 
     if (list.done.length === 2) stopping.abort();
     return list.handle(row);
   };
-  await workOff(list.runner, list.next, handle, stopping.signal);
+  await drainList(list.runner, list.next, handle, stopping.signal);
   t.equal(list.done.length, 3);
 });

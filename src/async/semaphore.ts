@@ -1,5 +1,5 @@
-/** Lets so many in at a time: who waits gets its turn in order. */
-export class Slots {
+/** A first-in, first-out semaphore. */
+export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
 
@@ -8,8 +8,8 @@ export class Slots {
   }
 
   /**
-   * Resolves to the function that gives the slot back, to call which again does nothing; or to
-   * undefined once `stopping` is aborted: then nobody else gets a slot.
+   * Resolves to a release function, which is safe to call twice; or to undefined once `stopping` is
+   * aborted.
    */
   acquire(): Promise<() => void>;
   acquire(stopping: AbortSignal): Promise<(() => void) | undefined>;

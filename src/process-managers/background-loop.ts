@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
 
-export interface WakefulLoop extends Stoppable {
+export interface BackgroundLoop extends Stoppable {
   /** Asks for another run: at once, or after the one under way. */
   wake(): void;
   /** Asks the run under way to leave the rest, and resolves when it has ended; none follows. */
@@ -15,11 +15,11 @@ const RETRY_MS = 1000;
  * after a second: what it works from is in the log, so nothing is lost by waiting.
  * @param step looks at the signal between one thing and the next: a stop must not wait for a backlog
  */
-export function startWakefulLoop(
+export function startBackgroundLoop(
   name: string,
   step: (stopping: AbortSignal) => Promise<void>,
   logger: Logger,
-): WakefulLoop {
+): BackgroundLoop {
   let woken = false;
   let running = false;
   const stopping = new AbortController();

@@ -12,7 +12,7 @@ function isOneSlipAway(one: string, other: string): boolean {
 }
 
 /** Finds the name that a word was meant to be: one slip away, or the only one that begins with it. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
+export function suggest(word: string, names: readonly string[]): string | undefined {
   const slip = names.find((name) => isOneSlipAway(word, name));
   if (slip !== undefined) return slip;
   const longer = names.filter((name) => name.startsWith(word));

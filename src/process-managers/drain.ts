@@ -13,7 +13,7 @@ interface Due {
  * @param handle resolves with the position of the event that takes the row off the list
  * @throws {Error} a row stays on the list: going on would be going round in circles
  */
-export async function workOff<Row extends Due>(
+export async function drainList<Row extends Due>(
   runner: Pick<ProjectionRunner, 'waitFor'>,
   next: (limit: number) => readonly Row[],
   handle: (row: Row) => Promise<bigint | undefined>,

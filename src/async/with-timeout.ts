@@ -6,7 +6,7 @@ const STEPS = 8;
  * counted in steps. A time in which this process is busy counts as one of them: the answer may be there.
  * @throws what the work throws, or `late`
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   work: Promise<T>,
   late = (): Error => new Error(`No answer within ${ms} ms.`),

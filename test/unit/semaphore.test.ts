@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'tap';
-import { Slots } from '../../src/slots.ts';
+import { Semaphore } from '../../src/async/semaphore.ts';
 
 const goesOn = new AbortController().signal;
 
 void test('as many as there are slots, then in order', async (t) => {
-  const slots = new Slots(2);
+  const slots = new Semaphore(2);
   const order: string[] = [];
   const take = async (name: string): Promise<() => void> => {
     const free = await slots.acquire();
@@ -31,7 +31,7 @@ void test('as many as there are slots, then in order', async (t) => {
 });
 
 void test('a slot is given back once, however often that is said', async (t) => {
-  const slots = new Slots(1);
+  const slots = new Semaphore(1);
   const free = await slots.acquire();
   free();
   free();
@@ -52,7 +52,7 @@ void test('a slot is given back once, however often that is said', async (t) => 
 });
 
 void test('who waits when all is stopped gets no slot, and nobody does after it', async (t) => {
-  const slots = new Slots(1);
+  const slots = new Semaphore(1);
   const stop = new AbortController();
   const free = await slots.acquire();
   const stopped = slots.acquire(stop.signal);

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { nearest } from '../../src/nearest.ts';
+import { suggest } from '../../src/suggest.ts';
 
 const NAMES = ['start', 'account', 'api', 'page-size', 'page-ranges', 'projections'];
 
@@ -16,15 +16,15 @@ void test('a word with one slip is recognised', (t) => {
     ['proj', 'projections'],
     ['page-r', 'page-ranges'],
   ] as const) {
-    t.equal(nearest(word, NAMES), meant, word);
+    t.equal(suggest(word, NAMES), meant, word);
   }
   t.end();
 });
 
 void test('nothing is guessed where little speaks for it', (t) => {
   for (const word of ['', 'page', 'a', 'tsrat', 'accuotn', 'frobnicate', 'trats']) {
-    t.equal(nearest(word, NAMES), undefined, word);
+    t.equal(suggest(word, NAMES), undefined, word);
   }
-  t.equal(nearest('x', []), undefined);
+  t.equal(suggest('x', []), undefined);
   t.end();
 });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { test } from 'tap';
-import { startWakefulLoop } from '../../../src/process-managers/wakeful-loop.ts';
+import { startBackgroundLoop } from '../../../src/process-managers/background-loop.ts';
 import { silent } from '../../support/renderer.ts';
 
 /** A step whose runs a test begins to await and lets end. */
@@ -25,7 +25,7 @@ function heldStep() {
 
 void test('it runs at once, and again after each wake-up', async (t) => {
   const held = heldStep();
-  const loop = startWakefulLoop('test', held.step, silent);
+  const loop = startBackgroundLoop('test', held.step, silent);
   await held.begun(0);
   held.end(0);
   await new Promise(setImmediate);
@@ -39,7 +39,7 @@ void test('it runs at once, and again after each wake-up', async (t) => {
 
 void test('wake-ups during a run make one more, never two at a time', async (t) => {
   const held = heldStep();
-  const loop = startWakefulLoop('test', held.step, silent);
+  const loop = startBackgroundLoop('test', held.step, silent);
   await held.begun(0);
   for (let n = 0; n < 5; n += 1) loop.wake();
   await new Promise(setImmediate);
@@ -56,7 +56,7 @@ void test('a step that fails is logged and tried again, sooner when woken', asyn
   const lines: string[] = [];
   const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
   const held = heldStep();
-  const loop = startWakefulLoop('refunds', held.step, logger);
+  const loop = startBackgroundLoop('refunds', held.step, logger);
   await held.begun(0);
   held.end(0, new Error('the store is away'));
   await held.begun(1);
@@ -76,7 +76,7 @@ void test('a step that fails is logged and tried again, sooner when woken', asyn
 
 void test('a stop waits for the run under way and lets none follow', async (t) => {
   const held = heldStep();
-  const loop = startWakefulLoop('test', held.step, silent);
+  const loop = startBackgroundLoop('test', held.step, silent);
   await held.begun(0);
   loop.wake();
   let stopped = false;
@@ -97,7 +97,7 @@ void test('a stop after a failure lets nothing follow', async (t) => {
   const lines: string[] = [];
   const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
   const held = heldStep();
-  const loop = startWakefulLoop('test', held.step, logger);
+  const loop = startBackgroundLoop('test', held.step, logger);
   await held.begun(0);
   const stopping = loop.stop();
   held.end(0, new Error('the store was closed'));
@@ -107,7 +107,7 @@ void test('a stop after a failure lets nothing follow', async (t) => {
 });
 
 void test('a stop is told to the run under way', async (t) => {
-  const loop = startWakefulLoop(
+  const loop = startBackgroundLoop(
     'test',
     (stopping) => new Promise((resolve) => stopping.addEventListener('abort', () => resolve())),
     silent,

@@ -1,10 +1,10 @@
 import { test } from 'tap';
-import { Seldom } from '../../src/seldom.ts';
+import { LogThrottle } from '../../src/log-throttle.ts';
 
 void test('the first of a time is told, the rest are counted', (t) => {
   const told: number[] = [];
-  const seldom = new Seldom();
-  const say = (now: number): void => seldom.say((untold) => void told.push(untold), now);
+  const seldom = new LogThrottle();
+  const say = (now: number): void => seldom.log((suppressed) => void told.push(suppressed), now);
   say(5);
   for (let now = 6; now < 1006; now += 1) say(now);
   t.strictSame(told, [0]);
