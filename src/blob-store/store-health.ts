@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { bufferContent, type ObjectContent, type Objects } from './objects.ts';
-import { plainReason } from './plain-reason.ts';
 
 /** After a write that failed, the next try is as large as that one, up to this. */
 const LARGEST_TRY_BYTES = 1024 * 1024;
@@ -45,7 +44,7 @@ export class StoreHealth {
       await this.#objects.put(key, content);
       this.#failedWrite = undefined;
     } catch (error) {
-      this.#failedWrite = { reason: plainReason(error), bytes: content.bytes };
+      this.#failedWrite = { reason: operatorMessage(error), bytes: content.bytes };
       this.#lastTryAt = performance.now();
       throw error;
     }
@@ -58,7 +57,7 @@ export class StoreHealth {
     } catch (error) {
       // A write that failed while it was away says nothing of how it is when it is back.
       this.#failedWrite = undefined;
-      return plainReason(error);
+      return operatorMessage(error);
     }
     const failed = this.#failedWrite;
     // A node that does not try again would report one failure for as long as it has nothing to store.
@@ -82,4 +81,18 @@ export class StoreHealth {
 /** Unknown before: nobody who may write there can have spoilt what lies there. */
 function newName(): string {
   return `check/${randomUUID()}`;
+}
+
+/** @returns why it failed, for an operator: without the keys and subjects that only the code knows */
+function operatorMessage(error: unknown): string {
+  const { name, message } = innermost(error);
+  if (name === 'TimeoutError') return 'no answer in time';
+  if (message.startsWith('no responders')) return 'its server does not have it';
+  const [, status] = /\b([1-5]\d\d( \w+)?) ?\)?\.$/.exec(message) ?? [];
+  return status === undefined ? message : `its server answers ${status}`;
+}
+
+function innermost(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  return error.cause instanceof Error ? innermost(error.cause) : error;
 }
