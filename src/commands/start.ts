@@ -9,7 +9,7 @@ const ONE_SIGNAL_MS = 1000;
 const IN_A_HURRY =
   'pressledger: Stopping now: conversions that are being rendered go back to the queue, uncounted.\n';
 const AT_ONCE =
-  'pressledger: Stopping at once: what has not been put back by now counts as tried.\n';
+  'pressledger: Stopping at once: a conversion that has not been requeued by now counts as tried.\n';
 
 export interface ShutdownSignals {
   /** Resolves at the first signal. */

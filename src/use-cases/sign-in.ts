@@ -123,7 +123,7 @@ function attemptOf({ email, clientAddress }: SignInRequest, deps: SignInDependen
   return { client, counts, asker: { group: network, trusted: false } };
 }
 
-const giveBack = (limiter: RateLimiter, counts: readonly Count[]): Promise<unknown> =>
+const refund = (limiter: RateLimiter, counts: readonly Count[]): Promise<unknown> =>
   Promise.all(counts.map(({ key, rate }) => limiter.refund(key, rate)));
 
 /** @throws {ServiceError} `rate_limit_exceeded`: one count is used up, and nothing is counted */
@@ -133,7 +133,7 @@ async function take(
 ): Promise<void> {
   for (const [index, { key, of, rate }] of counts.entries()) {
     const status = await rateLimiter.consume(key, rate);
-    if (!status.allowed) await giveBack(rateLimiter, counts.slice(0, index));
+    if (!status.allowed) await refund(rateLimiter, counts.slice(0, index));
     assertAllowed(status, TOO_MANY[of], clock);
   }
 }
@@ -183,7 +183,7 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
     judged = await judge(deps, request, asker);
   } catch (error) {
     // A pair that is not judged was not wrong.
-    await giveBack(deps.rateLimiter, counts);
+    await refund(deps.rateLimiter, counts);
     throw error;
   }
   const { account, right } = judged;
@@ -191,7 +191,7 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
     leaveTrail(deps, request, account?.id);
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
-  await giveBack(deps.rateLimiter, counts);
+  await refund(deps.rateLimiter, counts);
   return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
 }
 
