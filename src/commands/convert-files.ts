@@ -249,15 +249,35 @@ export async function filesBeside(
   return collector;
 }
 
+type Reasons = Pick<FilesBeside, 'reasonFor'>;
+
+const lineOf = (url: string, reason: string, beside: Reasons): string =>
+  `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
+
 /** What of a page could not be loaded when it was printed, each with the reason. */
 export function notLoaded(
   { resources }: Pick<RenderManifest, 'resources'>,
-  beside: Pick<FilesBeside, 'reasonFor'>,
+  beside: Reasons,
 ): readonly string[] {
   const lines = resources.flatMap(({ url, status = 0, error = '' }) => {
     if (error === 'ERR_ABORTED' || (error === '' && status < 400)) return [];
-    if (URL.canParse(url)) return [`${url} (${error === '' ? status : error.replace(/\.$/, '')})`];
-    return [`${url} (${beside.reasonFor(url)})`];
+    return lineOf(url, error === '' ? String(status) : error.replace(/\.$/, ''), beside);
   });
   return [...new Set(lines)];
+}
+
+/** A warning about a resource, as `renderer/warnings.ts` words it. */
+const OF_RESOURCE = /^(\S+) (?:could not be loaded: (.*?)|was answered with status (\d+))[.…]?$/s;
+
+/** Tells the warnings of a record about resources, in the form of `notLoaded`, from all others. */
+export function splitWarnings(
+  warnings: readonly string[],
+  beside: Reasons,
+): { readonly notLoaded: readonly string[]; readonly others: readonly string[] } {
+  const others = warnings.filter((warning) => !OF_RESOURCE.test(warning));
+  const lines = warnings.flatMap((warning) => {
+    const [, url, error, status = ''] = OF_RESOURCE.exec(warning) ?? [];
+    return url === undefined ? [] : lineOf(url, error ?? status, beside);
+  });
+  return { notLoaded: lines, others };
 }

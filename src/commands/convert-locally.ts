@@ -23,6 +23,7 @@ export interface Converted {
     readonly created_at: string;
     readonly completed_at?: string;
     readonly error_message?: string;
+    readonly warnings?: readonly string[];
   };
   /** What of the page could not be loaded when it was printed, each with the reason. */
   readonly notLoaded: () => Promise<readonly string[]>;
@@ -87,7 +88,7 @@ export async function convertLocally(
   const rendering = await startRendering(core);
   try {
     const row = await settled(core, conversionId);
-    const { errorMessage } = row;
+    const { errorMessage, warnings } = row;
     return {
       record: {
         id: row.id,
@@ -97,6 +98,9 @@ export async function convertLocally(
         ...(errorMessage === undefined
           ? {}
           : { error_message: await core.vault.unseal(accountId, errorMessage) }),
+        ...(warnings && {
+          warnings: JSON.parse(await core.vault.unseal(accountId, warnings)) as readonly string[],
+        }),
       },
       notLoaded: async () => notLoaded(await readRenderManifest(core, conversionId), beside),
       open: async () => {

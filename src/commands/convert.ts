@@ -74,15 +74,16 @@ async function remoteOf(
 async function convertRemotely(
   { client, server }: Service,
   options: ConversionOptions,
-  { lacking }: Pick<FilesBeside, 'lacking'>,
+  beside: FilesBeside,
   { output }: CommandContext,
 ): Promise<Converted> {
   // A key of its own lets the request be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID() });
   output.waiting(`${id} is accepted; waiting for ${server}`);
   const record = await client.wait(id);
-  const warnings = record.status === 'completed' ? record.warnings : undefined;
-  const notLoaded = async () => warnings?.map(withoutVerb) ?? lacking;
+  const { splitWarnings } = await import('./convert-files.ts');
+  const notLoaded = async () =>
+    record.warnings ? splitWarnings(record.warnings, beside).notLoaded : beside.lacking;
   return { record, notLoaded, open: async () => Readable.fromWeb(await client.download(record)) };
 }
 
@@ -106,10 +107,6 @@ const temporaryAccount = (core: Core): Promise<LocalAccount> =>
     { email: 'temporary@localhost', plan: 'pro', credits: 1 },
     operatorContext(core.clock),
   );
-
-/** `style.css could not be loaded: no such file.` becomes a part of a list of such. */
-const withoutVerb = (warning: string): string =>
-  warning.replace(' could not be loaded:', ':').replace(/\.$/, '');
 
 const MAX_TOLD = 20;
 
@@ -147,14 +144,18 @@ async function finish(
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
+  const { splitWarnings } = await import('./convert-files.ts');
   const lines = await notLoaded();
-  const told = lines.length === 0 ? record : { ...record, warnings: lines };
+  const { others } = splitWarnings(record.warnings ?? [], { reasonFor: () => '' });
+  const warnings = [...lines, ...others];
+  const told = warnings.length === 0 ? record : { ...record, warnings };
   if (strict && lines.length > 0) {
     output.json(told);
     throw new Error(notWhole(lines));
   }
   const facts = await target.write(open);
   if (lines.length > 0) output.note(inOneLine(lines));
+  for (const warning of others) output.note(warning);
   output.json(told);
   target.tell(record.id, facts);
 }

@@ -102,7 +102,6 @@ void test('a page is printed with its files, and what it lacks is told', async (
   t.match(failed.stderr, /^pressledger: 1 resource .* made\.png \(not found beside later\.html\)/m);
   t.notOk(existsSync(late));
   const url = ['convert', 'https://example.com/', '-o', late];
-  await refuses(t, place, [...url, ...there, '--strict'], 2, /--strict needs HTML/);
   await refuses(t, place, [...url, '--base', folder], 2, /--base is for HTML/);
   const piped = ['convert', '-', '-o', late, '--strict', '--base', folder];
   t.match(await runCli(place, piped, { input: HTML }), { code: 0 });

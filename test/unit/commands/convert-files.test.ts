@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
-import { filesBeside, notLoaded } from '../../../src/commands/convert-files.ts';
+import { filesBeside, notLoaded, splitWarnings } from '../../../src/commands/convert-files.ts';
 
 /** Writes the files, and gives the folder. */
 function folder(t: Test, files: Readonly<Record<string, string>>): string {
@@ -152,5 +152,27 @@ void test('what could not be loaded is told by its URL and the reason', (t) => {
     'https://x/y.png (404)',
     'http://no/ (The name does not exist)',
   ]);
+  t.end();
+});
+
+void test('tells what of a record was not loaded from its other warnings', (t) => {
+  const others = [
+    'The page reported an error: a.css could not be loaded: no.',
+    'The network was not quiet after 5 s.',
+    'There are 3 more warnings.',
+  ];
+  const warnings = [
+    'style.css could not be loaded: No file of this name came with the page.',
+    'https://x/y.png was answered with status 404.',
+    'http://no/ could not be loaded: The name does not exist.',
+    ...others,
+  ];
+  const lines = [
+    'style.css (not beside: style.css)',
+    'https://x/y.png (404)',
+    'http://no/ (The name does not exist)',
+  ];
+  const split = splitWarnings(warnings, { reasonFor: (url) => `not beside: ${url}` });
+  t.strictSame(split, { notLoaded: lines, others });
   t.end();
 });
