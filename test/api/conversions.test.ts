@@ -2,8 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import type { ActorSystem } from '../../src/actors/system.ts';
 import { readContent } from '../../src/blob-store/decryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { type Answer, type Api, BASE, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 
@@ -514,6 +516,38 @@ void test('the file by the credential of its account', async (t) => {
   });
   t.strictSame(refusal(failed), { status: 422, error: 'conversion_failed' });
   t.equal(failed.body['message'], 'The page took too long.');
+});
+
+void test('a download that cannot be recorded is refused, and looks like no file', async (t) => {
+  const api = await startWithConversion(t, {
+    replace: ({ actors }) => ({
+      actors: Object.assign(Object.create(actors) as ActorSystem, {
+        read: (...of: Parameters<ActorSystem['read']>) => actors.read(...of),
+        send: async (...of: Parameters<ActorSystem['send']>) => {
+          const { type } = of[2] as { readonly type: string };
+          if (type === 'RecordDownload') throw new EventStoreUnavailable('away');
+          return await actors.send(...of);
+        },
+      }),
+    }),
+  });
+  const { key, id: accountId } = api.account;
+  const headers = { Prefer: 'wait=1', Accept: 'application/pdf', 'Idempotency-Key': 'a' };
+  const body = { html: '<p>x</p>' };
+  const ask = () => api.call('POST', `${BASE}/pdf/`, { key, headers, body });
+  const id = String((await ask()).body['id']);
+  await api.complete(accountId, id, PDF);
+  const refused = await api.call('GET', `${BASE}/conversions/${id}/file/`, { key });
+  t.strictSame(refusal(refused), { status: 503, error: 'service_unavailable' });
+  const accepted = await ask();
+  t.equal(accepted.status, 202, 'the acceptance holds');
+  for (const answer of [refused, accepted]) {
+    t.match(answer.headers.get('content-type'), /json/);
+    t.equal(answer.headers.get('cache-control'), 'no-store');
+    for (const name of ['etag', 'content-disposition', 'accept-ranges']) {
+      t.notOk(answer.headers.has(name), name);
+    }
+  }
 });
 
 void test('the name of a file, and whether it is shown or saved', async (t) => {

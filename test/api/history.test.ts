@@ -26,6 +26,11 @@ void test('a conversion from its request to its download', async (t) => {
   const record = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
   const fileUrl = String(record.body['file_url']);
   t.equal((await api.call('HEAD', fileUrl)).status, 200, 'a look at the headers is no download');
+  const beyond = await api.call('GET', fileUrl, { headers: { Range: 'bytes=9999999-' } });
+  t.equal(beyond.status, 416);
+  t.notOk(beyond.headers.get('content-disposition'), 'a refusal is no file');
+  const downloads = `${BASE}/conversions/${id}/events/?type=DocumentDownloaded`;
+  t.strictSame(entriesOf(await api.call('GET', downloads, { key })), [], 'and no download');
   t.equal((await api.call('GET', fileUrl)).text, PDF_FILE.toString());
   const range = { Range: 'bytes=0-3' };
   t.equal((await api.call('GET', fileUrl, { headers: range })).status, 206);
@@ -65,7 +70,6 @@ void test('a conversion from its request to its download', async (t) => {
   api.clock.time += 61_000;
   const fresh = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
   t.equal((await api.call('GET', String(fresh.body['file_url']))).status, 200);
-  const downloads = `${BASE}/conversions/${id}/events/?type=DocumentDownloaded`;
   t.equal(
     entriesOf(await api.call('GET', downloads, { key })).length,
     2,

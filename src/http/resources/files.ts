@@ -83,7 +83,6 @@ export function dispositionOf(ctx: HttpContext): Disposition {
 /** A file that is recorded and not there. */
 function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
   ctx.state.log.warn({ err: cause }, 'A file that should be there is not.');
-  removeFileHeaders(ctx);
   const message = 'The file is no longer kept. Convert again for a new one.';
   return new ServiceError('gone', message, { cause });
 }
@@ -122,9 +121,7 @@ async function openFile(
   try {
     return await openContent(blobs, contentKey, document, range);
   } catch (cause) {
-    if (cause instanceof BlobNotFound) throw lost(ctx, cause);
-    removeFileHeaders(ctx);
-    throw cause;
+    throw cause instanceof BlobNotFound ? lost(ctx, cause) : cause;
   }
 }
 
@@ -157,20 +154,20 @@ async function recordDownload(
   );
 }
 
+/** The range that the request asks for, where it asks for one of this version. */
+function wantedRange(ctx: HttpContext, { pdf }: Download, etag: string) {
+  const condition = ctx.get('If-Range');
+  const wanted = condition === '' || condition === etag ? ctx.get('Range') : '';
+  return ctx.method === 'GET' ? byteRange(wanted, pdf.bytes) : undefined;
+}
+
 async function send(
   ctx: HttpContext,
   deps: RouteDependencies,
   download: Download,
-  etag: string,
+  range: BlobRange | undefined,
 ): Promise<void> {
   const { document, pdf } = download;
-  const condition = ctx.get('If-Range');
-  const wanted = condition === '' || condition === etag ? ctx.get('Range') : '';
-  const range = ctx.method === 'GET' ? byteRange(wanted, pdf.bytes) : undefined;
-  if (range === 'unsatisfiable') {
-    ctx.set('Content-Range', `bytes */${pdf.bytes}`);
-    throw new ServiceError('range_not_satisfiable');
-  }
   if (range === undefined) {
     ctx.status = 200;
     ctx.length = pdf.bytes;
@@ -209,8 +206,19 @@ export async function sendPdf(
     ctx.status = 304;
     return;
   }
-  if (ctx.method !== 'HEAD') await recordDownload(ctx, deps, download);
-  await send(ctx, deps, download, etag);
+  const range = wantedRange(ctx, download, etag);
+  if (range === 'unsatisfiable') {
+    removeFileHeaders(ctx);
+    ctx.set('Content-Range', `bytes */${download.pdf.bytes}`);
+    throw new ServiceError('range_not_satisfiable');
+  }
+  try {
+    if (ctx.method !== 'HEAD') await recordDownload(ctx, deps, download);
+    await send(ctx, deps, download, range);
+  } catch (error) {
+    removeFileHeaders(ctx);
+    throw error;
+  }
 }
 
 export function getFile(deps: RouteDependencies): HttpMiddleware {
