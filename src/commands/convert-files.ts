@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type DefaultTreeAdapterTypes as Tree, parse } from 'parse5';
-import { MAX_FILES } from '../conversion-request/files.ts';
+import { issueOfName, MAX_FILES } from '../conversion-request/files.ts';
 import { cssText } from '../conversion-request/html.ts';
 import type { RenderManifest } from '../domain/render-manifest.ts';
 import { UsageError } from './command.ts';
@@ -170,6 +170,8 @@ class Collector implements FilesBeside {
     ) {
       return 'a hidden file';
     }
+    // A service would refuse the whole page for it.
+    if (issueOfName(name) !== undefined) return 'not a name for a file that goes with a page';
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return `not found beside ${this.#name}`;
     if (!isBelow(real, await realpath(this.#base))) return `a link out of ${this.#base}`;

@@ -26,7 +26,8 @@ export class FormBody {
   }
 }
 
-function issueOfName(name: string): string | undefined {
+/** @returns what is wrong with the name of a file that comes with a page */
+export function issueOfName(name: string): string | undefined {
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
     return `Its name must have at most ${MAX_NAME_BYTES} bytes.`;
   }

@@ -155,6 +155,15 @@ void test('what could not be loaded is told by its URL and the reason', (t) => {
   t.end();
 });
 
+void test('leaves out what a service would refuse the whole page for', async (t) => {
+  const root = folder(t, { 'index.html': '', 'img/a.png': '', 'b.png': '' });
+  const html = '<iframe src="index.html"></iframe><img src="img//a.png"><img src="b.png">';
+  const { names, lacking } = await taken(html, join(root, 'page.html'));
+  t.strictSame(names, ['b.png']);
+  const why = 'not a name for a file that goes with a page';
+  t.strictSame(lacking, [`index.html (${why})`, `img//a.png (${why})`]);
+});
+
 void test('tells what of a record was not loaded from its other warnings', (t) => {
   const others = [
     'The page reported an error: a.css could not be loaded: no.',
