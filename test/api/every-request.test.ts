@@ -85,7 +85,6 @@ void test('routes', async (t) => {
     ['POST', `${BASE}/pdf`, { status: 404, error: 'not_found' }, /\/api\/v1\/pdf\//],
     ['GET', `${BASE}/conversions/x`, { status: 404, error: 'not_found' }, /conversions\/x\//],
     ['GET', '/healthz/', { status: 404, error: 'not_found' }, /mean \/healthz\?/],
-    ['GET', '/openapi.yaml', { status: 404, error: 'not_found' }, /mean \/openapi\.json\?/],
     ['POST', '/pdf', { status: 404, error: 'not_found' }, /mean \/api\/v1\/pdf\/\?/],
     ['GET', '/account/', { status: 404, error: 'not_found' }, /mean \/api\/v1\/account\/\?/],
     ['GET', '/metrics', { status: 404, error: 'not_found' }, /described at \/docs\./],

@@ -293,7 +293,8 @@ function judge(api: Api, { method, target }: RawRequest, answer: RawAnswer): voi
     if (!Check(ErrorAnswer, body)) return demand(false, 'does not have the shape of errors');
     demand(ERRORS[body.error].status === status, 'has the code of another status');
   }
-  api.observe({ ...answer, method, path: pathOf(target) });
+  // Redirects of what people type are no part of the document.
+  if (status !== 302) api.observe({ ...answer, method, path: pathOf(target) });
 }
 
 async function attack(t: Test, api: Api, known: Known): Promise<Record<string, number>> {

@@ -87,7 +87,7 @@ void test('the packed client serves ECMAScript, CommonJS and TypeScript', async 
   t.match(scripts?.['prepack'], `typescript@${devDependencies?.['typescript']}`);
 
   const installed = await run('npm', ['install', '--offline', `./${filename}`], { cwd: folder });
-  t.match(installed.stdout, /^added 1 package /m);
+  t.match(installed.stdout, /^added 1 package\b/m);
   t.strictSame(await readdir(join(folder, 'node_modules/@pressledger')), ['client']);
   const checked = await run(TSC, ['-p', folder], { cwd: folder }).catch((error: unknown) => error);
   t.match(checked, { stdout: '' }, 'its types stand alone');

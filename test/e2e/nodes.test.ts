@@ -213,6 +213,7 @@ void test('roles say what they need', async (t) => {
     shared: false,
   };
   const deployment = await Nodes.start(t, kind);
+  const MASTER_KEY = '0'.repeat(64);
   const cases: readonly (readonly [
     role: 'start' | 'api' | 'renderer',
     settings: Record<string, string>,
@@ -222,10 +223,10 @@ void test('roles say what they need', async (t) => {
     ['renderer', { NATS_URL: '' }, /^pressledger: pressledger renderer needs NATS_URL/],
     [
       'api',
-      { NATS_URL: 'nats://127.0.0.1:1' },
+      { MASTER_KEY, NATS_URL: 'nats://127.0.0.1:1' },
       /NATS at nats:\/\/127\.0\.0\.1:1 cannot be reached/,
     ],
-    ['api', { EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false' }, /127\.0\.0\.1:1/],
+    ['api', { MASTER_KEY, EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false' }, /127\.0\.0\.1:1/],
     ['api', { EVENT_STORE_URL: 'postgres://u:secret@db/x' }, /EVENT_STORE_URL/],
     ['api', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL, .*: file:PATH .*nats: or s3:/],
     ['renderer', { BLOB_STORE_URL: '' }, /NATS_URL needs BLOB_STORE_URL/],

@@ -15,7 +15,10 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`);
 const NEEDS_NATS = /\/(nats-server|nodes|node-faults)\.ts'/;
 
 const given = process.argv.slice(2);
-const wanted = given.length > 0 ? given : globSync('test/**/*.test.ts').toSorted();
+const wanted =
+  given.length > 0
+    ? given
+    : globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted();
 const { parser, tally } = reportTap(write);
 const hasNats = findNatsServer() !== undefined;
 const files = wanted.filter((file) => hasNats || !NEEDS_NATS.test(readFileSync(file, 'utf8')));
