@@ -9,7 +9,7 @@ while IFS= read -r file; do
   parts+=(--form "files=@$1/$file;filename=$file")
 done < <(cd "$1" && find . -type f -printf '%P\n')
 
-curl --silent --show-error --fail --output "$2" \
+curl --silent --show-error --fail-with-body --output "$2" \
   --header "X-API-Key: ${PRESSLEDGER_API_KEY:?set it to an API key}" \
   --header 'Prefer: wait=30' --header 'Accept: application/pdf' \
   "${parts[@]}" --form print_background=true "$server/api/v1/pdf/"

@@ -6,6 +6,8 @@ import type { Command, Output } from './command.ts';
 /** Signals this close together count as one: Ctrl-C reaches the process from the terminal and from npm. */
 const ONE_SIGNAL_MS = 1000;
 
+const AT_FIRST =
+  'pressledger: Stopping when the conversions that are being rendered have ended; a second signal stops now.\n';
 const IN_A_HURRY =
   'pressledger: Stopping now: conversions that are being rendered go back to the queue, uncounted.\n';
 const AT_ONCE =
@@ -32,8 +34,8 @@ export function shutdownSignals(): ShutdownSignals {
     if (now - lastAt < ONE_SIGNAL_MS) return;
     lastAt = now;
     count += 1;
+    process.stderr.write([AT_FIRST, IN_A_HURRY][count - 1] ?? AT_ONCE);
     if (count === 1) return resolve();
-    process.stderr.write(count === 2 ? IN_A_HURRY : AT_ONCE);
     hurry.abort();
     if (count > 2) process.exit(128 + constants.signals[signal]);
   };

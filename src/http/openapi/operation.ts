@@ -116,6 +116,10 @@ export const HEADERS = {
     'https://pdf.example.com/api/v1/conversions/conv_06f3k8r1v2w9x4y5z6a7b8c9d0/',
   ),
   'Preference-Applied': text('The preference that was applied.', 'wait=30', false),
+  'X-Conversion-Warnings': {
+    ...count('The number of warnings of the conversion, if there are any.', 2),
+    required: false,
+  },
   'X-Total-Count': count('The number of items on all pages together.', 42),
   Link: text(
     'Links to the first, prev, next and last page (RFC 8288).',

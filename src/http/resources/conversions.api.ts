@@ -133,7 +133,7 @@ export const createConversionDoc: OperationDoc = {
         'The conversion ended within the time of Prefer: wait. The body is the conversion, or the PDF (application/pdf) if the client accepts that.',
       schema: Conversion,
       media: 'application/pdf',
-      headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed'],
+      headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed', 'X-Conversion-Warnings'],
     },
     202: {
       description:

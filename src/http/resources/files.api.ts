@@ -36,7 +36,7 @@ export const FILE_ANSWERS: OperationDoc['answers'] = {
   200: {
     description: 'The PDF.',
     media: 'application/pdf',
-    headers: ['Content-Disposition', 'ETag', 'Accept-Ranges'],
+    headers: ['Content-Disposition', 'ETag', 'Accept-Ranges', 'X-Conversion-Warnings'],
   },
   206: {
     description: 'The range that was requested.',

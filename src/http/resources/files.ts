@@ -31,7 +31,13 @@ const RETRY_SECONDS = 2;
  */
 const VIEWER_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 const ERASED = 'The file can no longer be read: its account was erased.';
-const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition', 'Content-Range'] as const;
+const FILE_HEADERS = [
+  'ETag',
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
+  'X-Conversion-Warnings',
+] as const;
 
 /** A PDF that may be downloaded. */
 interface Download {
@@ -41,6 +47,8 @@ interface Download {
   readonly pdf: PdfDigest;
   readonly contentKey: Buffer;
   readonly name: string;
+  /** How many. */
+  readonly warnings: number;
 }
 
 async function downloadOf(
@@ -59,7 +67,10 @@ async function downloadOf(
   const { accountId, filename } = row;
   const name =
     filename === undefined ? `${row.id}.pdf` : await deps.vault.unseal(accountId, filename);
-  return { accountId, conversionId: row.id, document, pdf, contentKey, name };
+  const texts =
+    row.warnings === undefined ? '[]' : await deps.vault.unseal(accountId, row.warnings);
+  const warnings = (JSON.parse(texts) as readonly string[]).length;
+  return { accountId, conversionId: row.id, document, pdf, contentKey, name, warnings };
 }
 
 /** An answer that is no file does not look like one. */
@@ -202,6 +213,8 @@ export async function sendPdf(
   const fallback = download.name.replaceAll(/[^\x20-\x7e]/gu, '_');
   ctx.attachment(download.name, { type: disposition, fallback });
   if (disposition === 'inline') ctx.set('Content-Security-Policy', VIEWER_POLICY);
+  // Who asks for the PDF alone does not read the record.
+  if (download.warnings > 0) ctx.set('X-Conversion-Warnings', String(download.warnings));
   if (ctx.method !== 'POST' && hasCopy(ctx, etag)) {
     ctx.status = 304;
     return;

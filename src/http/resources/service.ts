@@ -83,7 +83,7 @@ const REFERENCE_OPTIONS = {
   // The placeholder of a secret is a joke in Base64, which reads like a key. A section that is shown by its
   // link needs no frame.
   customCss:
-    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important }',
+    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important } .markdown td, .markdown th { word-break: normal !important; overflow-wrap: normal !important }',
   // All that would lead to servers of others, or asks them for something.
   withDefaultFonts: false,
   telemetry: false,
