@@ -149,12 +149,15 @@ export function historyQueries(db: Database): HistoryQueries {
         if (order === 'newest first') values[2] = last - offset;
         else values[1] = first + offset;
       }
+      // The inner select skips within an index alone; only the page's own rows are then read.
+      const direction = order === 'newest first' ? 'DESC' : 'ASC';
       const places = db
         .prepare<unknown[], EventPlace>(
-          `SELECT stream, revision ${filter}
-           ORDER BY number ${order === 'newest first' ? 'DESC' : 'ASC'} LIMIT ? OFFSET ?`,
+          `SELECT stream, revision FROM history WHERE account_id = ? AND number IN (
+             SELECT number ${filter} ORDER BY number ${direction} LIMIT ? OFFSET ?)
+           ORDER BY number ${direction}`,
         )
-        .all(...values, limit, isFiltered ? offset : 0);
+        .all(accountId, ...values, limit, isFiltered ? offset : 0);
       return { places, total };
     },
   };

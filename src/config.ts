@@ -278,6 +278,11 @@ function lacking(config: Partial<Config>, role: Role): readonly string[] {
       `pressledger ${role} needs NATS_URL: it is how jobs reach renderers. For one machine, use 'pressledger start'.`,
     ],
     [
+      nats !== undefined && blobs === undefined,
+      'NATS_URL needs BLOB_STORE_URL, the place that all nodes share for documents and keys: ' +
+        'file:PATH (a folder that they share), nats: or s3://bucket?region=….',
+    ],
+    [
       role === 'start' && nats === undefined && blobs?.kind === 'nats',
       'BLOB_STORE_URL is nats:, so NATS_URL is needed.',
     ],

@@ -1,5 +1,6 @@
 /** The conversion options as flags of `convert`. */
 import { PAGE_SIZES } from '../domain/events.ts';
+import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 import type { PrintOptions } from './service.ts';
 
@@ -69,6 +70,7 @@ const PAGE: Readonly<Record<string, Flag>> = {
 };
 
 const PDF: Readonly<Record<string, Flag>> = {
+  filename: text('filename', 'name', 'the name of the PDF where it is downloaded'),
   'no-tagged': off('tagged', 'leave out the accessibility tags'),
   outline: flag('outline', 'make bookmarks from the headings'),
   metadata: {
@@ -103,6 +105,11 @@ const LOADING: Readonly<Record<string, Flag>> = {
     apply: (_, options) => {
       options.wait_for = { ...options.wait_for, network_idle: true };
     },
+  },
+  'fail-on': {
+    value: 'list',
+    help: `fail if the page lacks something: ${SHORTCOMINGS.join(',')}`,
+    apply: (value, options) => Object.assign(options, { fail_on: value.split(',') }),
   },
   headers: {
     value: 'json',

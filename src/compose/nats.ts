@@ -1,6 +1,6 @@
 /** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
 import type { Clock } from '../clock.ts';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
@@ -19,18 +19,12 @@ const ANSWER_MS = 3000;
 
 /** The connection that the adapters of a process share; undefined where no server is named. */
 export async function connect(
-  { natsUrl, blobStoreUrl }: Config,
+  { natsUrl }: Config,
   logger: Logger,
   openings: Openings,
   side: Side,
 ): Promise<NatsLink | undefined> {
   if (natsUrl === undefined) return undefined;
-  if (blobStoreUrl === undefined) {
-    throw new ConfigError(
-      'NATS_URL needs BLOB_STORE_URL, the place that all nodes share for documents and keys: ' +
-        'file:PATH (a folder that they share), nats: or s3://bucket?region=….',
-    );
-  }
   const [{ parseNatsUrl }, { connectToNats }, { permissionsOf }] = await Promise.all([
     import('../nats/address.ts'),
     import('../nats/connection.ts'),

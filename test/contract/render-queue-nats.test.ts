@@ -1,9 +1,21 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { pino } from 'pino';
 import { test } from 'tap';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
+import { listJobs } from '../../src/render-queue/nats/streams.ts';
 import { startNatsServer } from '../support/nats-server.ts';
-import { drain, recordReports, renderJob } from '../support/render-queue.ts';
+import type { RenderJob } from '../../src/render-queue/messages.ts';
+import { eventually } from '../support/deadline.ts';
+import {
+  completedReport,
+  drain,
+  failedReport,
+  recordReports,
+  renderJob,
+  startedReport,
+} from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
 import { runRenderQueueContract } from './render-queue-contract.ts';
 
@@ -17,6 +29,43 @@ runRenderQueueContract({
     t.teardown(() => link.close());
     return await NatsRenderQueue.open({ link, logger, side: 'both' });
   },
+});
+
+void test('a job that was tried is a retry, also where it was taken out of the stream', async (t) => {
+  const { url } = await startNatsServer(t);
+  const link = await connectToNats(url, { name: 'test', logger });
+  const queue = await NatsRenderQueue.open({ link, logger, side: 'both' });
+  t.teardown(async () => {
+    await queue.close();
+    await link.close();
+  });
+  const manager = await jetstreamManager(link.connection);
+  const reports = recordReports(queue);
+  await queue.offer(renderJob(1));
+  const taken: RenderJob[] = [];
+  queue.consume(1, async (delivery) => {
+    const { job } = delivery;
+    taken.push(job);
+    const n = Number(job.conversionId.slice(-10));
+    const about = { accountId: job.accountId, delivery: `${taken.length}` };
+    await queue.report({ ...startedReport(n), ...about });
+    if (taken.length > 1) {
+      if (taken.length === 2) {
+        const isThere = async () => (await listJobs(manager, link.namespace))?.has(conversionId(1));
+        while (await isThere()) await pause(50);
+      }
+      await queue.report({ ...completedReport(n), ...about });
+      return delivery.ack();
+    }
+    // Others wait by now, and a page that ran into the time limit holds its account back.
+    for (let other = 2; other < 6; other += 1) await queue.offer(renderJob(other, 2));
+    await eventually('the others', () => queue.waiting() === 4 || undefined, 20_000);
+    await queue.report({ ...failedReport(n), ...about, retryable: true });
+    delivery.nack();
+  });
+  await eventually('the end', () => taken.length === 6 || undefined, 20_000);
+  t.strictSame(taken.at(-1), { ...renderJob(1), retry: true });
+  t.equal(reports.filter(({ kind }) => kind === 'failed').length, 1);
 });
 
 void test('deployments on one server keep to their own jobs and reports', async (t) => {

@@ -4,6 +4,7 @@ import { test } from 'tap';
 import { allCommands } from '../../src/commands/all.ts';
 import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
 import { conversionOptions } from '../../src/commands/convert-options.ts';
+import { ConversionRequest } from '../../src/conversion-request/schema.ts';
 import { type ParsedArgs, parseLine } from '../../src/commands/cli.ts';
 import { commandContext } from '../support/command-context.ts';
 
@@ -153,8 +154,16 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media SCREEN --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
-    '--cookies [{"name":"n","value":"v"}]';
-  t.strictSame(conversionOptions(invocationOf(words(line))), {
+    '--cookies [{"name":"n","value":"v"}] --filename F --fail-on timeout,http_status';
+  const options = conversionOptions(invocationOf(words(line)));
+  const fields = Object.keys(ConversionRequest.properties);
+  const content = ['html', 'url', 'files'];
+  t.strictSame(
+    Object.keys(options).toSorted(),
+    fields.filter((name) => !content.includes(name)).toSorted(),
+    'each has one',
+  );
+  t.strictSame(options, {
     page_size: 'A5',
     landscape: true,
     margin_top: '1in',
@@ -175,6 +184,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     metadata: { title: 'T' },
     headers: { A: 'b' },
     cookies: [{ name: 'n', value: 'v' }],
+    filename: 'F',
+    fail_on: ['timeout', 'http_status'],
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);
   t.strictSame(conversionOptions(plain), {}, 'what is not said is left to the service');

@@ -344,6 +344,9 @@ void test('URLs are told with the others, and what is missing beside a value by 
   t.strictSame(problemsOf({ BLOB_STORE_URL: 'nats:', MASTER_KEY: HEX }, 'start'), [
     'BLOB_STORE_URL',
   ]);
+  for (const role of ['start', 'api', 'renderer'] as const) {
+    t.strictSame(problemsOf({ NATS_URL: 'nats://h' }, role), ['NATS_URL needs']);
+  }
   t.strictSame(problemsOf({}, 'api'), ['pressledger api needs']);
   t.strictSame(problemsOf({}, 'start'), []);
   t.end();

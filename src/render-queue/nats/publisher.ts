@@ -37,7 +37,8 @@ export interface JobPublisherOptions {
 
 /** A job in the stream, as far as this node knows. */
 interface Published {
-  readonly job: RenderJob;
+  /** As it would be published again. */
+  job: RenderJob;
   /** True if a renderer has reported its start. */
   started: boolean;
   /** The time of the last news, by `performance.now()`. */
@@ -126,6 +127,7 @@ export class JobPublisher {
   #start(conversionId: string): void {
     const published = this.#published.get(conversionId);
     if (published) {
+      published.job = { ...published.job, retry: true };
       published.started = true;
       published.since = performance.now();
       this.#turns.begin(conversionId);
