@@ -88,6 +88,8 @@ export class Transport {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // `fetch` would take an API key, a password or a document along to any other host.
+      redirect: anonymous === true && body === undefined ? 'follow' : 'manual',
       signal: signal ? AbortSignal.any([signal, late]) : late,
     });
   }

@@ -2,6 +2,7 @@
 import type { TProperties, TSchema } from 'typebox';
 import Type from 'typebox';
 import type { ValidationIssues } from '../validation.ts';
+import { jsonLimitIssue } from './json-limits.ts';
 
 export const MAX_FILES = 200;
 const MAX_NAME_BYTES = 255;
@@ -73,10 +74,21 @@ function textOf(issues: ValidationIssues, field: string, content: Buffer): strin
 }
 
 /** The value of a form's field: text where the schema wants text, and JSON where it wants anything else. */
-function valueOf(issues: ValidationIssues, field: string, schema: TSchema, text: string): unknown {
-  if (Type.IsString(schema) || Type.IsEnum(schema)) return text;
-  if (text.length > MAX_JSON_BYTES) {
+function valueOf(
+  issues: ValidationIssues,
+  field: string,
+  schema: TSchema | undefined,
+  content: Buffer,
+): unknown {
+  const text = textOf(issues, field, content);
+  if (schema === undefined || Type.IsString(schema) || Type.IsEnum(schema)) return text;
+  if (content.length > MAX_JSON_BYTES) {
     issues.add(field, `Must have at most ${MAX_JSON_BYTES} bytes in a form.`);
+    return undefined;
+  }
+  const issue = jsonLimitIssue(content);
+  if (issue !== undefined) {
+    issues.add(field, `The field ${issue}`);
     return undefined;
   }
   try {
@@ -105,8 +117,7 @@ export function bodyOfForm(
     } else if (isFile) files.set(fileName, content.toString('base64'));
     else {
       const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
-      const text = textOf(issues, field, content);
-      fields.set(field, schema === undefined ? text : valueOf(issues, field, schema, text));
+      fields.set(field, valueOf(issues, field, schema, content));
     }
   }
   if (files.size > 0) {

@@ -22,6 +22,8 @@ export type ConversionEvent = EventOf<
 
 /** Tries that count before a conversion is given up: a page that kills its host is not tried for ever. */
 export const MAX_ATTEMPTS = 3;
+/** Tries taken back per conversion, so that a renderer that was taken over cannot grow the log. */
+const MAX_REQUEUES = 100;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
 /** Downloads recorded per conversion, so that whoever holds a link cannot grow the log. */
@@ -39,6 +41,8 @@ export interface ConversionState {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
   /** The deliveries of the tries that count, in order: those that were started and not requeued. */
   readonly tries: readonly string[];
+  /** Tries that were taken back. */
+  readonly requeues: number;
   /** The outcome that counted and those recorded as ignored: a repeated report changes nothing. */
   readonly ended: Outcome | undefined;
   readonly ignored: readonly Outcome[];
@@ -53,6 +57,7 @@ export interface ConversionState {
 const initialState: ConversionState = {
   status: 'pending',
   tries: [],
+  requeues: 0,
   ended: undefined,
   ignored: [],
   expired: false,
@@ -121,7 +126,12 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
     case 'ConversionStarted':
       return { ...state, status: 'processing', tries: [...state.tries, event.data.delivery] };
     case 'ConversionRequeued':
-      return { ...state, status: 'pending', tries: state.tries.slice(0, -1) };
+      return {
+        ...state,
+        status: 'pending',
+        tries: state.tries.slice(0, -1),
+        requeues: state.requeues + 1,
+      };
     case 'ConversionCompleted':
       return {
         ...state,
@@ -185,12 +195,12 @@ function start(
   ];
 }
 
-/** Takes back the latest try, where it is that delivery's. */
+/** Takes back the latest try, where it is that delivery's. Where none may be any more, it goes on to count. */
 function requeue(
   { accountId, conversionId, renderer, delivery, at }: DeliveryOf,
-  { tries }: ConversionState,
+  { tries, requeues }: ConversionState,
 ): readonly ConversionEvent[] {
-  if (tries.at(-1) !== delivery) return [];
+  if (tries.at(-1) !== delivery || requeues >= MAX_REQUEUES) return [];
   return [
     {
       type: 'ConversionRequeued',
@@ -298,7 +308,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 4,
+    version: 5,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

@@ -43,6 +43,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 const BODIES: Readonly<Record<number, string>> = {
   200: '{"id":"conv_x","status":"completed","file_url":"ORIGIN/files/conv_x.pdf"}',
   202: '{"id":"conv_x"}',
+  307: '',
   404: '<h1>Not found</h1>',
 };
 
@@ -162,6 +163,20 @@ void test('the address of the service may lack its scheme, and is refused if it 
       ),
     );
   }
+});
+
+void test('a redirect takes no key, password or document along to another host', async (t) => {
+  const other = await stub(t, [200]);
+  const service = await stub(t, [307, { Location: `${other.origin}/` }]);
+  const client = new PressledgerClient({ server: service.origin, apiKey: 'k', retries: 0 });
+  const refused = new PressledgerUnreachable(
+    `${new URL(service.origin).host} answered with status 307, and not as Pressledger does.`,
+  );
+  await t.rejects(client.account(), refused);
+  await t.rejects(client.create(HTML), refused);
+  await t.rejects(client.signIn('ann@example.com', PASSWORD), refused);
+  t.equal(service.asked(), 3);
+  t.equal(other.asked(), 0);
 });
 
 void test('refusals are errors by their code', async (t) => {

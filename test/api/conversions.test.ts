@@ -55,10 +55,9 @@ void test('a record from its request to its file', async (t) => {
   const warnings = ['logo.png was answered with status 404.'];
   await api.complete(api.account.id, lacking, PDF, warnings);
   t.strictSame((await api.get(lacking)).body['warnings'], warnings);
-  const fileOf = (id: string) =>
-    api.call('GET', `${BASE}/conversions/${id}/file/`, { key: api.account.key });
-  t.equal((await fileOf(lacking)).headers.get('x-conversion-warnings'), '1');
-
+  const ofLacking = `${BASE}/conversions/${lacking}/file/`;
+  const answer = await api.call('GET', ofLacking, { key: api.account.key });
+  t.equal(answer.headers.get('x-conversion-warnings'), '1');
   const failing = await api.create();
   await api.fail(api.account.id, failing, 'The page took too long.');
   const failed = (await api.get(failing)).body;

@@ -12,6 +12,9 @@ const fields = (count: number): Record<string, unknown> =>
 const members = (count: number, value = '0'): string =>
   Array.from({ length: count }, (_, n) => `"k${n}":${value}`).join(',');
 
+const part = (name: string, content: string): string =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`;
+
 void test('bodies of megabytes that hold too much are not read', async (t) => {
   const api = await startApi(t);
   const { key } = await api.newAccount();
@@ -40,6 +43,24 @@ void test('bodies of megabytes that hold too much are not read', async (t) => {
     const answer = await api.call('POST', PDF, { key, body });
     t.match(refusal(answer), { status: 400, error: 'validation_error' }, name);
     t.match(answer.body['message'], message, name);
+  }
+});
+
+void test('fields of a form that hold too much are not read', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount();
+  const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  const contents: [content: string, message: RegExp][] = [
+    [`[${list(250_000, '1')}]`, /^The field holds more than 20000 values\.$/],
+    [`${'['.repeat(260_000)}${']'.repeat(260_000)}`, /^The field has lists .* 32 levels deep\.$/],
+    ['"'.repeat(600_000), /^Must have at most 524288 bytes in a form\.$/],
+  ];
+  for (const [content, message] of contents) {
+    const names = ['cookies', 'metadata', 'scale'];
+    const body = `${part('html', HTML)}${names.map((name) => part(name, content)).join('')}--b--`;
+    const answer = await api.call('POST', PDF, { key, body, headers });
+    t.match(refusal(answer), { status: 400, error: 'validation_error' });
+    for (const name of names) t.match(answer.body['details'], { [name]: [message] }, name);
   }
 });
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { test } from 'tap';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { BASE, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 
@@ -44,4 +45,28 @@ void test('a line for each request says who asked for what, and holds no secret'
   await t.rejects(gone);
   await logged(5);
   t.match(lines[4], { status: undefined, aborted: true, msg: /unanswered/ });
+});
+
+void test('a line about a failure holds no secret of the path either', async (t) => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line));
+  const logger = pino({ level: 'warn' }, { write });
+  let failure: Error | undefined;
+  const api = await startApi(t, {
+    replace: ({ store }) => ({
+      logger,
+      store: { head: () => (failure ? Promise.reject(failure) : store.head()) },
+    }),
+  });
+  const { key } = await api.newAccount();
+  for (const error of [new EventStoreUnavailable('away'), new Error('a fault')]) {
+    failure = error;
+    await api.call('DELETE', `${BASE}/api-keys/${key}/`, { key });
+  }
+  const path = `${BASE}/api-keys/…/`;
+  t.match(lines, [
+    { level: 40, path },
+    { level: 50, path },
+  ]);
+  t.notMatch(JSON.stringify(lines), new RegExp(key));
 });

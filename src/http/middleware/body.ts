@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
 import type { Config } from '../../config.ts';
+import { jsonLimitIssue } from '../../conversion-request/json-limits.ts';
 import { ServiceError } from '../../errors.ts';
 import { Semaphore } from '../../async/semaphore.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
@@ -81,47 +82,11 @@ async function readBytes(
   return kept.subarray(0, bytes);
 }
 
-/** More than ten times what the longest sensible request holds; parsed in some milliseconds. */
-const MAX_VALUES = 20_000;
-const MAX_DEPTH = 32;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
-const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
-
-/** The index of the quotation mark that ends the string begun before `at`. */
-function endOfString(bytes: Buffer, at: number): number {
-  let end = at;
-  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-  return end;
-}
-
-/**
- * Finds JSON text that is not worth parsing: some megabytes can hold values whose parsing and checking
- * would keep everyone else waiting for seconds. It may be invalid all the same.
- */
-function jsonLimitIssue(bytes: Buffer): string | undefined {
-  let depth = 0;
-  let values = 1;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
-    else if (byte === COMMA) values += 1;
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth += 1;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth -= 1;
-    if (depth > MAX_DEPTH) {
-      return `The request body has lists or objects in one another, more than ${MAX_DEPTH} levels deep.`;
-    }
-    if (values > MAX_VALUES) return `The request body holds more than ${MAX_VALUES} values.`;
-  }
-  return undefined;
-}
-
 function parse(bytes: Buffer): object {
   const issue = jsonLimitIssue(bytes);
-  if (issue !== undefined) throw new ServiceError('validation_error', issue);
+  if (issue !== undefined) {
+    throw new ServiceError('validation_error', `The request body ${issue}`);
+  }
   let text: string;
   try {
     text = utf8.decode(bytes);

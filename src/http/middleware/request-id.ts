@@ -33,9 +33,13 @@ const MAX_LOGGED_PATH = 200;
 /** API keys, access tokens and the tokens of file links, should a client put one into a path. */
 const SECRETS = /pk_live_\w+|eyJ[\w-]+\.[\w.-]+|v4\.\w+\.[\w.-]+/g;
 
+/** The path as a log may have it. */
+export const loggedPath = (path: string): string =>
+  path.slice(0, MAX_LOGGED_PATH).replace(SECRETS, '…');
+
 /** @param begun by `performance.now()` */
 function logRequest({ method, path, res, state }: HttpContext, logger: Logger, begun: number) {
-  const shownPath = path.slice(0, MAX_LOGGED_PATH).replace(SECRETS, '…');
+  const shownPath = loggedPath(path);
   // A client that went away has seen no answer, or not the whole of it.
   const status = res.headersSent ? res.statusCode : undefined;
   const aborted = !res.writableFinished;

@@ -122,6 +122,20 @@ void test('a try that is requeued counts no longer', (t) => {
   t.end();
 });
 
+void test('a renderer that starts and requeues without end comes to one', (t) => {
+  const rounds = Array.from({ length: 100 }, (_, n) => [started(`r${n}`), requeued(`r${n}`)]);
+  given(t, conversion, ...rounds.slice(1).flat(), started('r'))
+    .when(requeue('r'))
+    .thenEvents(requeued('r'));
+  given(t, conversion, ...rounds.flat(), started('r'))
+    .when(requeue('r'))
+    .thenNothing();
+  given(t, conversion, ...rounds.flat(), started('r'))
+    .when(start('s'))
+    .thenEvents(started('s', 2));
+  t.end();
+});
+
 void test('only the latest try is requeued, once', (t) => {
   given(t, conversion).when(requeue()).thenNothing();
   given(t, conversion, started(), requeued()).when(requeue()).thenNothing();

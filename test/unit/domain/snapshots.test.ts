@@ -206,7 +206,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(
     formOf(conversionAggregate),
-    '4: status,tries,ended,ignored,expired,downloads,lastDownloads',
+    '5: status,tries,requeues,ended,ignored,expired,downloads,lastDownloads',
   );
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
   t.equal(formOf(sessionAggregate), '2: status,accountId,expiresAt,epoch');
