@@ -60,6 +60,9 @@ function isoTime(): string {
  */
 export function createLogger(level: Config['logLevel']): Logger {
   const terminal = process.stderr.isTTY;
+  const destination = pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES });
+  // Without a listener, the first line after the terminal was closed would end what is being done: the stop.
+  destination.on('error', () => {});
   return pino(
     {
       level,
@@ -67,6 +70,6 @@ export function createLogger(level: Config['logLevel']): Logger {
       timestamp: isoTime,
       hooks: { streamWrite: terminal ? readableLine : plainJson },
     },
-    pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES }),
+    destination,
   );
 }

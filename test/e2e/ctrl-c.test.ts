@@ -21,7 +21,11 @@ function serviceOnTerminal(t: Test): Service {
   const command = `exec npm --prefix '${ROOT}' start`;
   const place = createPlace(t, { SHELL: '/bin/sh', NO_UPDATE_NOTIFIER: '1' });
   const service = new Service(place, [SCRIPT, '-qefc', command, '/dev/null']);
-  t.teardown(() => service.kill());
+  t.teardown(async () => {
+    await service.kill();
+    // Its terminal is closed, so it stops by itself.
+    await service.leftovers();
+  });
   return service;
 }
 
@@ -39,6 +43,8 @@ async function processing(service: Service, id: string): Promise<void> {
 
 const typesOf = (service: Service): readonly string[] =>
   readLog(service.place.dataDir).map(({ type }) => type);
+const leftBy = async (service: Service): Promise<readonly string[]> =>
+  (await service.leftovers()).filter((each) => !each.endsWith(COMPILE_CACHE));
 const count = (service: Service, type: string): number =>
   typesOf(service).filter((each) => each === type).length;
 
@@ -85,9 +91,16 @@ void test('a later Ctrl-C puts the rendering back, and no try counts', options, 
   t.match(last?.data, /"attempt":1\b/, 'the try that counted was the first');
   service.type(CTRL_C);
   t.match(await service.end(), { code: 0, signal: null });
-  const left = await service.leftovers();
-  t.strictSame(
-    left.filter((each) => !each.endsWith(COMPILE_CACHE)),
-    [],
-  );
+  t.strictSame(await leftBy(service), []);
+});
+
+void test('a closed terminal stops the service, and no try counts for it', options, async (t) => {
+  const service = serviceOnTerminal(t);
+  await service.start();
+  const id = await renderingOne(service, 1500);
+  await service.kill();
+  t.strictSame(await leftBy(service), []);
+  await service.start();
+  t.match(await service.client().wait(id), { status: 'completed' });
+  t.equal(count(service, 'ConversionStarted'), 1);
 });
