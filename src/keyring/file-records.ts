@@ -26,7 +26,10 @@ export class FileKeyRecords implements KeyRecords {
   async read(name: string): Promise<string | undefined> {
     const path = join(this.#dir, name);
     const text = readIfThere(path);
-    if (text !== undefined) assertOwned(path, statSync(path));
+    // Another node may have removed it in between.
+    const stats = text === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    assertOwned(path, stats);
     return text;
   }
 

@@ -111,8 +111,11 @@ export class LeaderElection implements LeaderTask {
   async #end(hurry?: AbortSignal): Promise<void> {
     const term = this.#term;
     this.#term = undefined;
-    await term?.task.stop(hurry);
-    await term?.lease.release();
+    try {
+      await term?.task.stop(hurry);
+    } finally {
+      await term?.lease.release();
+    }
   }
 
   #standBy(): void {
