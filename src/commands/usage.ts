@@ -23,7 +23,7 @@ export const usage: Command = {
         ['plan', account.plan],
         ['credits', String(account.credits)],
         ['requests left', rate && `${rate.remaining} of ${rate.limit}`],
-        ['all again at', dateOf(rate?.reset_at)],
+        ['limit resets at', dateOf(rate?.reset_at)],
       ],
     );
     context.output.line('');

@@ -90,7 +90,7 @@ class JobRun {
       if (outcome === undefined || (await queue.report(outcome)).ended) return this.#delivery.ack();
       const { kind, attempt } = outcome;
       if (kind === 'requeued') {
-        logger.info({ conversionId }, 'the job goes back as it came');
+        logger.info({ conversionId }, 'the job is requeued, and its try does not count');
         return this.#delivery.requeue();
       }
       logger.warn({ conversionId, attempt }, 'the rendering is tried again');

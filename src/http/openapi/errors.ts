@@ -53,7 +53,7 @@ const OF_BODY: Errors = {
   },
   payload_too_large: { when: 'The body is larger than the service accepts.' },
   unsupported_media_type: {
-    when: 'The body is not application/json in UTF-8, or it is compressed.',
+    when: 'The body is not application/json in UTF-8 (for a conversion also multipart/form-data), or it is compressed.',
   },
 };
 
