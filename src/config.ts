@@ -104,28 +104,21 @@ export const SETTINGS = {
     eventStoreUrl,
     none,
     'such as kurrentdb://host:2113?tls=true',
-    {
-      ...API,
-      unset: 'SQLite in DATA_DIR',
-    },
+    { ...API, unset: 'SQLite in DATA_DIR' },
   ),
   natsUrl: setting(
     'NATS_URL',
     natsUrl,
     none,
     'such as nats://host:4222; api and renderer need it',
-    {
-      unset: 'none',
-    },
+    { unset: 'none' },
   ),
   blobStoreUrl: setting(
     'BLOB_STORE_URL',
     blobPlace,
     none,
     'file:PATH, nats: or s3://bucket?region=…',
-    {
-      unset: 'files in DATA_DIR; needed with NATS_URL',
-    },
+    { unset: 'files in DATA_DIR; needed with NATS_URL' },
   ),
   awsAccessKeyId: setting('AWS_ACCESS_KEY_ID', text, none, 'for S3', { unset: 'none' }),
   awsSecretAccessKey: setting('AWS_SECRET_ACCESS_KEY', text, none, 'for S3', { unset: 'none' }),
