@@ -103,7 +103,7 @@ export interface ConversionRow {
   /** The PDF itself; only when completed. */
   readonly pdf?: PdfDigest;
   readonly pages?: number;
-  /** What the page lacked, a JSON array of texts; only when completed. Sealed. */
+  /** A JSON array of texts about what the page lacked; only when completed. Sealed. */
   readonly warnings?: string;
   readonly expired: boolean;
 }

@@ -119,7 +119,7 @@ export function historyQueries(db: Database): HistoryQueries {
     )
     .pluck();
 
-  /** How many of the account's first events are older than the time. */
+  /** The number of the account's events that are older than the time. */
   function countBefore(accountId: string, total: number, time: number): number {
     let [low, high] = [0, total];
     while (low < high) {

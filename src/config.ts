@@ -308,7 +308,7 @@ export function readConfig(env: Environment, role?: Role): Config {
       problems.push(...error.problems);
     }
   }
-  // Of values that cannot be used, nobody knows what else they need.
+  // A value that cannot be used does not tell what else it needs.
   if (problems.length === 0 && role !== undefined) problems.push(...lacking(values, role));
   if (problems.length > 0) throw new ConfigError(...problems);
   return Object.freeze(values) as Config;

@@ -48,7 +48,7 @@ export interface Core extends AccountDependencies {
   readonly masterKey: Buffer;
   /** Waits until the read model holds everything that was in the log when it was called. */
   caughtUp(): Promise<void>;
-  /** Why it cannot take commands and show what came of them right now, for its operator; else empty. */
+  /** Reasons why it cannot take commands and show their outcome right now, for its operator; else empty. */
   unhealthyReasons(): Promise<readonly string[]>;
   /** Builds the read models anew from the log, beside whatever runs on them. */
   rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;

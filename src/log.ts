@@ -61,7 +61,7 @@ function isoTime(): string {
 export function createLogger(level: Config['logLevel']): Logger {
   const terminal = process.stderr.isTTY;
   const destination = pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES });
-  // Without a listener, the first line after the terminal was closed would end what is being done: the stop.
+  // An error without a listener is thrown: the first line after a terminal was closed would end the stop.
   destination.on('error', () => {});
   return pino(
     {

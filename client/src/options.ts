@@ -56,18 +56,22 @@ export interface CreateOptions extends CallOptions {
 }
 
 /**
+ * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
  * @param server may be missing where a program in JavaScript read it from its environment
- * @throws {TypeError} it is not the address of a service
+ * @throws {TypeError} it is not an http or https address
  */
-export function baseUrlOf(server: string | undefined): string {
+export function addressOf(server: string | undefined): string {
   const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server ?? '') ? 'http' : 'https';
   const address = server?.includes('://') ? server : `${scheme}://${server}`;
   const { protocol } = URL.canParse(address) ? new URL(address) : {};
-  if (server === undefined || (protocol !== 'http:' && protocol !== 'https:')) {
-    const example = 'an http or https address such as http://localhost:8080';
-    throw new TypeError(`server must be ${example}, but it is ${server}.`);
-  }
-  const url = address.replace(/\/+$/, '');
+  if (server !== undefined && (protocol === 'http:' || protocol === 'https:')) return address;
+  const example = 'an http or https address such as http://localhost:8080';
+  throw new TypeError(`server must be ${example}, but it is ${server}.`);
+}
+
+/** @throws {TypeError} it is not the address of a service */
+export function baseUrlOf(server: string | undefined): string {
+  const url = addressOf(server).replace(/\/+$/, '');
   return url.endsWith(BASE_PATH) ? url : url + BASE_PATH;
 }
 

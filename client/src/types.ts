@@ -197,7 +197,7 @@ export interface CompletedConversion {
   completed_at: string;
   /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
-  /** What was missing when the page was printed; absent where nothing was. */
+  /** Lists what was missing when the page was printed; absent where nothing was. */
   warnings?: string[];
   error_message?: never;
 }

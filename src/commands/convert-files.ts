@@ -28,9 +28,9 @@ interface Place {
 export interface FilesBeside {
   /** Relative name to content in base64. */
   readonly files: Readonly<Record<string, string>>;
-  /** What the page is sure to ask for and will not get, with the reason. */
+  /** Files that the page is sure to ask for and will not get, with the reason. */
   readonly lacking: readonly string[];
-  /** Why there is no file for a relative URL. */
+  /** Says why there is no file for a relative URL. */
   reasonFor(url: string): string;
 }
 
@@ -42,7 +42,7 @@ const matches = (text: string, pattern: RegExp): readonly string[] =>
 function* inStyles(text: string): Generator<Reference> {
   const css = cssText(text);
   yield* matches(css, /@import\s+(?:url\(\s*)?(["']?)([^"')\s;]+)/gi).map(needed);
-  // Which of them a page makes use of depends on its elements.
+  // The elements of a page decide which of these it makes use of.
   yield* matches(css, /url\(\s*(["']?)([^"')]+?)\s*\1\s*\)/gi).map(perhaps);
 }
 
@@ -151,7 +151,7 @@ class Collector implements FilesBeside {
   #at(address: string, from: Place): Place | undefined {
     const url = URL.parse(address, from.url.href);
     if (url === null || `${url.origin}/` !== PAGE) return undefined;
-    // From the root of a site means from the folder that may be read.
+    // The root of a site is the folder that may be read.
     const isRooted = /^[/\\]/.test(address);
     const file = isRooted
       ? URL.parse(`.${address.replaceAll('\\', '/')}`, pathToFileURL(join(this.#base, sep)).href)
@@ -256,7 +256,7 @@ type Reasons = Pick<FilesBeside, 'reasonFor'>;
 const lineOf = (url: string, reason: string, beside: Reasons): string =>
   `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
 
-/** What of a page could not be loaded when it was printed, each with the reason. */
+/** Resources of a page that could not be loaded when it was printed, each with the reason. */
 export function notLoaded(
   { resources }: Pick<RenderManifest, 'resources'>,
   beside: Reasons,

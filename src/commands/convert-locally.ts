@@ -7,6 +7,7 @@ import { UnencryptedText } from '../blob-store/encryption.ts';
 import { readRenderManifest } from '../use-cases/render-manifest.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { requestConversion } from '../use-cases/request-conversion.ts';
+import { warningsOf } from '../use-cases/warnings.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../conversion-request/validate.ts';
@@ -25,7 +26,7 @@ export interface Converted {
     readonly error_message?: string;
     readonly warnings?: readonly string[];
   };
-  /** What of the page could not be loaded when it was printed, each with the reason. */
+  /** Resources of the page that could not be loaded when it was printed, each with the reason. */
   readonly notLoaded: () => Promise<readonly string[]>;
   /** The PDF of a completed conversion. */
   readonly open: () => Promise<Readable>;
@@ -88,7 +89,8 @@ export async function convertLocally(
   const rendering = await startRendering(core);
   try {
     const row = await settled(core, conversionId);
-    const { errorMessage, warnings } = row;
+    const { errorMessage } = row;
+    const warnings = await warningsOf(core.vault, row);
     return {
       record: {
         id: row.id,
@@ -98,9 +100,7 @@ export async function convertLocally(
         ...(errorMessage === undefined
           ? {}
           : { error_message: await core.vault.unseal(accountId, errorMessage) }),
-        ...(warnings && {
-          warnings: JSON.parse(await core.vault.unseal(accountId, warnings)) as readonly string[],
-        }),
+        ...(warnings && { warnings }),
       },
       notLoaded: async () => notLoaded(await readRenderManifest(core, conversionId), beside),
       open: async () => {

@@ -11,7 +11,7 @@ import {
   UsageError,
 } from './command.ts';
 import {
-  addressOf,
+  serverAddress,
   type Login,
   PressledgerClient,
   readLogin,
@@ -121,7 +121,7 @@ export const login: Command = {
     if (asked === undefined) {
       throw new UsageError('--server is needed where there is no terminal to ask at.');
     }
-    const server = addressOf(asked.trim() || usual);
+    const server = serverAddress(asked.trim() || usual);
     const credential = await credentialOf(invocation);
     const name = textOption(invocation, 'name') ?? hostname();
     const { email, ...made } = await obtainKey(server, credential, name);

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { isPressledgerError } from '../../client/src/errors.ts';
+import { addressOf } from '../../client/src/options.ts';
 import {
   type CommandContext,
   type Invocation,
@@ -97,16 +98,13 @@ export async function revokeKeyOf({ server, api_key, key_id }: Login): Promise<v
   }
 }
 
-/**
- * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
- * @throws {UsageError} it is not one
- */
-export function addressOf(server: string): string {
-  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(server) ? 'http' : 'https';
-  const address = server.includes('://') ? server : `${scheme}://${server}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return address;
-  throw new UsageError('A server is an http or https address such as http://localhost:8080.');
+/** @throws {UsageError} it is not the address of a service */
+export function serverAddress(server: string): string {
+  try {
+    return addressOf(server);
+  } catch {
+    throw new UsageError('A server is an http or https address such as http://localhost:8080.');
+  }
 }
 
 function clientOf(server: string, apiKey: string): Service {
@@ -158,7 +156,7 @@ export async function findService(
     if (key === undefined && !keyFromInput) return undefined;
     throw new UsageError('A key is for a service: give --server too, or set PRESSLEDGER_SERVER.');
   }
-  const address = addressOf(server);
+  const address = serverAddress(server);
   // A key is for the service that has issued it, and for no other.
   const isKept = login && new URL(login.server).origin === new URL(address).origin;
   const apiKey =

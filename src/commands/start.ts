@@ -43,7 +43,7 @@ export function shutdownSignals(): ShutdownSignals {
   return { stop: promise, hurry: hurry.signal };
 }
 
-/** What everybody needs who has started it. */
+/** Lines for everybody who has started it. */
 const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] => [
   `Pressledger is ready at ${publicUrl}`,
   `  Documentation:  ${publicUrl}/docs`,

@@ -23,7 +23,7 @@ import {
 
 interface Opened {
   readonly blobs: BlobStore;
-  /** Why something of it does not work right now, for the operator; else empty. */
+  /** Reasons why something of it does not work right now, for the operator; else empty. */
   unhealthyReasons(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

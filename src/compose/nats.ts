@@ -60,7 +60,7 @@ class LogClaim {
 
   /** Finds a namespace that was forgotten before anything is made there. @throws {Error} one line */
   async refuseNewLog(store: Pick<EventStore, 'head'>): Promise<void> {
-    // In this order: a log is on disk before it is named here.
+    // The order matters: a log is on disk before it is named here.
     const owner = await this.#answer(async () => (await this.#bucket.get(ORIGIN_KEY))?.value);
     if (owner && (await store.head()) === 0n) throw new Error(this.#refusal);
   }
@@ -80,7 +80,7 @@ class LogClaim {
     for (;;) {
       const { value = '', revision = 0 } = (await this.#bucket.get(ORIGIN_KEY)) ?? {};
       if (value !== '') return value;
-      // Of two that claim it at once, the server takes one.
+      // The server takes one of two that claim it at once.
       if ((await this.#bucket.set(ORIGIN_KEY, origin, revision)) !== undefined) return origin;
     }
   }

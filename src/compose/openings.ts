@@ -1,6 +1,6 @@
 /** Everything opened on the way to a composition. It is checked together and closed in the reverse order. */
 export interface Opening {
-  /** Why it does not work right now, for the operator. */
+  /** Resolves to the reason why it does not work right now, for the operator. */
   readonly unhealthyReason?: () => Promise<string | undefined>;
   readonly close?: () => Promise<void>;
 }

@@ -157,7 +157,7 @@ export async function startRendererTask(
       return ready ? [] : [reason];
     },
     stop: async (hurry) => {
-      // Who does not answer by then, a server or whoever records, must not hold up the end: the log knows
+      // A server that does not answer by then, or nobody who records, must not hold up the end: the log knows
       // what is unfinished.
       const limitMs = config.renderTimeoutMs + LAST_REPORTS_MS;
       const giveUp = setTimeout(() => void queue.close(), limitMs);

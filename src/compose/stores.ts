@@ -176,7 +176,7 @@ export async function openBlobs(
 
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../blob-store/nats-objects.ts');
-  const { connection, namespace } = demandNats(nats);
+  const { connection, namespace } = needed('NATS_URL', nats);
   return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
 }
 
@@ -187,11 +187,11 @@ async function openS3({ config, openings }: Surroundings, url: string, folder: s
     import('../blob-store/s3-location.ts'),
     import('../blob-store/s3-objects.ts'),
   ]);
-  const { awsAccessKeyId: id, awsSecretAccessKey: secret, awsSessionToken: token } = config;
-  if (id === undefined || secret === undefined) {
-    throw new ConfigError('BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
-  }
-  const credentials = { accessKeyId: id, secretAccessKey: secret };
+  const { awsAccessKeyId, awsSecretAccessKey, awsSessionToken: token } = config;
+  const credentials = {
+    accessKeyId: needed('AWS_ACCESS_KEY_ID', awsAccessKeyId),
+    secretAccessKey: needed('AWS_SECRET_ACCESS_KEY', awsSecretAccessKey),
+  };
   const bucket = new S3Bucket(
     parseS3Url(url),
     token === undefined ? credentials : { ...credentials, sessionToken: token },
@@ -200,10 +200,13 @@ async function openS3({ config, openings }: Surroundings, url: string, folder: s
   return new S3Objects(bucket, folder);
 }
 
-/** @throws {ConfigError} */
-function demandNats(nats: NatsLink | undefined): NatsLink {
-  if (nats === undefined) throw new ConfigError('BLOB_STORE_URL is nats:, so NATS_URL is needed.');
-  return nats;
+/**
+ * A setting that others need, which `readConfig` has checked for every role.
+ * @throws {ConfigError} it was not checked
+ */
+function needed<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw new ConfigError(`${name} is needed.`);
+  return value;
 }
 
 export interface OpenedKeyring {
@@ -213,16 +216,12 @@ export interface OpenedKeyring {
 
 /** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
 export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { masterKey, blobStoreUrl: place, dataDir } = around.config;
+  const { masterKey: given, blobStoreUrl: place, dataDir } = around.config;
   if (place === undefined) {
-    const loaded = loadMasterKey(dataDir, masterKey);
+    const loaded = loadMasterKey(dataDir, given);
     return { keyring: new FileKeyring(join(dataDir, 'keyring'), loaded), masterKey: loaded };
   }
-  if (masterKey === undefined) {
-    throw new ConfigError(
-      'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
-    );
-  }
+  const masterKey = needed('MASTER_KEY', given);
   const { RemoteKeyring } = await import('../keyring/remote.ts');
   // A keyring that is missing beside events would be a lost one, not a new one.
   const create = (await store.head()) === 0n;
@@ -243,7 +242,7 @@ async function openKeyRecords(
   }
   if (place.kind === 'nats') {
     const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');
-    const { connection, namespace } = demandNats(around.nats);
+    const { connection, namespace } = needed('NATS_URL', around.nats);
     const bucket = `${namespace}-keys`;
     const records = await NatsKeyRecords.open(connection, { create, bucket });
     return { records, recheckMs: NATS_RECHECK_MS };

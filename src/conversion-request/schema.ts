@@ -207,7 +207,7 @@ export const ConversionRequest = Type.Object(
   closed,
 );
 
-/** What a form can hold is text: lists and objects are JSON. */
+/** A field of a form. It holds text, so lists and objects are JSON. */
 const InForm = (schema: TSchema): TSchema =>
   Type.IsArray(schema) || Type.IsObject(schema) || Type.IsRecord(schema)
     ? Type.Optional(

@@ -113,6 +113,10 @@ export type ConversionCommand =
       readonly network: string;
     } & CommandOf);
 
+/** True of the events that end a conversion. */
+export const isEnd = (type: string): boolean =>
+  type === 'ConversionCompleted' || type === 'ConversionFailed';
+
 export const isOpen = ({ status }: ConversionState): boolean =>
   status === 'pending' || status === 'processing';
 

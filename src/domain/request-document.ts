@@ -1,4 +1,4 @@
-/** What a page may lack when it is printed. */
+/** Shortcomings that a page may have when it is printed. */
 export const SHORTCOMINGS = ['resource_error', 'http_status', 'console_error', 'timeout'] as const;
 export type Shortcoming = (typeof SHORTCOMINGS)[number];
 

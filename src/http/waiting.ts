@@ -1,6 +1,6 @@
 /** Waits for the end of a conversion, as `Prefer: wait=N` (RFC 7240) asks for it. */
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
-import type { EventType } from '../domain/events.ts';
+import { isEnd } from '../domain/conversion.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import { disconnection, type HttpContext } from './context.ts';
@@ -32,8 +32,6 @@ export function appliedWait(ctx: HttpContext): number | undefined {
 export const hasEnded = ({ status }: ConversionRow): boolean =>
   status === 'completed' || status === 'failed';
 
-const ENDS: ReadonlySet<string> = new Set<EventType>(['ConversionCompleted', 'ConversionFailed']);
-
 /** Wakes those who wait for a conversion to end, with one look at each commit for all of them. */
 class Waiters {
   readonly #runner: Pick<ProjectionRunner, 'onCommit'>;
@@ -61,7 +59,7 @@ class Waiters {
 
   #look(events: readonly RecordedEvent[]): void {
     for (const { type, data } of events) {
-      if (!ENDS.has(type) || !('conversionId' in data)) continue;
+      if (!isEnd(type) || !('conversionId' in data)) continue;
       for (const listener of this.#waiting.get(String(data.conversionId)) ?? []) listener();
     }
   }

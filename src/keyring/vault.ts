@@ -29,14 +29,10 @@ export function createVault(keyring: Keyring): Vault {
   };
 }
 
-/** Nothing where the account was erased: then nobody can read the conversion's blobs any more. */
-export async function contentKeyUnlessErased(
-  vault: Pick<Vault, 'contentKey'>,
-  accountId: string,
-  conversionId: string,
-): Promise<Buffer | undefined> {
+/** Resolves to undefined where the account was erased: then nobody can read what its key has encrypted. */
+export async function unlessErased<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return await vault.contentKey(accountId, conversionId);
+    return await work;
   } catch (error) {
     if (error instanceof KeyErased) return undefined;
     throw error;

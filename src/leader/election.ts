@@ -11,7 +11,7 @@ const RETRY_AFTER_FAILURE_MS = 10_000;
 
 /** The work of the leader, under way. */
 export interface LeaderTask extends Stoppable {
-  /** Why it cannot do its work right now, for the operator; else empty. */
+  /** Reasons why it cannot do its work right now, for the operator; else empty. */
   unhealthyReasons(): readonly string[];
 }
 
@@ -38,7 +38,7 @@ export class LeaderElection implements LeaderTask {
   /** The start or end that is under way. A stop waits for it. */
   #changing: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | undefined;
-  /** Why nobody does the task as far as this process knows; absent while all is well. */
+  /** The reason why nobody does the task, as far as this process knows; absent while all is well. */
   #obstacle: string | undefined;
   #stopped = false;
 

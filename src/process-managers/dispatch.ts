@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
+import { unlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
@@ -59,7 +59,7 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
       for (const row of rows) {
         if (stopping.aborted) return;
         const { conversionId, accountId, request, options } = row;
-        const key = await contentKeyUnlessErased(vault, accountId, conversionId);
+        const key = await unlessErased(vault.contentKey(accountId, conversionId));
         if (key !== undefined) {
           const contentKey = key.toString('base64url');
           const retry = row.attempts > 0;

@@ -11,15 +11,16 @@ import {
   conversionAggregate,
   type ConversionCommand,
   type ConversionState,
+  isEnd,
   isOpen,
   MAX_ATTEMPTS,
 } from '../domain/conversion.ts';
-import type { Actor, EventType } from '../domain/events.ts';
+import type { Actor } from '../domain/events.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
-import { KeyErased, KeyringUnavailable } from '../keyring/port.ts';
-import { contentKeyUnlessErased, type Vault } from '../keyring/vault.ts';
+import { KeyringUnavailable } from '../keyring/port.ts';
+import { unlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
@@ -41,15 +42,9 @@ const MAX_CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 const clampTime = (time: number, now: number): number =>
   Math.abs(time - now) > MAX_CLOCK_DIFFERENCE_MS ? now : time;
 
-async function sealed(vault: Seals, accountId: string, message: string): Promise<string> {
-  try {
-    return await vault.seal(accountId, message);
-  } catch (error) {
-    // The report would come again for ever.
-    if (error instanceof KeyErased) return UNREADABLE;
-    throw error;
-  }
-}
+/** Seals where that is possible: else the report would come again for ever. */
+const sealed = async (vault: Seals, accountId: string, message: string): Promise<string> =>
+  (await unlessErased(vault.seal(accountId, message))) ?? UNREADABLE;
 
 interface Recording {
   /** The report that the command is made of: another one where this PDF cannot be kept. */
@@ -117,7 +112,7 @@ async function recordingOf(
       // No renderer of ours makes such reports.
       if (content.bytes > MAX_MANIFEST_BYTES) return refused(TOO_MUCH);
       if (!hasContentOfLength(document, pdf.bytes)) return refused(CONTRADICTION);
-      const contentKey = await contentKeyUnlessErased(vault, accountId, conversionId);
+      const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
       if (contentKey === undefined) return refused(UNREADABLE);
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
       const { manifest: _, warnings, ...outcome } = report;
@@ -248,7 +243,7 @@ async function record(
       metadata: { correlationId: conversionId, causationId: commandId, actor, time: at },
     });
     if (!outcome.accepted) throw new Error(`${command.type} was refused.`);
-    const ended = outcome.events.some(({ type }) => ENDS.has(type));
+    const ended = outcome.events.some(({ type }) => isEnd(type));
     if (ended) logEnd(recorded, createdAt, deps.logger);
     return outcome.state;
   };
@@ -272,8 +267,6 @@ async function record(
   const recording = await recordingOf(brokenOff, blobs, vault);
   return await send(recording, `${conversionId}/broken-off`, { kind: 'service' });
 }
-
-const ENDS: ReadonlySet<string> = new Set<EventType>(['ConversionCompleted', 'ConversionFailed']);
 
 /** Says how a conversion ended, why, and where its time went, in milliseconds. */
 function logEnd(report: RenderReport, createdAt: number, logger: Logger): void {

@@ -39,7 +39,7 @@ export interface JobContext {
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
 type Without<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never;
-/** What is said of the end of a try, besides which try it is. */
+/** A report of the end of a try, without the fields that name the try. */
 type End = Without<RenderOutcome, Exclude<keyof RenderStart, 'kind'> | 'attempt'>;
 type NoPdf = Exclude<End, { readonly kind: 'completed' }>;
 

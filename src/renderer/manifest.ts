@@ -140,7 +140,7 @@ export function pageManifest(
   const { product, revision, sandboxed, flags } = chrome;
   const answers = new Answers(session.received.answers);
   const resources = log.resources.map((each) => resourceOf(each, answers, session));
-  // What Chrome told nobody of, such as a prefetch, and what ran unwatched.
+  // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.
   for (const received of answers.rest()) {
     const { url, status, type } = received;
     resources.push({

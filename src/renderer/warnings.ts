@@ -1,4 +1,4 @@
-/** What was missing when a page was printed, in words for its client. */
+/** Says in words for the client what was missing when a page was printed. */
 import type { ManifestResource, ManifestWait, PageManifest } from '../domain/render-manifest.ts';
 import type { Shortcoming } from '../domain/request-document.ts';
 import { plainText } from '../plain-text.ts';

@@ -1,4 +1,4 @@
-/** What happened to an account and its conversions, as the log has it. */
+/** Reads from the log what happened to an account and its conversions. */
 import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
 import { isoTime } from '../clock.ts';
 import { summaryOf } from '../domain/event-summary.ts';
@@ -11,8 +11,7 @@ import {
 } from '../domain/events.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
-import { KeyErased } from '../keyring/port.ts';
-import type { Vault } from '../keyring/vault.ts';
+import { unlessErased, type Vault } from '../keyring/vault.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 
 /** An event as its account and the operator read it. */
@@ -103,7 +102,7 @@ async function entryOf(
   const event = decodeEvent(recorded);
   const { actor, client, requestId, correlationId, causationId, time } =
     recorded.metadata as EventMetadata;
-  const clientAddress = client && (await unsealUnlessErased(vault, accountId, client));
+  const clientAddress = client && (await unlessErased(vault.unseal(accountId, client)));
   return {
     id: recorded.id,
     type: event.type,
@@ -132,20 +131,7 @@ async function openedData(
     .filter(([name]) => !HIDDEN.has(name))
     .map(async ([name, value]: [string, unknown]): Promise<[string, unknown]> => {
       if (properties[name] !== Sealed || typeof value !== 'string') return [name, value];
-      return [name, await unsealUnlessErased(vault, accountId, value)];
+      return [name, await unlessErased(vault.unseal(accountId, value))];
     });
   return Object.fromEntries((await Promise.all(fields)).filter(([, value]) => value !== undefined));
-}
-
-async function unsealUnlessErased(
-  vault: Pick<Vault, 'unseal'>,
-  accountId: string,
-  sealed: string,
-): Promise<string | undefined> {
-  try {
-    return await vault.unseal(accountId, sealed);
-  } catch (error) {
-    if (error instanceof KeyErased) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-/** What an account reads of its own history, and what it never reads. */
+/** An account reads its own history, and never another's. */
 import { test } from 'tap';
 import { type Answer, BASE, refusal, startApi } from '../support/api.ts';
 

@@ -30,7 +30,7 @@ void test('no filter makes a query read the rows of a long history', (t) => {
         return performance.now() - begun;
       }),
     );
-  // What an honest count of the rows themselves takes here and now.
+  // The time that a count of the rows themselves takes here and now.
   const rows = db.prepare('SELECT count(stream) FROM history WHERE revision >= 0');
   const [first, ...more] = [1, 2, 3].map(() => {
     const begun = performance.now();

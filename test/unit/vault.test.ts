@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { newAccountId, newConversionId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
-import { contentKeyUnlessErased, createVault } from '../../src/keyring/vault.ts';
+import { createVault, unlessErased } from '../../src/keyring/vault.ts';
 import { testDirectory } from '../support/directory.ts';
 
 const [one, two] = [newAccountId(1), newAccountId(2)];
@@ -61,14 +61,14 @@ void test('each conversion has a content key of its own, which goes with its acc
     await open().dataKey(one),
   ];
   for (const other of others) t.notOk(key.equals(other));
-  t.ok(key.equals((await contentKeyUnlessErased(vault, one, first)) ?? Buffer.alloc(0)));
+  t.ok(key.equals((await unlessErased(vault.contentKey(one, first))) ?? Buffer.alloc(0)));
 
   await open().erase(one);
   for (const each of [vault, createVault(open())]) {
     await t.rejects(each.contentKey(one, first), { name: 'KeyErased' });
-    t.equal(await contentKeyUnlessErased(each, one, first), undefined);
+    t.equal(await unlessErased(each.contentKey(one, first)), undefined);
   }
   rmSync(join(directory, `${one}.erased`));
   t.notOk(key.equals(await createVault(open()).contentKey(one, first)), 'it never comes again');
-  t.ok(await contentKeyUnlessErased(vault, two, first), 'others keep theirs');
+  t.ok(await unlessErased(vault.contentKey(two, first)), 'others keep theirs');
 });

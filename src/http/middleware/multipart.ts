@@ -58,7 +58,7 @@ export async function parseForm(bytes: Buffer, contentType: string): Promise<For
     const part = stream.toArray().then((chunks: Buffer[]): FormPart => {
       return { name: name ?? '', fileName, content: Buffer.concat(chunks) };
     });
-    // Where one breaks off, the parser tells so too.
+    // The parser also tells of a part that breaks off.
     part.catch(() => {});
     parts.push(part);
   });

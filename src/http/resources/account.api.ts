@@ -9,7 +9,7 @@ const closed = { additionalProperties: false } as const;
 export const Account = Type.Object(
   {
     id: Type.String({ examples: ['acct_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-    // Without the format: validators refuse admin@localhost, the first account's.
+    // There is no format: validators refuse admin@localhost, the first account's address.
     email: Type.String({ examples: ['ada@example.com'] }),
     plan: Type.Enum([...PLANS], { examples: ['pro'] }),
     credits: Type.Integer({

@@ -13,6 +13,7 @@ import { checkConversionRequest } from '../../conversion-request/validate.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { requestConversion } from '../../use-cases/request-conversion.ts';
+import { warningsOf } from '../../use-cases/warnings.ts';
 import { ValidationIssues } from '../../validation.ts';
 import {
   callerOf,
@@ -204,20 +205,19 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
  * @throws {KeyErased}
  */
 async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Promise<object> {
-  const { id, accountId, status, createdAt, completedAt, errorMessage, warnings } = row;
+  const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
   if (status === 'failed' && errorMessage !== undefined) {
     return { ...record, error_message: await deps.vault.unseal(accountId, errorMessage) };
   }
   if (status !== 'completed' || completedAt === undefined) return record;
+  const warnings = await warningsOf(deps.vault, row);
   const token = deps.fileTokens.mint(id, deps.config.fileUrlTtlSeconds);
   return {
     ...record,
     file_url: `${deps.publicUrl}/files/${id}.pdf?token=${token}`,
     completed_at: isoTime(completedAt),
-    ...(warnings && {
-      warnings: JSON.parse(await deps.vault.unseal(accountId, warnings)) as readonly string[],
-    }),
+    ...(warnings && { warnings }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
 
 // Optional headers and queries have no examples: the reference page would send those with each request.
 
-/** What a request for a PDF may say of it, with either credential. */
+/** The parameters of a request for a PDF, with either credential. */
 export const FILE_PARAMETERS: readonly ParameterDoc[] = [
   {
     name: 'disposition',

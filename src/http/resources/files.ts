@@ -8,10 +8,11 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
 import { ServiceError } from '../../errors.ts';
-import { contentKeyUnlessErased } from '../../keyring/vault.ts';
+import { unlessErased } from '../../keyring/vault.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
+import { warningsOf } from '../../use-cases/warnings.ts';
 import {
   commandContext,
   disconnection,
@@ -47,7 +48,7 @@ interface Download {
   readonly pdf: PdfDigest;
   readonly contentKey: Buffer;
   readonly name: string;
-  /** How many. */
+  /** The number of the conversion's warnings. */
   readonly warnings: number;
 }
 
@@ -62,14 +63,12 @@ async function downloadOf(
   // The deletion itself may still be under way.
   const keptUntil = row.completedAt + deps.config.retentionSeconds * 1000;
   if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
-  const contentKey = await contentKeyUnlessErased(deps.vault, row.accountId, row.id);
+  const contentKey = await unlessErased(deps.vault.contentKey(row.accountId, row.id));
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
   const { accountId, filename } = row;
   const name =
     filename === undefined ? `${row.id}.pdf` : await deps.vault.unseal(accountId, filename);
-  const texts =
-    row.warnings === undefined ? '[]' : await deps.vault.unseal(accountId, row.warnings);
-  const warnings = (JSON.parse(texts) as readonly string[]).length;
+  const { length: warnings } = (await warningsOf(deps.vault, row)) ?? [];
   return { accountId, conversionId: row.id, document, pdf, contentKey, name, warnings };
 }
 
@@ -213,7 +212,7 @@ export async function sendPdf(
   const fallback = download.name.replaceAll(/[^\x20-\x7e]/gu, '_');
   ctx.attachment(download.name, { type: disposition, fallback });
   if (disposition === 'inline') ctx.set('Content-Security-Policy', VIEWER_POLICY);
-  // Who asks for the PDF alone does not read the record.
+  // A client that asks for the PDF alone does not read the record.
   if (download.warnings > 0) ctx.set('X-Conversion-Warnings', String(download.warnings));
   if (ctx.method !== 'POST' && hasCopy(ctx, etag)) {
     ctx.status = 304;

@@ -1,4 +1,4 @@
-/** What happened to the account, and to one of its conversions: the log, for whom it concerns. */
+/** Lists the events of the account, and of one of its conversions, for the account itself. */
 import { conversionQueries } from '../../../projections/conversions.ts';
 import type { HistoryFilter } from '../../../projections/history.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';

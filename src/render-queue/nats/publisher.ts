@@ -166,7 +166,7 @@ export class JobPublisher {
     const { link, logger } = this.#options;
     const { signal } = this.#closing;
     while (this.#woken && !signal.aborted) {
-      // What is offered in the same breath is published together.
+      // Jobs that are offered in one turn of the event loop are published together.
       await turn();
       this.#woken = false;
       if (!link.isUp()) break;

@@ -14,7 +14,7 @@ const MAX_NODES = 1000;
 export function announceSlots(link: NatsLink, slots: number): () => void {
   const subject = slotsSubject(link.namespace, createInbox('n').slice(2));
   const announce = (count = slots): void => {
-    // What is published while the server is away would arrive when it is out of date.
+    // A message that waits for the server to return would arrive when it is out of date.
     if (link.isUp()) link.connection.publish(subject, `${count}`);
   };
   announce();

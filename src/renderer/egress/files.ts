@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EgressFailure } from './errors.ts';
 import type { EgressSession, PageFiles } from './session.ts';
 
-/** What a page's own files are, by the ends of their names. Of others Chrome finds it out itself. */
+/** Media types of a page's own files, by the ends of their names. Chrome finds out those of others. */
 const TYPES: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   bmp: 'image/bmp',
