@@ -1,0 +1,102 @@
+/** A timestamp authority on loopback: `openssl ts` behind HTTP, with a certificate authority of its own. */
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+import { testDirectory } from './directory.ts';
+
+const run = promisify(execFile);
+
+const CONFIG = `
+[req]
+distinguished_name = name
+[name]
+[ca]
+basicConstraints = critical, CA:true
+[tsa]
+basicConstraints = critical, CA:false
+extendedKeyUsage = critical, timeStamping
+[ts]
+serial = serial
+crypto_device = builtin
+signer_digest = sha256
+default_policy = 1.3.6.1.4.1.13762.3
+digests = DIGESTS
+ess_cert_id_alg = sha256
+`;
+
+export interface TestAuthority {
+  readonly url: string;
+  /** Queries so far. */
+  readonly queries: readonly Buffer[];
+  /** Answers instead of openssl, if set. It gets the query. */
+  instead: ((query: Buffer, response: ServerResponse) => void | Promise<void>) | undefined;
+  /** The answer that openssl gives to a query. */
+  reply(query: Buffer): Promise<Buffer>;
+  /** Verifies a token of a text with `openssl ts -verify`. @throws {Error} with what openssl says */
+  verify(text: string, token: Buffer): Promise<string>;
+}
+
+/** @param digests those that it takes, by openssl's names */
+export async function startTimestampAuthority(t: Test, digests = 'sha256'): Promise<TestAuthority> {
+  const directory = testDirectory(t, { 'ts.cnf': CONFIG.replace('DIGESTS', digests), serial: '01' });
+  const openssl = async (...args: readonly string[]): Promise<string> =>
+    (await run('openssl', [...args], { cwd: directory })).stdout;
+  const certificate = (name: string, ...issuer: readonly string[]): Promise<string> =>
+    openssl(
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+      ...['-keyout', `${name}.key`, '-out', `${name}.pem`, '-subj', `/CN=Test ${name}`],
+      ...['-config', 'ts.cnf', '-extensions', name, ...issuer],
+    );
+  await certificate('ca');
+  await certificate('tsa', '-CA', 'ca.pem', '-CAkey', 'ca.key');
+  let files = 0;
+  const file = async (content: Buffer | string): Promise<string> => {
+    const name = `file-${(files += 1)}`;
+    await writeFile(join(directory, name), content);
+    return name;
+  };
+
+  const queries: Buffer[] = [];
+  const authority: TestAuthority = {
+    get url() {
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/tsr`;
+    },
+    queries,
+    instead: undefined,
+    reply: async (query) => {
+      const name = await file(query);
+      const { stdout } = await run(
+        'openssl',
+        [
+          ...['ts', '-reply', '-config', 'ts.cnf', '-section', 'ts', '-queryfile', name],
+          ...['-signer', 'tsa.pem', '-inkey', 'tsa.key', '-chain', 'ca.pem'],
+        ],
+        { cwd: directory, encoding: 'buffer' },
+      );
+      return stdout;
+    },
+    verify: async (text, token) =>
+      openssl(
+        ...['ts', '-verify', '-data', await file(text), '-in', await file(token), '-token_in'],
+        ...['-CAfile', 'ca.pem'],
+      ),
+  };
+  const server = createServer(async (request, response) => {
+    const query = await buffer(request);
+    queries.push(query);
+    if (authority.instead) return await authority.instead(query, response);
+    response.setHeader('content-type', 'application/timestamp-reply');
+    response.end(await authority.reply(query));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return authority;
+}
