@@ -1,21 +1,11 @@
 /** Asks a timestamp authority (RFC 3161, over HTTP) when a text was there. */
 import { randomBytes } from 'node:crypto';
 import { errorMessage } from '../error-message.ts';
+import type { TimestampAuthority } from './port.ts';
 import { post } from './post.ts';
 
 const SHA_256 = '2.16.840.1.101.3.4.2.1';
 const TST_INFO = '1.2.840.113549.1.9.16.1.4';
-
-export interface TimestampAuthority {
-  /** Its host, for messages. */
-  readonly name: string;
-  /**
-   * Gets a timestamp of the SHA-256 of a text.
-   * @returns the TimeStampToken, DER
-   * @throws {Error} there is none that holds; one line
-   */
-  timestamp(text: string, stopping: AbortSignal): Promise<Buffer>;
-}
 
 export function createTimestampAuthority(url: string, timeoutMs = 10_000): TimestampAuthority {
   return {
@@ -76,17 +66,16 @@ async function verifiedToken(answer: Buffer, message: Buffer, nonce: Buffer): Pr
   const { hashAlgorithm, hashedMessage } = info.messageImprint;
   const imprint = await pki.MessageImprint.create('SHA-256', message);
   const isOfMessage =
-    hashAlgorithm.algorithmId === SHA_256 &&
-    imprint.hashedMessage.isEqual(hashedMessage);
+    hashAlgorithm.algorithmId === SHA_256 && imprint.hashedMessage.isEqual(hashedMessage);
   if (!isOfMessage) throw new Error('its timestamp is of something else');
   if (!info.nonce || !nonce.equals(info.nonce.valueBlock.valueHexView)) {
     throw new Error('its timestamp answers another request');
   }
-  const holds = await signed.verify({ signer: 0, data: new Uint8Array(message).buffer }).catch(
-    (error: unknown) => {
+  const holds = await signed
+    .verify({ signer: 0, data: new Uint8Array(message).buffer })
+    .catch((error: unknown) => {
       throw new Error(`the signature of its timestamp cannot be verified: ${errorMessage(error)}`);
-    },
-  );
+    });
   if (!holds) throw new Error('the signature of its timestamp does not hold');
   return Buffer.from(token.valueBeforeDecodeView);
 }

@@ -1,84 +1,96 @@
 /** Asks a witness (c2sp.org/tlog-witness) to cosign checkpoints of the log. */
-import { errorMessage } from '../error-message.ts';
+import { fromDecimal } from '../transparency-log/encoding.ts';
 import { openNote, parseVerifierKey, verifiedBy } from '../transparency-log/signed-note.ts';
+import type { Cosignable, Witness } from './port.ts';
 import { post } from './post.ts';
 
-/** A witness as the settings name it. */
-export interface WitnessSetting {
-  /** Its verifier key, of the type for cosignatures. */
-  readonly verifierKey: string;
-  /** The prefix of its URLs, without a slash at its end. */
-  readonly url: string;
-}
+const UNKNOWN =
+  'it does not take the log’s key: its operator must add what `pressledger tlog key` prints';
 
-/** A checkpoint to cosign. */
-export interface Cosignable {
-  readonly size: number;
-  /** The note with the log's own signatures. */
-  readonly note: string;
-  /** Proves that the tree of that size is the beginning of the checkpoint's. */
-  consistencyProof(from: number): readonly Buffer[];
-}
-
-export interface Witness {
-  /** The name of its key. */
-  readonly name: string;
-  /** The lines of its cosignatures in a note; empty where it has not cosigned it. */
-  cosignaturesIn(note: string): readonly string[];
-  /**
-   * Gets the lines of its cosignatures on a checkpoint, verified.
-   * @throws {Error} there is none that holds; one line
-   */
-  cosign(checkpoint: Cosignable, stopping: AbortSignal): Promise<readonly string[]>;
-}
-
-/** Reasons that its operator can mend. The others speak for themselves. */
+/** Refusals that its operator, or ours, can mend. Programs differ in the status for a log they do not know. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  403: 'it does not take this log’s signature: its operator must add the key of `pressledger tlog key`',
-  404: 'it does not know this log: its operator must add the key of `pressledger tlog key`',
-  422: 'it does not take the proof that this tree goes on from the one that it has seen: check the log with `pressledger verify`',
+  403: UNKNOWN,
+  404: UNKNOWN,
+  422: 'it has cosigned a tree that this one does not go on from: check the log with `pressledger verify`',
 };
 
-export function createWitness({ verifierKey, url }: WitnessSetting, timeoutMs = 10_000): Witness {
+/**
+ * @param setting the verifier key of its cosignatures, and the prefix of its URLs without a slash at the end
+ */
+export function createWitness(
+  { verifierKey, url }: { readonly verifierKey: string; readonly url: string },
+  timeoutMs = 10_000,
+): Witness {
   const key = parseVerifierKey(verifierKey);
-  /** Leaves of the tree that it cosigned last, as far as known. It says so where this is wrong. */
+  /** Events of the tree that it cosigned last, as far as known: where this is wrong it says so. */
   let knownSize = 0;
 
-  const cosignaturesIn = (note: string): readonly string[] =>
+  const linesIn = (note: string): readonly string[] =>
     openNote(note)
       .signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId)
       .map(({ line }) => line);
 
+  /** @returns undefined where it has cosigned a tree of another size than the known one, known by now */
   const ask = async (
     { note, size, consistencyProof }: Cosignable,
     stopping: AbortSignal,
-  ): Promise<readonly string[] | undefined> => {
-    const hashes = consistencyProof(knownSize).map((each) => `${each.toString('base64')}\n`);
-    const request = `old ${knownSize}\n${hashes.join('')}\n${note}`;
-    const limits = { timeoutMs, stopping };
-    const answer = await post(`${url}/add-checkpoint`, 'text/plain; charset=utf-8', request, limits);
-    const body = answer.body.toString();
-    if (answer.status === 409) {
-      const seen = Number(/^(0|[1-9]\d{0,15})\n$/.exec(body)?.[1] ?? Number.NaN);
-      if (seen === knownSize) throw new Error(`it has seen another tree of ${size} events: …`);
-      if (!(seen <= size)) throw new Error(`…`);
-      knownSize = seen;
+  ): Promise<string | undefined> => {
+    const proof = consistencyProof(knownSize).map((each) => `${each.toString('base64')}\n`);
+    const { status, body } = await post(
+      `${url}/add-checkpoint`,
+      'text/plain; charset=utf-8',
+      `old ${knownSize}\n${proof.join('')}\n${note}`,
+      { timeoutMs, stopping },
+    );
+    if (status === 409) {
+      knownSize = sizeSeen(body.toString(), knownSize, size);
       return undefined;
     }
-    if (answer.status !== 200) {
-      throw new Error(REFUSALS[answer.status] ?? `it answered with status ${answer.status}`);
-    }
-    const { text } = openNote(note);
-    const lines = verified(text, body);
+    if (status !== 200) throw new Error(REFUSALS[status] ?? `it answered with status ${status}`);
+    const line = verifiedLine(openNote(note).text, body.toString());
     knownSize = size;
-    return lines;
+    return line;
   };
 
-  /** @throws {Error} its cosignature is not there, or does not hold */
-  const verified = (text: string, body: string): readonly string[] => {
-    const note = `${text}\n${body}`;
-    const lines = cosignaturesIn(note);
+  const verifiedLine = (text: string, body: string): string => {
+    let lines: readonly string[];
+    try {
+      const answered = `${text}\n${body}`;
+      // A body with an empty line would be about another text.
+      lines = openNote(answered).text === text ? linesIn(answered) : [];
+    } catch (cause) {
+      throw new Error('its answer has no lines of signatures', { cause });
+    }
+    const [line] = lines;
+    if (line === undefined) throw new Error('its answer has no cosignature of its key');
+    if (verifiedBy(`${text}\n${line}\n`, [verifierKey]).length === 0) {
+      throw new Error('its cosignature does not hold');
+    }
+    return line;
   };
 
-  return { name: key.name, cosignaturesIn, cosign: async () => [] };
+  return {
+    name: key.name,
+    hasCosigned: (note) => linesIn(note).length > 0,
+    cosign: async (checkpoint, stopping) => {
+      const line = (await ask(checkpoint, stopping)) ?? (await ask(checkpoint, stopping));
+      if (line === undefined) throw new Error('it names another size of the log each time');
+      return line;
+    },
+  };
+}
+
+/** Reads the size in an answer 409. @throws {Error} it is none to go on from */
+function sizeSeen(body: string, asked: number, size: number): number {
+  const seen = body.endsWith('\n') ? fromDecimal(body.slice(0, -1)) : undefined;
+  if (seen === undefined) throw new Error('it answered with status 409 and no size');
+  if (seen > size) {
+    throw new Error(`it has cosigned ${seen} events of the log, and this checkpoint has ${size}`);
+  }
+  if (seen !== asked) return seen;
+  throw new Error(
+    seen === size
+      ? `it has cosigned another tree of ${size} events: check the log with \`pressledger verify\``
+      : 'it refuses the size that it names',
+  );
 }

@@ -43,7 +43,10 @@ export interface TestAuthority {
 
 /** @param digests those that it takes, by openssl's names */
 export async function startTimestampAuthority(t: Test, digests = 'sha256'): Promise<TestAuthority> {
-  const directory = testDirectory(t, { 'ts.cnf': CONFIG.replace('DIGESTS', digests), serial: '01' });
+  const directory = testDirectory(t, {
+    'ts.cnf': CONFIG.replace('DIGESTS', digests),
+    serial: '01',
+  });
   const openssl = async (...args: readonly string[]): Promise<string> =>
     (await run('openssl', [...args], { cwd: directory })).stdout;
   const certificate = (name: string, ...issuer: readonly string[]): Promise<string> =>

@@ -53,7 +53,11 @@ void test('a changed time or signature is noticed', async (t) => {
       reply.writeUInt8(reply.readUInt8(at) ^ 1, at);
       sendReply(response, reply);
     };
-    await t.rejects(client.timestamp(TEXT, running), { message: /signature of its timestamp/ }, name);
+    await t.rejects(
+      client.timestamp(TEXT, running),
+      { message: /signature of its timestamp/ },
+      name,
+    );
   }
 });
 
@@ -88,7 +92,10 @@ const BAD: Readonly<Record<string, readonly [(response: ServerResponse) => void,
     (response) => sendReply(response, Buffer.alloc(20 * 2 ** 20)),
     /^its answer is longer than 65536 bytes$/,
   ],
-  'the end of the connection': [(response) => void response.destroy(), /^(other side closed|read ECONNRESET)$/],
+  'the end of the connection': [
+    (response) => void response.destroy(),
+    /^(other side closed|read ECONNRESET)$/,
+  ],
 };
 
 for (const [name, [answer, message]] of Object.entries(BAD)) {
