@@ -87,16 +87,15 @@ export const origins: Parse<readonly string[]> = (value) => {
 /** A URL to send requests to. One that cannot be used is not repeated: it may hold a password. */
 export const httpUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  const usable =
-    (url?.protocol === 'http:' || url?.protocol === 'https:') &&
-    url.username + url.password + url.hash === '';
-  if (usable) return value;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (isHttp && url.username + url.password + url.hash === '') return value;
   throw new UnusableValue('must be an http or https URL, without user name, password and #.');
 };
 
-/** A witness: the verifier key of its cosignatures, and the prefix of its URLs, without a slash at the end. */
 export interface WitnessSetting {
+  /** Of its Ed25519 cosignatures. */
   readonly verifierKey: string;
+  /** The prefix of its URLs, without a slash at its end. */
   readonly url: string;
 }
 
@@ -106,7 +105,9 @@ export const witnesses: Parse<readonly WitnessSetting[]> = (value) => {
   const all = pairs.filter((pair) => pair !== '').map(witness);
   const names = all.map(({ verifierKey }) => parseVerifierKey(verifierKey).name);
   const twice = names.find((name, n) => names.indexOf(name) !== n);
-  if (twice !== undefined) throw new UnusableValue(`names the witness ${twice} twice.`);
+  if (twice !== undefined) {
+    throw new UnusableValue(`must be one key for each witness; ${twice} has two.`);
+  }
   return all;
 };
 
@@ -118,14 +119,16 @@ function witness(pair: string): WitnessSetting {
     );
   }
   try {
-    if (parseVerifierKey(verifierKey).type !== COSIGNATURE) throw new Error('It is a log’s key.');
+    if (parseVerifierKey(verifierKey).type !== COSIGNATURE) {
+      throw new Error('That is the key of a log.');
+    }
   } catch (error) {
     throw new UnusableValue(
-      `must have verifier keys of Ed25519 cosignatures: ${verifierKey} is none. ${errorMessage(error)}`,
+      `must be keys of Ed25519 cosignatures; one is ${JSON.stringify(verifierKey)}. ${errorMessage(error)}`,
     );
   }
   const prefix = httpUrl(url).replace(/\/+$/, '');
-  if (prefix.includes('?')) throw new UnusableValue('must have URLs without a question mark.');
+  if (prefix.includes('?')) throw new UnusableValue('must be URLs without a question mark.');
   return { verifierKey, url: prefix };
 }
 

@@ -6,7 +6,7 @@ export interface Cosignable {
   /** The note with the log's own signatures. */
   readonly note: string;
   /** Proves that the tree of `from` events is the beginning of the checkpoint's. */
-  consistencyProof(from: number): readonly Buffer[];
+  readonly consistencyProof: (from: number) => readonly Buffer[];
 }
 
 export interface Witness {

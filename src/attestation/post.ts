@@ -36,10 +36,11 @@ export async function post(
       body: await readBody(response),
     };
   } catch (error) {
-    if (late.aborted) throw new Error(`it did not answer within ${limits.timeoutMs} ms`);
     // The error of `fetch` itself says nothing but that it failed.
-    const { cause } = error as Error;
-    throw new Error(errorMessage(cause ?? error), { cause: error });
+    const reason = late.aborted
+      ? `it did not answer within ${limits.timeoutMs} ms`
+      : errorMessage((error as Error).cause ?? error);
+    throw new Error(reason, { cause: error });
   }
 }
 

@@ -47,8 +47,8 @@ async function verifiedToken(answer: Buffer, message: Buffer, nonce: Buffer): Pr
     throw new Error('its answer is no timestamp response');
   }
   const { status, statusStrings } = reading(() => new pki.TimeStampResp({ schema: result })).status;
-  // 0: granted. 1: granted with changes, of which those that matter are seen below.
-  if (status !== 0 && status !== 1) {
+  // Changes that matter are seen below.
+  if (status !== pki.PKIStatus.granted && status !== pki.PKIStatus.grantedWithMods) {
     const reasons = (statusStrings ?? []).map((each) => each.valueBlock.value).join(' ');
     throw new Error(`it refused with status ${status}: ${reasons.slice(0, 200) || 'no reason'}`);
   }

@@ -102,7 +102,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
   });
 }
 
-/** The parties that vouch for checkpoints. Nothing is sent to them yet. */
+/** The parties that vouch for checkpoints. */
 export function createAttestors({ witnesses, tsaUrl }: Config): Attestors {
   return {
     witnesses: witnesses.map((witness) => createWitness(witness)),

@@ -1,7 +1,7 @@
 /** A timestamp authority on loopback: `openssl ts` behind HTTP, with a certificate authority of its own. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -35,10 +35,12 @@ export interface TestAuthority {
   readonly queries: readonly Buffer[];
   /** Answers instead of openssl, if set. It gets the query. */
   instead: ((query: Buffer, response: ServerResponse) => void | Promise<void>) | undefined;
+  /** The certificate of its authority, a file. */
+  readonly certificate: string;
   /** The answer that openssl gives to a query. */
   reply(query: Buffer): Promise<Buffer>;
   /** Verifies a token of a text with `openssl ts -verify`. @throws {Error} with what openssl says */
-  verify(text: string, token: Buffer): Promise<string>;
+  verify(text: string, token: Buffer): Promise<void>;
 }
 
 /** @param digests those that it takes, by openssl's names */
@@ -47,16 +49,18 @@ export async function startTimestampAuthority(t: Test, digests = 'sha256'): Prom
     'ts.cnf': CONFIG.replace('DIGESTS', digests),
     serial: '01',
   });
-  const openssl = async (...args: readonly string[]): Promise<string> =>
-    (await run('openssl', [...args], { cwd: directory })).stdout;
-  const certificate = (name: string, ...issuer: readonly string[]): Promise<string> =>
+  /** @param line its arguments, which have no spaces */
+  const openssl = async (line: string): Promise<Buffer> => {
+    const options = { cwd: directory, encoding: 'buffer' } as const;
+    return (await run('openssl', line.split(' '), options)).stdout;
+  };
+  const newCertificate = (name: string, issuer = '') =>
     openssl(
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-      ...['-keyout', `${name}.key`, '-out', `${name}.pem`, '-subj', `/CN=Test ${name}`],
-      ...['-config', 'ts.cnf', '-extensions', name, ...issuer],
+      'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -config ts.cnf ' +
+        `-keyout ${name}.key -out ${name}.pem -subj /CN=test-${name} -extensions ${name}${issuer}`,
     );
-  await certificate('ca');
-  await certificate('tsa', '-CA', 'ca.pem', '-CAkey', 'ca.key');
+  await newCertificate('ca');
+  await newCertificate('tsa', ' -CA ca.pem -CAkey ca.key');
   let files = 0;
   const file = async (content: Buffer | string): Promise<string> => {
     const name = `file-${(files += 1)}`;
@@ -71,31 +75,25 @@ export async function startTimestampAuthority(t: Test, digests = 'sha256'): Prom
     },
     queries,
     instead: undefined,
-    reply: async (query) => {
-      const name = await file(query);
-      const { stdout } = await run(
-        'openssl',
-        [
-          ...['ts', '-reply', '-config', 'ts.cnf', '-section', 'ts', '-queryfile', name],
-          ...['-signer', 'tsa.pem', '-inkey', 'tsa.key', '-chain', 'ca.pem'],
-        ],
-        { cwd: directory, encoding: 'buffer' },
-      );
-      return stdout;
-    },
-    verify: async (text, token) =>
+    certificate: join(directory, 'ca.pem'),
+    reply: async (query) =>
       openssl(
-        ...['ts', '-verify', '-data', await file(text), '-in', await file(token), '-token_in'],
-        ...['-CAfile', 'ca.pem'],
+        `ts -reply -config ts.cnf -section ts -queryfile ${await file(query)} ` +
+          '-signer tsa.pem -inkey tsa.key -chain ca.pem',
       ),
+    verify: async (text, token) => {
+      const input = `-data ${await file(text)} -in ${await file(token)} -token_in`;
+      await openssl(`ts -verify ${input} -CAfile ca.pem`);
+    },
   };
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const query = await buffer(request);
     queries.push(query);
     if (authority.instead) return await authority.instead(query, response);
     response.setHeader('content-type', 'application/timestamp-reply');
     response.end(await authority.reply(query));
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   t.teardown(() => {
     server.closeAllConnections();

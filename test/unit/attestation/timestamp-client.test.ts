@@ -22,7 +22,7 @@ void test('an answer to another request is refused, and so is one of another tex
   await client.timestamp(TEXT, running);
   const [first = Buffer.alloc(0)] = authority.queries;
   const reply = await authority.reply(first);
-  authority.instead = (_, response) => void sendReply(response, reply);
+  authority.instead = (_, response) => sendReply(response, reply);
   await t.rejects(client.timestamp(TEXT, running), {
     message: 'its timestamp answers another request',
   });

@@ -53,7 +53,10 @@ async function setUp(t: Test) {
     witness: async (name: string) => {
       const witness = await TestWitness.start(t, name);
       const keys = checkpoints().keys();
-      witness.logs.set(origin, keys.map(({ verifierKey }) => verifierKey));
+      witness.logs.set(
+        origin,
+        keys.map(({ verifierKey }) => verifierKey),
+      );
       return witness;
     },
   };
@@ -136,12 +139,12 @@ void test('a stop does not wait for a witness that never answers', async (t) => 
   const { messages, newest, sign, start, witness } = await setUp(t);
   await sign();
   const [good, silent] = [await witness('w/good'), await witness('w/silent')];
-  const asked = Promise.withResolvers<Promise<unknown>>();
-  silent.instead = (_, response) => asked.resolve(once(response, 'close'));
+  const asked = Promise.withResolvers<{ readonly hungUp: Promise<unknown> }>();
+  silent.instead = (_, response) => asked.resolve({ hungUp: once(response, 'close') });
   const manager = start({ witnesses: [createWitness(silent), createWitness(good)] });
-  const hungUp = await asked.promise.then((closed) => ({ closed }));
+  const { hungUp } = await asked.promise;
   await eventually('the other one', () => isCosigned(newest(), good));
   await manager.stop();
-  await hungUp.closed;
+  await hungUp;
   t.strictSame(messages, [], 'a stop is no failure of the witness');
 });
