@@ -42,7 +42,7 @@ export function createTimestampAuthority(url: string, timeoutMs = 10_000): Times
 /** Takes the token out of an answer, byte for byte. @throws {Error} it is not what was asked for */
 async function verifiedToken(answer: Buffer, message: Buffer, nonce: Buffer): Promise<Buffer> {
   const [pki, asn1] = await Promise.all([import('pkijs'), import('asn1js')]);
-  const { offset, result } = asn1.fromBER(new Uint8Array(answer));
+  const { offset, result } = reading(() => asn1.fromBER(new Uint8Array(answer)));
   if (offset !== answer.length || !(result instanceof asn1.Sequence)) {
     throw new Error('its answer is no timestamp response');
   }
