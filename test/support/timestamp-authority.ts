@@ -1,13 +1,13 @@
 /** A timestamp authority on loopback: `openssl ts` behind HTTP, with a certificate authority of its own. */
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { testDirectory } from './directory.ts';
 
 const run = promisify(execFile);
 
@@ -45,10 +45,9 @@ export interface TestAuthority {
 
 /** @param digests those that it takes, by openssl's names */
 export async function startTimestampAuthority(t: Test, digests = 'sha256'): Promise<TestAuthority> {
-  const directory = testDirectory(t, {
-    'ts.cnf': CONFIG.replace('DIGESTS', digests),
-    serial: '01',
-  });
+  const directory = await mkdtemp(join(tmpdir(), 'pressledger-tsa-'));
+  await writeFile(join(directory, 'ts.cnf'), CONFIG.replace('DIGESTS', digests));
+  await writeFile(join(directory, 'serial'), '01');
   /** @param line its arguments, which have no spaces */
   const openssl = async (line: string): Promise<Buffer> => {
     const options = { cwd: directory, encoding: 'buffer' } as const;
@@ -95,9 +94,10 @@ export async function startTimestampAuthority(t: Test, digests = 'sha256'): Prom
   };
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  t.teardown(() => {
+  t.teardown(async () => {
     server.closeAllConnections();
     server.close();
+    await rm(directory, { recursive: true });
   });
   return authority;
 }
