@@ -97,7 +97,7 @@ export async function startTimestampAuthority(t: Test, digests = 'sha256'): Prom
   t.teardown(async () => {
     server.closeAllConnections();
     server.close();
-    await rm(directory, { recursive: true });
+    await rm(directory, { recursive: true, maxRetries: 5 });
   });
   return authority;
 }
