@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /**
- * Sends a body to a URL of the settings, and to no other: redirects are refused.
+ * Sends a body to a URL of the settings, and to no other: it follows no redirect.
  * @throws {Error} there is no whole answer in time, or it is too long; one line
  */
 export async function post(
