@@ -10,7 +10,6 @@ void test('its token is what openssl ts verifies', async (t) => {
   const authority = await startTimestampAuthority(t);
   const client = createTimestampAuthority(authority.url);
   const token = await client.timestamp(TEXT, running);
-  // openssl writes "Verification: OK" to standard error, and fails where it is not.
   await authority.verify(TEXT, token);
   await t.rejects(authority.verify(`${TEXT}x`, token), { message: /imprint mismatch/ });
   t.notSame(await client.timestamp(TEXT, running), token, 'each request has a nonce of its own');
