@@ -9,14 +9,15 @@ import {
   randomKey,
   type WaitOptions,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery } from './pages.ts';
-import { type Call, Transport } from './transport.ts';
+import { everyItem, type Page, type PageQuery, pageReader } from './pages.ts';
+import { bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
   Account,
   ApiKey,
   Conversion,
   ConversionOptions,
+  ConversionProof,
   EndedConversion,
   LedgerEntry,
   NewApiKey,
@@ -35,9 +36,6 @@ type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const json = async (response: Response): Promise<unknown> => await response.json();
-const nothing = async (response: Response): Promise<void> => void (await response.arrayBuffer());
-const bytes = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
 const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
   record.status === 'completed' || record.status === 'failed';
@@ -152,6 +150,11 @@ export class PressledgerClient {
       if (!body) throw new PressledgerUnreachable('The file came without a body.');
       return body;
     });
+  }
+
+  /** Retrieves every event of the conversion so far, each with the proof that a signed checkpoint covers it. */
+  proof(id: string, { signal }: CallOptions = {}): Promise<ConversionProof> {
+    return this.#json({ path: `/conversions/${encodeURIComponent(id)}/proof/`, signal });
   }
 
   /** Lists one page of conversions, newest first. */
@@ -309,11 +312,6 @@ export class PressledgerClient {
       ...(filter === '' ? {} : filter),
     });
     const call = this.#call({ path: `${path}?${query.toString()}`, signal });
-    return await this.#transport.send(call, async (response) => ({
-      items: (await response.json()) as T[],
-      total: Number(response.headers.get('x-total-count')),
-      page,
-      pageSize,
-    }));
+    return await this.#transport.send(call, pageReader<T>(page, pageSize));
   }
 }

@@ -94,3 +94,8 @@ export class Transport {
     });
   }
 }
+
+export const json = async (response: Response): Promise<unknown> => await response.json();
+export const nothing = async (response: Response): Promise<void> =>
+  void (await response.arrayBuffer());
+export const bytes = async (response: Response) => new Uint8Array(await response.arrayBuffer());

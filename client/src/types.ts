@@ -251,6 +251,25 @@ export interface Account {
   created_at: string;
 }
 
+/** An event of a conversion, and the proof that the checkpoint covers it. */
+export interface ProvenEvent {
+  /** The number of the event in the log, from 0. */
+  readonly index: number;
+  /** The event in its canonical form: what is hashed. */
+  readonly event: string;
+  /** https://c2sp.org/tlog-proof */
+  readonly proof: string;
+}
+
+export interface ConversionProof {
+  readonly origin: string;
+  /** The verifier key of the log, one a line where several are in force. */
+  readonly key: string;
+  /** https://c2sp.org/tlog-checkpoint */
+  readonly checkpoint: string;
+  readonly entries: readonly ProvenEvent[];
+}
+
 export interface LedgerEntry {
   id: string;
   type: 'grant' | 'debit' | 'refund';

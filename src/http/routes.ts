@@ -37,6 +37,21 @@ import {
   readyz,
 } from './resources/service.ts';
 
+import {
+  getCheckpointDoc,
+  getConsistencyDoc,
+  getConversionProofDoc,
+  getLogKeyDoc,
+  getTileDoc,
+} from './resources/transparency-log.api.ts';
+import {
+  getCheckpoint,
+  getConsistency,
+  getConversionProof,
+  getLogKey,
+  getTile,
+} from './resources/transparency-log.ts';
+
 export const BASE_PATH = '/api/v1';
 
 type Handler = Route['handler'];
@@ -56,6 +71,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
+  api('get', '/conversions/{id}/proof/', 'caller', getConversionProof, getConversionProofDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
   api('get', '/account/', 'caller', getAccount, getAccountDoc),
@@ -67,6 +83,10 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/jwt/create/', 'address', createTokenPair, createTokenPairDoc),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess, refreshAccessDoc),
   api('post', '/auth/jwt/revoke/', 'address', signOut, signOutDoc),
+  open('/tlog/checkpoint', 'address', getCheckpoint, getCheckpointDoc),
+  open('/tlog/key', 'address', getLogKey, getLogKeyDoc),
+  open('/tlog/tile/{path}', 'address', getTile, getTileDoc),
+  open('/tlog/consistency', 'address', getConsistency, getConsistencyDoc),
   open('/healthz', 'none', () => healthz, healthzDoc),
   open('/readyz', 'none', readyz, readyzDoc),
   open('/openapi.json', 'none', getOpenApi, openApiDoc),
