@@ -3,7 +3,7 @@
  * Checks a bundle that `pressledger evidence` wrote. It needs Node 20.15 or later and this file alone: no
  * package, no network, no service.
  *
- *     node verify-evidence.mjs BUNDLE.zip --key KEY [--witness KEY]... [--json]
+ *     node verify-evidence.mjs BUNDLE.zip --key KEY [--witness KEY]...
  *
  * KEY is a verifier key of the log, or a file that holds it. Take it from the service (`/tlog/key`) or from
  * your own records, never from the bundle: everything below rests on it. Each section is one step.
@@ -36,8 +36,7 @@ function mustBe(file, of, expected, found) {
   if (expected !== found) throw new Difference({ file, of }, expected, found);
 }
 
-/** SHA-256, hex. */
-const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+const sha256 = (...parts) => createHash('sha256').update(Buffer.concat(parts)).digest();
 
 // 1. The ZIP. Only one form is accepted: files stored without compression, all of the same date, without
 // comments, extra fields or gaps. Else other content could hide there, for other programs to show.
@@ -82,66 +81,58 @@ function filesOf(zip) {
 
 // 2. and 3. Signed notes, with Ed25519 (https://c2sp.org/signed-note, https://c2sp.org/tlog-cosignature).
 
-/** Escaped as in the report. */
-const escaped = (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
-
 /** Reads `name+id+key`. Keys of type 1 sign notes; those of type 4 are witnesses', who sign a time too. */
-function parseKey(text) {
-  const [, name, id, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
+function parseKey(text, type) {
+  const [, name = '', id, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
   const key = Buffer.from(base64, 'base64');
-  mustBe(text.trim(), 'a verifier key', true, key.length === 33 && (key[0] === 1 || key[0] === 4));
-  mustBe(text.trim(), 'id', sha256(Buffer.concat([Buffer.from(`${name}\n`), key])).slice(0, 8), id);
+  const isKey = key.length === 33 && key[0] === type;
+  const expected = sha256(Buffer.from(`${name}\n`), key).toString('hex', 0, 4);
+  mustBe(text.trim(), `a verifier key of type ${type}`, id, isKey ? expected : 'none');
   const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key.subarray(1)]);
   const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' });
-  return { name, signer: `${name}+${id}`, isWitness: key[0] === 4, publicKey };
+  return { name, id, type, publicKey, text: `${name}+${id}+${key.toString('base64')}` };
 }
 
-/** The text of a note and who signed it: `keys`, verified, all those `wanted` among them, and others. */
-function openNote(file, note, keys, wanted) {
+/** The lines of a note; the texts of those of `keys` whose signatures it has; the names of other signers. */
+function openNote(file, note, keys) {
   const end = note.lastIndexOf('\n\n') + 1;
   const text = note.slice(0, end);
   const [signers, others] = [[], []];
-  for (const line of note.slice(end + 1, -1).split('\n')) {
+  const lines = note.slice(end + 1).split('\n');
+  mustBe(file, 'its end', '', lines.pop());
+  for (const line of lines) {
     const [, name, base64 = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
     const bytes = Buffer.from(base64, 'base64');
     mustBe(file, 'a line of a signature', `— ${name} ${bytes.toString('base64')}`, line);
-    const signer = `${name}+${bytes.toString('hex', 0, 4)}`;
-    const key = keys.find((each) => each.signer === signer);
+    const id = bytes.toString('hex', 0, 4);
+    // An id is short: somebody can make a key that has the same. The first of `keys` counts.
+    const key = keys.find((each) => each.name === name && each.id === id);
     if (key) {
-      const signature = bytes.subarray(key.isWitness ? 12 : 4);
-      const time = key.isWitness ? `cosignature/v1\ntime ${bytes.readBigUInt64BE(4)}\n` : '';
+      const signature = bytes.subarray(key.type === 4 ? 12 : 4);
+      const time = key.type === 4 ? `cosignature/v1\ntime ${bytes.readBigUInt64BE(4)}\n` : '';
       const holds = verify(null, Buffer.from(time + text), key.publicKey, signature);
-      mustBe(file, `the signature of ${signer} holds`, true, holds);
-    }
-    (key ? signers : others).push(signer);
+      mustBe(file, `the signature of ${name}+${id} holds`, true, holds);
+      signers.push(key.text);
+    } else others.push(`${name}+${id}`);
   }
-  for (const { signer } of wanted)
-    mustBe(file, `signed by ${signer}`, true, signers.includes(signer));
   return { lines: text.slice(0, -1).split('\n'), signers, others };
 }
 
 // 4. The log's Merkle tree (RFC 9162, 2.1.3.2). BigInt, for an index may have more than 32 bits.
 
-const nodeHash = (left, right) =>
-  createHash('sha256')
-    .update('\x01')
-    .update(left, 'base64')
-    .update(right, 'base64')
-    .digest('base64');
-
-/** The root hash that a leaf and its proof lead to. All hashes are base64. */
+/** The root hash that a leaf and its proof lead to, base64. */
 function rootFrom(leaf, index, size, proof) {
   let [node, last, hash] = [BigInt(index), BigInt(size) - 1n, leaf];
   if (node > last) return 'an index beyond the tree';
   for (const sibling of proof) {
     if (last === 0n) return 'too long a proof';
     if (node % 2n === 1n || node === last) {
-      hash = nodeHash(sibling, hash);
+      hash = sha256(Buffer.of(1), sibling, hash);
       while (node % 2n === 0n && node !== 0n) [node, last] = [node / 2n, last / 2n];
-    } else hash = nodeHash(hash, sibling);
+    } else hash = sha256(Buffer.of(1), hash, sibling);
     [node, last] = [node / 2n, last / 2n];
   }
-  return last === 0n ? hash : 'too short a proof';
+  return last === 0n ? hash.toString('base64') : 'too short a proof';
 }
 
 /** An event by its line in `events.jsonl`: its text as the log has it, and a https://c2sp.org/tlog-proof. */
@@ -152,11 +143,12 @@ function provedEvent(line, checkpoint, size, root) {
   const [format, place, ...hashes] = proof.slice(0, end).split('\n');
   mustBe(file, 'proof', `c2sp.org/tlog-proof@v1, index ${index}`, `${format}, ${place}`);
   mustBe(file, 'checkpoint', checkpoint, proof.slice(end + 2));
-  const leaf = createHash('sha256').update(`\x00${text}`).digest('base64');
-  mustBe(file, 'root hash', root, rootFrom(leaf, index, size, hashes));
+  const leaf = sha256(Buffer.of(0), Buffer.from(text));
+  const path = hashes.map((each) => Buffer.from(each, 'base64'));
+  mustBe(file, 'root hash', root, rootFrom(leaf, index, size, path));
   const event = JSON.parse(text);
   const time = new Date(event.metadata.time).toISOString();
-  return { ...event, index, time, leaf, file };
+  return { ...event, index, time, leaf: leaf.toString('base64'), file };
 }
 
 // 5. The documents.
@@ -183,24 +175,32 @@ function checked(zip, keys, witnesses) {
   const files = filesOf(zip);
   const textOf = (name) => files.get(name)?.toString() ?? mustBe(name, 'file', 'there', 'missing');
 
-  // 2. The list. KEY is one of the log's keys in force, which have all signed it.
-  const inForce = textOf('log-key.txt').trimEnd().split('\n').map(parseKey);
-  const list = openNote('contents.txt', textOf('contents.txt'), inForce, keys);
-  const allSigners = inForce.map(({ signer }) => signer).join();
-  mustBe('contents.txt', 'signers', allSigners, [...list.signers, ...list.others].join());
+  // 2. The list, which the keys of the log that were in force have signed; KEY is one of them.
+  const keysOf = (text) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => parseKey(line, 1));
+  const inForce = keysOf(textOf('log-key.txt'));
+  const list = openNote('contents.txt', textOf('contents.txt'), [...keys, ...inForce]);
+  mustBe('contents.txt', 'signers', textsOf(inForce), [...list.signers, ...list.others].join());
+  mustBeSigned('contents.txt', keys, list.signers);
   const [format, originLine, conversionLine, ...lines] = list.lines;
   mustBe('contents.txt', 'format', 'pressledger-evidence/v1', format);
   const absent = lines.filter((line) => line.startsWith('absent '));
   const listed = lines.slice(absent.length).map((line) => line.split('  '));
   const names = [...listed.map(([, name]) => name), 'contents.txt'].join();
   mustBe('the ZIP', 'files', names, [...files.keys()].join());
-  for (const [hash, name] of listed) mustBe(name, 'SHA-256', hash, sha256(files.get(name)));
+  for (const [hash, name] of listed) {
+    mustBe(name, 'SHA-256', hash, sha256(files.get(name)).toString('hex'));
+  }
 
   // 3. The checkpoint.
   const note = textOf('checkpoint');
-  const wanted = [...keys, ...witnesses];
-  const { lines: tree, others } = openNote('checkpoint', note, [...inForce, ...witnesses], wanted);
-  const [origin, size, root] = tree;
+  const checkpoint = openNote('checkpoint', note, [...keys, ...inForce, ...witnesses]);
+  mustBeSigned('checkpoint', keys, checkpoint.signers);
+  for (const each of witnesses) mustBeSigned('checkpoint', [each], checkpoint.signers);
+  const [origin, size, root] = checkpoint.lines;
   for (const { name } of keys) mustBe('checkpoint', 'origin', name, origin);
   mustBe('contents.txt', 'origin', `origin ${origin}`, originLine);
 
@@ -220,7 +220,7 @@ function checked(zip, keys, witnesses) {
   const [requested, completed] = ['ConversionRequested', 'ConversionCompleted'].map(dataOf);
   const opening = JSON.parse(textOf('keys.json'));
   const proved = new Map([
-    ['document.pdf', [completed?.pdf.sha256, (pdf) => sha256(pdf)]],
+    ['document.pdf', [completed?.pdf.sha256, (pdf) => sha256(pdf).toString('hex')]],
     ['request.json', [requested?.requestHmac, (json) => hmacSha256(json, opening.request)]],
     ['manifest.json', [completed?.manifest.sha256, (m) => encryptedSha256(m, opening.manifest)]],
   ]);
@@ -234,32 +234,42 @@ function checked(zip, keys, witnesses) {
   // The report: its visible text has what was proved, and one item for each event.
   const visible = (html) =>
     html
-      .replaceAll(/<[^>]*>/g, ' ')
-      .replaceAll(/\s+/g, ' ')
-      .trim();
+      .split(/<[^>]*>|\s+/)
+      .filter(Boolean)
+      .join(' ');
+  const escaped = (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
   const report = textOf('report.html');
+  for (const each of [id, origin, size, root, completed?.pdf.sha256 ?? '']) {
+    mustBe('report.html', each, true, visible(report).includes(escaped(each)));
+  }
   const items = [...report.matchAll(/<li id="event-\d+"><p>(.*?)<\/p>/gs)].map(([, html]) => html);
   mustBe('report.html', 'number of events', events.length, items.length);
   for (const [n, { index, time, type, leaf }] of events.entries()) {
     mustBe('report.html', 'event', `#${index} ${time} ${type} ${leaf}`, visible(items[n]));
   }
-  for (const each of [id, origin, size, root, completed?.pdf.sha256 ?? '']) {
-    mustBe('report.html', each, true, visible(report).includes(escaped(each)));
-  }
 
   const evident = ['events.jsonl', 'checkpoint', 'log-key.txt', 'keys.json', 'contents.txt'];
   const signed = [...files.keys()].filter((name) => !proved.has(name) && !evident.includes(name));
+  const found = { conversion: id, origin, size: Number(size), root, proved: [...proved.keys()] };
   const facts = events.map(({ index, time, type }) => ({ index, time, type }));
-  const tellings = { proved: [...proved.keys()], signed, absent, not_checked: others };
-  return { ok: true, conversion: id, origin, size: Number(size), root, events: facts, ...tellings };
+  return { ok: true, ...found, events: facts, signed, absent, not_checked: checkpoint.others };
+}
+
+const textsOf = (keys) => keys.map(({ text }) => text).join();
+
+/** Any one of the keys will do. */
+function mustBeSigned(file, keys, signers) {
+  const isSigned = keys.some(({ text }) => signers.includes(text));
+  mustBe(file, 'signed by', textsOf(keys), isSigned ? textsOf(keys) : signers.join());
 }
 
 /**
- * Checks a bundle. `keys` are verifier keys of the log, each of which must have signed it; `witnesses` those
+ * Checks a bundle. `keys` are verifier keys of the log, one of which must have signed it; `witnesses` those
  * of witnesses, each of which must have cosigned the checkpoint. Throws a `Difference`.
  */
 export function verifyEvidence(zip, keys, witnesses = []) {
-  const [ofLog, ofWitnesses] = [keys.map(parseKey), witnesses.map(parseKey)];
+  const ofLog = keys.map((text) => parseKey(text, 1));
+  const ofWitnesses = witnesses.map((text) => parseKey(text, 4));
   try {
     return checked(zip, ofLog, ofWitnesses);
   } catch (error) {
@@ -269,37 +279,30 @@ export function verifyEvidence(zip, keys, witnesses = []) {
 }
 
 /** What was found, for people. */
-export function describe({
-  conversion,
-  origin,
-  size,
-  events,
-  proved,
-  signed,
-  absent,
-  not_checked,
-}) {
+export function describe(found) {
   return [
-    `Verified: ${conversion} in ${origin}, a log of ${size} events.`,
-    ...events.map(({ index, time, type }) => `  event ${index}  ${time}  ${type}`),
-    `  proved by these events: ${proved.join(', ') || 'no document'}`,
-    `  signed by the service, not proved: ${signed.join(', ')}`,
-    ...absent.map((line) => `  ${line}`),
-    ...not_checked.map((name) => `  cosigned, not checked without its --witness key: ${name}`),
-  ].map((line) => `${line}\n`);
+    `${found.conversion} is as the log ${found.origin} has it (${found.size} events).`,
+    ...found.events.map(({ index, time, type }) => `  event ${index}  ${time}  ${type}`),
+    `  proved: ${['the events', ...found.proved].join(', ')}`,
+    `  signed by the service, not proved: ${found.signed.join(', ')}`,
+    ...found.absent.map((line) => `  ${line}`),
+    ...found.not_checked.map((name) => `  cosigned, but its --witness key is not given: ${name}`),
+  ];
 }
+
+/** A key as it is given, or the lines of a file. */
+const keysIn = (given) =>
+  existsSync(given) ? readFileSync(given, 'utf8').trim().split('\n') : [given];
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    const list = { type: 'string', multiple: true, default: [] };
-    const options = { key: list, witness: list };
+    const several = { type: 'string', multiple: true, default: [] };
+    const options = { key: several, witness: several };
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    if (positionals.length !== 1 || values.key.length === 0)
-      throw new Error('FILE --key KEY is needed');
-    const [keys, witnesses] = [values.key, values.witness].map((each) => each.map(keyText));
-    process.stdout.write(
-      describe(verifyEvidence(readFileSync(positionals[0]), keys, witnesses)).join(''),
-    );
+    const [keys, witnesses] = [values.key.flatMap(keysIn), values.witness.flatMap(keysIn)];
+    if (positionals.length !== 1 || keys.length === 0) throw new Error('give BUNDLE.zip --key KEY');
+    const lines = describe(verifyEvidence(readFileSync(positionals[0]), keys, witnesses));
+    process.stdout.write(`${lines.join('\n')}\n`);
   } catch (error) {
     process.stderr.write(`verify-evidence: ${error.message}\n`);
     process.exitCode = error instanceof Difference ? 1 : 2;

@@ -2,17 +2,23 @@
 import { createHash } from 'node:crypto';
 import { zipSync } from 'fflate';
 
+/** The documents of a conversion, as far as they are there. */
+export const DOCUMENTS = ['document.pdf', 'request.json', 'manifest.json'] as const;
+export type DocumentName = (typeof DOCUMENTS)[number];
+
+/** The documents that are not there, each with the reason in a sentence. */
+export type Absent = ReadonlyMap<DocumentName, string>;
+
 /** Files of a bundle by their names, in their order. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
 /**
  * The text of the list, which a note signs. Its second line keeps it from being taken for a checkpoint, where
  * that line is a number. The lines of files are those of sha256sum.
- * @param absent name to reason, in one sentence
  */
 export function contentsText(
   of: { readonly origin: string; readonly conversionId: string },
-  absent: ReadonlyMap<string, string>,
+  absent: Absent,
   files: BundleFiles,
 ): string {
   const lines = [
