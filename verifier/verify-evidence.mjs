@@ -37,6 +37,7 @@ function mustBe(file, of, expected, found) {
 }
 
 const sha256 = (...parts) => createHash('sha256').update(Buffer.concat(parts)).digest();
+const hexSha256 = (content) => sha256(content).toString('hex');
 
 // 1. The ZIP. Only one form is accepted: files stored without compression, all of the same date, without
 // comments, extra fields or gaps. Else other content could hide there, for other programs to show.
@@ -176,12 +177,8 @@ function checked(zip, keys, witnesses) {
   const textOf = (name) => files.get(name)?.toString() ?? mustBe(name, 'file', 'there', 'missing');
 
   // 2. The list, which the keys of the log that were in force have signed; KEY is one of them.
-  const keysOf = (text) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => parseKey(line, 1));
-  const inForce = keysOf(textOf('log-key.txt'));
+  const keyLines = textOf('log-key.txt').trimEnd().split('\n');
+  const inForce = keyLines.map((line) => parseKey(line, 1));
   const list = openNote('contents.txt', textOf('contents.txt'), [...keys, ...inForce]);
   mustBe('contents.txt', 'signers', textsOf(inForce), [...list.signers, ...list.others].join());
   mustBeSigned('contents.txt', keys, list.signers);
@@ -191,9 +188,7 @@ function checked(zip, keys, witnesses) {
   const listed = lines.slice(absent.length).map((line) => line.split('  '));
   const names = [...listed.map(([, name]) => name), 'contents.txt'].join();
   mustBe('the ZIP', 'files', names, [...files.keys()].join());
-  for (const [hash, name] of listed) {
-    mustBe(name, 'SHA-256', hash, sha256(files.get(name)).toString('hex'));
-  }
+  for (const [hash, name] of listed) mustBe(name, 'SHA-256', hash, hexSha256(files.get(name)));
 
   // 3. The checkpoint.
   const note = textOf('checkpoint');
@@ -203,6 +198,11 @@ function checked(zip, keys, witnesses) {
   const [origin, size, root] = checkpoint.lines;
   for (const { name } of keys) mustBe('checkpoint', 'origin', name, origin);
   mustBe('contents.txt', 'origin', `origin ${origin}`, originLine);
+  // A timestamp is of the checkpoint without witnesses. `openssl ts` checks who gave it: see README.txt.
+  const isOfLog = (line) => !line.startsWith('— ') || line.startsWith(`— ${origin} `);
+  const digest = sha256(Buffer.from(note.split('\n').filter(isOfLog).join('\n')));
+  const isTimestamped = files.get('checkpoint.tst')?.includes(digest) ?? true;
+  mustBe('checkpoint.tst', 'is of the checkpoint', true, isTimestamped);
 
   // 4. The events: all of one conversion, in the log's order, those of its own stream without a gap.
   const rows = textOf('events.jsonl').trimEnd().split('\n');
@@ -220,7 +220,7 @@ function checked(zip, keys, witnesses) {
   const [requested, completed] = ['ConversionRequested', 'ConversionCompleted'].map(dataOf);
   const opening = JSON.parse(textOf('keys.json'));
   const proved = new Map([
-    ['document.pdf', [completed?.pdf.sha256, (pdf) => sha256(pdf).toString('hex')]],
+    ['document.pdf', [completed?.pdf.sha256, hexSha256]],
     ['request.json', [requested?.requestHmac, (json) => hmacSha256(json, opening.request)]],
     ['manifest.json', [completed?.manifest.sha256, (m) => encryptedSha256(m, opening.manifest)]],
   ]);

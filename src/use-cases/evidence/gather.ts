@@ -2,6 +2,7 @@
  * A bundle of evidence: what the log, the stores and the keys say about one conversion, in one ZIP that
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
+import { checkpointQueries } from '../../../projections/checkpoints.ts';
 import { decryptBlob, openingOf } from '../../blob-store/decryption.ts';
 import { hmacKey } from '../../blob-store/encryption.ts';
 import { BlobNotFound, type BlobStore } from '../../blob-store/port.ts';
@@ -55,10 +56,7 @@ export async function gatherEvidence(
   deps: EvidenceDependencies,
   conversionId: string,
 ): Promise<Evidence> {
-  const { origin, key, checkpoint, timestamp, entries } = await proofOfConversion(
-    deps,
-    conversionId,
-  );
+  const { origin, key, checkpoint, entries } = await proofOfConversion(deps, conversionId);
   const events = entries.map(({ event }) =>
     decodeEvent({ ...(JSON.parse(event) as Omit<RecordedEvent, 'position'>), position: 0n }),
   );
@@ -70,8 +68,10 @@ export async function gatherEvidence(
   const page = { order: 'oldest first', offset: 0, limit: entries.length } as const;
   const history = await readHistory(deps, accountId, { conversionId }, page);
   const { text, signatures } = openNote(checkpoint);
+  const { size, root } = parseCheckpoint(text);
+  const { timestamp } = deps.readModel.query(checkpointQueries).covering(size) ?? {};
   const facts = {
-    ...parseCheckpoint(text),
+    ...{ origin, size, root },
     conversionId,
     accountId,
     requested,
@@ -99,7 +99,7 @@ export async function gatherEvidence(
   ]);
   const list = await deps.signer.signText(contentsText({ origin, conversionId }, absent, files));
   const zip = bundleZip(new Map([...files, ['contents.txt', Buffer.from(list)]]));
-  return { zip, size: facts.size, absent };
+  return { zip, size, absent };
 }
 
 function dataOf<T extends EventType>(

@@ -1,5 +1,13 @@
 /** The text in a bundle of evidence that says how to check it. */
+import { DOCUMENTS, type DocumentName } from './bundle.ts';
 import type { EvidenceFacts } from './report.ts';
+
+const WHAT: Readonly<Record<DocumentName, string>> = {
+  'document.pdf': 'the PDF, as it was delivered',
+  'request.json':
+    'the request as it was stored, with all headers and cookies that were sent with it',
+  'manifest.json': 'how the PDF was made',
+};
 
 export function readMe({
   origin,
@@ -8,6 +16,9 @@ export function readMe({
   isTimestamped,
   absent,
 }: EvidenceFacts): string {
+  const documents = DOCUMENTS.filter((name) => !absent.has(name))
+    .map((name) => `  ${name.padEnd(14)} ${WHAT[name]}\n`)
+    .join('');
   const missing = [...absent].map(([name, reason]) => `  ${name}: ${reason}\n`).join('');
   const witnesses = cosigners.map((name) => `  ${name}\n`).join('');
   return `EVIDENCE OF ${conversionId}
@@ -31,10 +42,7 @@ list (it warns of lines that are no file). Any tool for signed notes, checkpoint
 THE FILES
 
   report.html    what happened, to read and to print
-  document.pdf   the PDF, as it was delivered
-  request.json   the request as it was stored, with all headers and cookies that were sent with it
-  manifest.json  how the PDF was made
-  events.jsonl   the events: number in the log, canonical text, inclusion proof (tlog-proof)
+${documents}  events.jsonl   the events: number in the log, canonical text, inclusion proof (tlog-proof)
   checkpoint     the number of events in the log and the root hash of its Merkle tree, signed
   log-key.txt    the log's verifier keys, to compare with the one that you have
   keys.json      what opens the hashes of this request and this manifest, and of no others
@@ -56,4 +64,11 @@ The bundle is as confidential as the document. Give it to those who may see the 
 }
 
 const TIMESTAMP = `TIMESTAMP
+
+checkpoint.tst says when the checkpoint was there, in the word of a timestamp authority. It is about the
+checkpoint with the log's own signatures alone. CA.pem is the authority's certificate, from elsewhere.
+
+  awk 'NR == 1 { log = $1 } !/^— / || $2 == log' checkpoint > signed
+  openssl ts -verify -data signed -in checkpoint.tst -token_in -CAfile CA.pem
+
 `;

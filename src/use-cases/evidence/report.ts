@@ -55,10 +55,17 @@ const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Html => (
 /** A text that only the service could decrypt: the log has it sealed, so the bundle cannot prove it. */
 const decrypted = (text: string): Html => html`<span class="decrypted">${text}<sup>†</sup></span>`;
 
-const row = (name: string, value: Part): Html => html`<dt>${name}</dt><dd>${value}</dd>`;
-const rowIf = (name: string, value: Part): Part =>
-  value === undefined ? undefined : row(name, value);
+/** Nothing where there is no value. */
+const row = (name: string, value: Part): Part =>
+  value === undefined ? undefined : html`<dt>${name}</dt><dd>${value}</dd>`;
+
 const code = (text: string): Html => html`<code>${text}</code>`;
+
+/** A sealed field of one of the events, decrypted; undefined where there is none, or nobody can open it. */
+function sealedText({ events }: EvidenceFacts, field: string): string | undefined {
+  const texts = events.map(({ data }) => data[field]);
+  return texts.find((each) => typeof each === 'string');
+}
 
 const CONTENTS: Readonly<Record<DocumentName, readonly [what: string, proof: string]>> = {
   'document.pdf': ['The PDF', 'Its SHA-256 is in the event ConversionCompleted.'],
@@ -72,56 +79,59 @@ const CONTENTS: Readonly<Record<DocumentName, readonly [what: string, proof: str
   ],
 };
 
-function outcome({ completed, failed, events }: EvidenceFacts): Part {
+function outcome(facts: EvidenceFacts): Part {
+  const { completed, failed } = facts;
   if (completed) {
+    const warnings = JSON.parse(sealedText(facts, 'warnings') ?? '[]') as readonly string[];
+    const { pages, pdf, completedAt, renderer, chrome } = completed;
     return [
       row('Outcome', 'Completed'),
-      row(
-        'PDF',
-        `${completed.pages} ${completed.pages === 1 ? 'page' : 'pages'}, ${completed.pdf.bytes} bytes`,
-      ),
-      row('SHA-256 of the PDF', code(completed.pdf.sha256)),
-      row('Completed', isoTime(completed.completedAt)),
-      row('Rendered by', `${completed.renderer}, ${completed.chrome}`),
+      row('PDF', `${pages} ${pages === 1 ? 'page' : 'pages'}, ${pdf.bytes} bytes`),
+      row('SHA-256 of the PDF', code(pdf.sha256)),
+      row('Completed', isoTime(completedAt)),
+      row('Rendered by', `${renderer}, ${chrome}`),
+      warnings.map((each) => row('Warning', decrypted(each))),
     ];
   }
   if (!failed) return row('Outcome', 'Not ended when this bundle was made');
-  const message = events.find(({ type }) => type === 'ConversionFailed')?.data['message'];
+  const reason = sealedText(facts, 'message');
   return [
     row('Outcome', `Failed (${failed.code})`),
-    rowIf('Reason', typeof message === 'string' ? decrypted(message) : undefined),
+    row('Reason', reason === undefined ? undefined : decrypted(reason)),
     row('Failed', isoTime(failed.failedAt)),
   ];
 }
 
 function eventItem(event: EvidenceEvent): Html {
   const { index, time, type, leaf, summary, actor, client_address: address } = event;
+  const { request_id: request, stream, revision } = event;
   const by = 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind;
-  return html`<li id="event-${index}"><p>#${index} <time datetime="${time}">${time}</time> <b>${type}</b> <code>${leaf}</code></p>
+  const from = address === undefined ? '' : [', from ', decrypted(address)];
+  return html`<li id="event-${index}"><p>#${index} <time datetime="${time}">${time}</time> <b>${type}</b> ${code(leaf)}</p>
 <h3>${summary}</h3>
-<p class="by">by ${by}${address === undefined ? '' : [', from ', decrypted(address)]}${
-    event.request_id === undefined ? '' : `, request ${event.request_id}`
-  }; ${event.stream}, revision ${event.revision}</p></li>
+<p>by ${by}${from}${request === undefined ? '' : `, request ${request}`}; ${stream}, revision ${revision}</p></li>
 `;
 }
 
-const documentRow = (name: DocumentName, absent: Absent): Html => {
+const fileRow = (
+  name: string,
+  what: string,
+  status: 'Proved' | 'Signed' | 'Absent',
+  why: string,
+): Html =>
+  html`<tr><td>${code(name)}</td><td>${what}</td><td class="${status}">${status}</td><td>${why}</td></tr>
+`;
+
+function documentRow(name: DocumentName, absent: Absent): Html {
   const [what, proof] = CONTENTS[name];
   const reason = absent.get(name);
-  return reason === undefined
-    ? html`<tr><td>${code(name)}</td><td>${what}</td><td class="proved">Proved</td><td>${proof}</td></tr>`
-    : html`<tr><td>${code(name)}</td><td>${what}</td><td class="absent">Absent</td><td>${reason}</td></tr>`;
-};
-
-const signedRow = (name: string, what: string, why: string): Html =>
-  html`<tr><td>${code(name)}</td><td>${what}</td><td class="signed">Signed</td><td>${why}</td></tr>`;
+  return fileRow(name, what, reason === undefined ? 'Proved' : 'Absent', reason ?? proof);
+}
 
 export function reportHtml(facts: EvidenceFacts): string {
   const { conversionId, accountId, requested, origin, size, root, cosigners, absent, events } =
     facts;
-  const { filename } = Object.assign({}, ...events.map(({ data }) => data)) as {
-    filename?: string;
-  };
+  const filename = sealedText(facts, 'filename');
   const options = Object.entries(requested.options).map(([name, value]) => `${name} ${value}`);
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -144,10 +154,15 @@ checkpoint; <code>README.txt</code> says how to check that without the service.<
 <dl>
 ${outcome(facts)}
 ${row('Requested', `${isoTime(requested.requestedAt)}, from ${requested.source === 'html' ? 'HTML' : 'a URL'}`)}
-${rowIf('File name', filename === undefined ? undefined : decrypted(filename))}
+${row('File name', filename === undefined ? undefined : decrypted(filename))}
 ${row('Account', code(accountId))}
 ${row('Options', options.join(', '))}
 </dl>
+</section>
+<section>
+<h2>What happened</h2>
+<ol>
+${events.map(eventItem)}</ol>
 </section>
 <section>
 <h2>The log</h2>
@@ -160,19 +175,14 @@ ${row('Timestamp', facts.isTimestamped ? 'RFC 3161, in checkpoint.tst' : 'none')
 </dl>
 </section>
 <section>
-<h2>What happened</h2>
-<ol>
-${events.map(eventItem)}</ol>
-</section>
-<section>
 <h2>What is in the bundle</h2>
 <table>
 <thead><tr><th>File</th><th>Content</th><th></th><th>How that is known</th></tr></thead>
 <tbody>
-<tr><td>${code('events.jsonl')}</td><td>The events above, as stored</td><td class="proved">Proved</td><td>Each leads to the root hash of the checkpoint.</td></tr>
+${fileRow('events.jsonl', 'The events above, as stored', 'Proved', 'Each leads to the root hash of the checkpoint.')}
 ${DOCUMENTS.map((name) => documentRow(name, absent))}
-${signedRow('report.html', 'This page', 'Its events are compared with events.jsonl. Its sentences, and the texts marked †, are the service’s word.')}
-${signedRow('README.txt', 'How to check the bundle', 'The service’s word.')}
+${fileRow('report.html', 'This page', 'Signed', 'Its events are compared with events.jsonl. Its sentences, and the texts marked †, are the service’s word.')}
+${fileRow('README.txt', 'How to check the bundle', 'Signed', 'The service’s word.')}
 </tbody>
 </table>
 <p><b>Proved</b>: it agrees with the log, under the checkpoint. <b>Signed</b>: the service has signed it, in
@@ -212,9 +222,10 @@ table { width: 100%; border-collapse: collapse; font-size: .92rem; }
 th, td { padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead { display: table-header-group; color: var(--soft); }
 tr { break-inside: avoid; }
-.proved { color: var(--good); font-weight: 600; }
-.signed { color: var(--mark); font-weight: 600; }
-.absent { color: var(--soft); font-weight: 600; }
+td:first-child code { white-space: nowrap; }
+.Proved { color: var(--good); font-weight: 600; }
+.Signed { color: var(--mark); font-weight: 600; }
+.Absent { color: var(--soft); font-weight: 600; }
 @page { size: A4; margin: 16mm 14mm; }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; } }
 @media (max-width: 36rem) { dl { grid-template-columns: 1fr; } dt { border: 0; padding-bottom: 0; } }
