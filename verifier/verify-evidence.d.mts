@@ -13,7 +13,11 @@ export interface Found {
   /** The number of events in the log that the checkpoint covers. */
   readonly size: number;
   readonly proved: readonly string[];
-  readonly events: readonly { readonly index: number; readonly time: string; readonly type: string }[];
+  readonly events: readonly {
+    readonly index: number;
+    readonly time: string;
+    readonly type: string;
+  }[];
   /** Files that the service has signed, and that follow from no event. */
   readonly signed: readonly string[];
   readonly absent: readonly string[];
@@ -28,3 +32,6 @@ export declare function verifyEvidence(
 ): Found;
 
 export declare function describe(found: Found): string[];
+
+/** A key as it is given, or the lines of the file of that name. */
+export declare function keysIn(given: string): readonly string[];

@@ -291,7 +291,7 @@ export function describe(found) {
 }
 
 /** A key as it is given, or the lines of a file. */
-const keysIn = (given) =>
+export const keysIn = (given) =>
   existsSync(given) ? readFileSync(given, 'utf8').trim().split('\n') : [given];
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -217,6 +217,32 @@ export type EndedConversion = CompletedConversion | FailedConversion;
 /** `status` tells the forms apart. */
 export type Conversion = UnfinishedConversion | EndedConversion;
 
+/** An event of the log, and the proof that the log holds it. */
+export interface ProvenEvent {
+  /** The event's number in the log, from 0. */
+  index: number;
+  /** The event as stored, in canonical JSON: its hash is the leaf of the log's Merkle tree. */
+  event: string;
+  /** A proof of its inclusion with a signed checkpoint, in the format c2sp.org/tlog-proof. */
+  proof: string;
+}
+
+export interface UnknownPdf {
+  known: false;
+  conversion?: never;
+  entries?: never;
+}
+
+export interface KnownPdf {
+  known: true;
+  /** The conversion that made the PDF. */
+  conversion: CompletedConversion;
+  /** Its events, which name the PDF and the request by their hashes. */
+  entries: ProvenEvent[];
+}
+
+export type Verification = UnknownPdf | KnownPdf;
+
 export interface ApiKey {
   id: string;
   name: string;

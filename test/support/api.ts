@@ -13,6 +13,7 @@ import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { Budgets } from '../../src/budgets.ts';
+import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
@@ -34,12 +35,14 @@ import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { CheckpointSigner } from '../../src/use-cases/checkpoint-signer.ts';
 import { Passwords } from '../../src/use-cases/passwords.ts';
 import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
 import { ORIGIN, TIMINGS } from './samples.ts';
+import { signingKey } from './signer.ts';
 import { storePdf } from './stored-pdf.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
@@ -113,6 +116,12 @@ export async function startApi(
     ...(timeouts && { timeouts }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
+  const signer = new CheckpointSigner({
+    ...{ actors, store, readModel, runner, clock, signingKey },
+    lastCheckpoint: openLastCheckpoint(root),
+    logName: ORIGIN,
+    pauseMs: 0,
+  });
   const deps: HttpDependencies = {
     config,
     budgets,
@@ -126,6 +135,7 @@ export async function startApi(
     runner,
     blobs,
     vault,
+    signer,
     rateLimiter,
     fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), ORIGIN, clock),
     tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), ORIGIN, clock),
