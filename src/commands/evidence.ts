@@ -8,7 +8,9 @@ import {
   verifyEvidence as verify,
 } from '../../verifier/verify-evidence.mjs';
 import { gatherEvidence } from '../use-cases/evidence/gather.ts';
-import { type Command, requiredOption, textOption } from './command.ts';
+import { errorMessage } from '../error-message.ts';
+import { parseVerifierKey } from '../transparency-log/signed-note.ts';
+import { assertFile, type Command, requiredOption, textOption, UsageError } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
 
 export const evidence: Command = {
@@ -33,6 +35,17 @@ export const evidence: Command = {
   },
 };
 
+/** @throws {UsageError} one of them is no verifier key */
+function keysOf(given: string): readonly string[] {
+  const keys = keysIn(given);
+  try {
+    for (const key of keys) parseVerifierKey(key);
+    return keys;
+  } catch (error) {
+    throw new UsageError(errorMessage(error));
+  }
+}
+
 export const verifyEvidence: Command = {
   name: 'verify-evidence',
   usage: '<file> --key <key>',
@@ -54,11 +67,12 @@ export const verifyEvidence: Command = {
   },
   run: async (invocation, { output }) => {
     const [path = ''] = invocation.positionals;
-    const keys = keysIn(requiredOption(invocation, 'key'));
+    const keys = keysOf(requiredOption(invocation, 'key'));
     const witness = textOption(invocation, 'witness');
-    const zip = await readFile(path);
+    const witnesses = witness === undefined ? [] : keysOf(witness);
+    await assertFile(path);
     try {
-      const found = verify(zip, keys, witness === undefined ? [] : keysIn(witness));
+      const found = verify(await readFile(path), keys, witnesses);
       output.json(found);
       for (const line of describe(found)) output.line(line);
     } catch (error) {

@@ -7,7 +7,7 @@ import { isoTime } from '../clock.ts';
 import { consistentQuery } from '../use-cases/consistent-query.ts';
 import { proofOfConversion } from '../use-cases/transparency-log.ts';
 import { accountByEmail } from './account.ts';
-import { type Command, type CommandContext, textOption } from './command.ts';
+import { assertFile, type Command, type CommandContext, textOption } from './command.ts';
 import { findServiceUnlessAccount, type ProvenEvent, SERVICE_OPTIONS } from './service.ts';
 
 type Answer =
@@ -68,6 +68,7 @@ export const verifyPdf: Command = {
     const [path = ''] = invocation.positionals;
     const email = textOption(invocation, 'account');
     const service = await findServiceUnlessAccount(invocation, context);
+    await assertFile(path);
     const sha256 = await sha256Of(path);
     const answer: Answer = service
       ? await service.client.verify(sha256)

@@ -70,7 +70,7 @@ function sealedText({ events }: EvidenceFacts, field: string): string | undefine
 const CONTENTS: Readonly<Record<DocumentName, readonly [what: string, proof: string]>> = {
   'document.pdf': ['The PDF', 'Its SHA-256 is in the event ConversionCompleted.'],
   'request.json': [
-    'The request, with the defaults left out, and with every header and cookie that it had',
+    'What was to be printed: HTML or URL, files, headers and cookies. The options are in the event.',
     'Its HMAC is in the event ConversionRequested; keys.json has the key of this one HMAC.',
   ],
   'manifest.json': [
