@@ -153,7 +153,14 @@ function provedEvent(line, checkpoint, size, root) {
   return { ...event, index, time, leaf: leaf.toString('base64'), file };
 }
 
-// 5. The documents.
+// 5. The documents and the report.
+
+const visible = (html) =>
+  html
+    .replaceAll(/<[^>]*>|\s+/g, ' ')
+    .replaceAll(/ +/g, ' ')
+    .trim();
+const escaped = (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
 
 /** SHA-256 of the encrypted form: AES-256-GCM in frames of 64 KiB, with what `keys.json` discloses. */
 function encryptedSha256(content, { key, header }) {
@@ -233,12 +240,6 @@ function checked(zip, keys, witnesses) {
   }
 
   // The report: its visible text has what was proved, and one item for each event.
-  const visible = (html) =>
-    html
-      .split(/<[^>]*>|\s+/)
-      .filter(Boolean)
-      .join(' ');
-  const escaped = (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
   const report = textOf('report.html');
   for (const each of [id, origin, size, root, completed?.pdf.sha256 ?? '']) {
     mustBe('report.html', each, true, visible(report).includes(escaped(each)));

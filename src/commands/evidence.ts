@@ -25,10 +25,11 @@ export const evidence: Command = {
     const path = requiredOption(invocation, 'output');
     await checkOutputFile(path);
     await withCore(async (core) => {
-      const { zip, size, absent } = await gatherEvidence({ ...core, streams: core.store }, id);
-      await writeOutputFile(async () => Readable.from([zip]), path, outputMode);
+      const found = await gatherEvidence({ ...core, streams: core.store }, id);
+      const { bytes, size, absent } = found;
+      await writeOutputFile(async () => Readable.from(found.open()), path, outputMode);
       const missing = Object.fromEntries(absent);
-      output.json({ id, path, bytes: zip.length, checkpoint_size: size, absent: missing });
+      output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
       output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
       for (const [name, reason] of absent) output.note(`It has no ${name}: ${reason}`);
     });
@@ -79,7 +80,7 @@ export const verifyEvidence: Command = {
       if (!(error instanceof Difference)) throw error;
       const { at, expected, found } = error;
       output.json({ ok: false, at, expected, found });
-      throw new Error(`${path} does not verify. ${error.message}`);
+      throw new Error(`${path} does not verify: ${error.message}`, { cause: error });
     }
   },
 };

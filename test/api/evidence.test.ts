@@ -1,5 +1,6 @@
 /** Bundles of evidence, from what the log holds to what their verifier finds. */
 import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { LOG_ID, logAggregate } from '../../src/domain/log.ts';
@@ -12,11 +13,12 @@ import {
   signNote,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import { contentsText } from '../../src/use-cases/evidence/bundle.ts';
+import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
 import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';
 import {
+  asFiles,
   bundleOf,
   changed,
   differenceIn,
@@ -106,12 +108,15 @@ void test('each byte of a bundle that is another one is found', async (t) => {
 
 void test('each byte of its files is found, also in a ZIP that fits it', async (t) => {
   const { zip, key } = await completed(t);
-  for (const [name, content] of filesOf(zip)) {
+  const files = filesOf(zip);
+  const whole = asFiles(files);
+  for (const [name, content] of files) {
     const unfound: number[] = [];
     for (const at of content.keys()) {
       const flipped = Buffer.from(content);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
-      if (!differenceIn(changed(zip, { [name]: flipped }), key)) unfound.push(at);
+      const other = await buffer(zipOf(new Map(whole).set(name, fileOf(flipped))));
+      if (!differenceIn(other, key)) unfound.push(at);
     }
     t.strictSame(unfound, [], `each of ${content.length} bytes of ${name}`);
   }
@@ -120,14 +125,18 @@ void test('each byte of its files is found, also in a ZIP that fits it', async (
 void test('a difference is named', async (t) => {
   const { zip, key } = await completed(t);
   const files = filesOf(zip);
-  t.match(differenceIn(changed(zip, { 'document.pdf': 'x' }), key), {
+  t.match(differenceIn(await changed(zip, { 'document.pdf': 'x' }), key), {
     at: { file: 'document.pdf' },
   });
-  t.match(differenceIn(changed(zip, { 'more.txt': 'x' }), key), { at: { of: 'files' } });
-  t.match(differenceIn(changed(zip, { '../x': 'x' }), key), { at: { of: /^the name of file/ } });
+  t.match(differenceIn(await changed(zip, { 'more.txt': 'x' }), key), { at: { of: 'files' } });
+  t.match(differenceIn(await changed(zip, { '../x': 'x' }), key), {
+    at: { of: /^the name of file/ },
+  });
   const list = textOf(files, 'contents.txt');
   const twice = `${list}${list.split('\n').at(-2)}\n`;
-  t.match(differenceIn(changed(zip, { 'contents.txt': twice }), key), { at: { of: 'signers' } });
+  t.match(differenceIn(await changed(zip, { 'contents.txt': twice }), key), {
+    at: { of: 'signers' },
+  });
   for (const name of [key.split('+')[0] ?? '', 'other.example/log']) {
     const { verifierKey: foreign } = noteSigner(9, name);
     t.match(differenceIn(zip, foreign), { at: { of: 'signed by' } }, `a foreign key of ${name}`);
@@ -140,30 +149,43 @@ void test('the holder of the key cannot change what the log proves', async (t) =
   const [origin = ''] = key.split('+');
   const files = filesOf(zip);
   /** Signs the list again, as a service that lies would. */
-  const signedAgain = (changes: Readonly<Record<string, Buffer | string>>): Buffer => {
-    const all = filesOf(changed(zip, changes));
+  const signedAgain = async (changes: Readonly<Record<string, Buffer | string>>) => {
+    const all = filesOf(await changed(zip, changes));
     all.delete('contents.txt');
-    const text = contentsText({ origin, conversionId: id }, new Map(), all);
-    return changed(zip, { ...changes, 'contents.txt': signNote(text, [noteSigner(1, origin)]) });
+    const text = contentsText({ origin, conversionId: id }, new Map(), asFiles(all));
+    return await changed(zip, {
+      ...changes,
+      'contents.txt': signNote(text, [noteSigner(1, origin)]),
+    });
   };
-  t.equal(differenceIn(signedAgain({}), key), undefined, 'it is the key');
+  t.equal(differenceIn(await signedAgain({}), key), undefined, 'it is the key');
   const lines = textOf(files, 'events.jsonl').trimEnd().split('\n');
-  const at = (changes: Readonly<Record<string, Buffer | string>>) =>
-    differenceIn(signedAgain(changes), key)?.at;
-  t.match(at({ 'document.pdf': 'another PDF' }), { file: 'document.pdf', of: 'digest' });
-  t.match(at({ 'request.json': '{"html":"<p>y</p>"}' }), { file: 'request.json', of: 'digest' });
-  t.match(at({ 'manifest.json': '{"version":2}' }), { file: 'manifest.json', of: 'digest' });
-  const renamed = textOf(files, 'events.jsonl').replace('\\"amount\\":1', '\\"amount\\":9');
-  t.match(at({ 'events.jsonl': renamed }), { of: 'root hash' }, 'an event');
-  t.match(at({ 'events.jsonl': `${lines.toReversed().join('\n')}\n` }), { of: 'in order' });
-  t.match(at({ 'events.jsonl': `${lines[0]}\n` }), { file: 'document.pdf' }, 'events left out');
-  const report = textOf(files, 'report.html');
-  t.match(at({ 'report.html': report.replaceAll('ConversionCompleted', 'ConversionFailed') }), {
-    file: 'report.html',
-    of: 'event',
+  const at = async (changes: Readonly<Record<string, Buffer | string>>) =>
+    differenceIn(await signedAgain(changes), key)?.at;
+  t.match(await at({ 'document.pdf': 'another PDF' }), { file: 'document.pdf', of: 'digest' });
+  t.match(await at({ 'request.json': '{"html":"<p>y</p>"}' }), {
+    file: 'request.json',
+    of: 'digest',
   });
+  t.match(await at({ 'manifest.json': '{"version":2}' }), { file: 'manifest.json', of: 'digest' });
+  const renamed = textOf(files, 'events.jsonl').replace('\\"amount\\":1', '\\"amount\\":9');
+  t.match(await at({ 'events.jsonl': renamed }), { of: 'root hash' }, 'an event');
+  t.match(await at({ 'events.jsonl': `${lines.toReversed().join('\n')}\n` }), { of: 'in order' });
   t.match(
-    at({ 'report.html': report.replace(createHash('sha256').update(PDF).digest('hex'), '') }),
+    await at({ 'events.jsonl': `${lines[0]}\n` }),
+    { file: 'document.pdf' },
+    'events left out',
+  );
+  const report = textOf(files, 'report.html');
+  t.match(
+    await at({ 'report.html': report.replaceAll('ConversionCompleted', 'ConversionFailed') }),
+    {
+      file: 'report.html',
+      of: 'event',
+    },
+  );
+  t.match(
+    await at({ 'report.html': report.replace(createHash('sha256').update(PDF).digest('hex'), '') }),
     {
       file: 'report.html',
     },
@@ -188,7 +210,7 @@ void test('a bundle has what is left, and says what is not there', async (t) => 
     textOf(filesOf(expired.zip), 'README.txt'),
     /NOT IN THIS BUNDLE\n\n {2}document.pdf: Its/,
   );
-  const lied = changed(expired.zip, { 'document.pdf': PDF });
+  const lied = await changed(expired.zip, { 'document.pdf': PDF });
   t.match(differenceIn(lied, expired.key), { at: { of: 'files' } });
 
   const failing = await api.create();

@@ -117,7 +117,12 @@ export async function startApi(
   });
   const origin = `http://127.0.0.1:${server.port}`;
   const signer = new CheckpointSigner({
-    ...{ actors, store, readModel, runner, clock, signingKey },
+    actors,
+    store,
+    readModel,
+    runner,
+    clock,
+    signingKey,
     lastCheckpoint: openLastCheckpoint(root),
     logName: ORIGIN,
     pauseMs: 0,

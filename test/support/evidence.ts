@@ -1,9 +1,10 @@
 /** Bundles of evidence: made over the API's parts, taken apart, and put together again after a change. */
 import { createPublicKey, sign } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { strFromU8, unzipSync } from 'fflate';
 import { verifierKey } from '../../src/transparency-log/signed-note.ts';
 import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
-import { type BundleFiles, bundleZip } from '../../src/use-cases/evidence/bundle.ts';
+import { type BundleFiles, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
 import { currentKeys } from '../../src/use-cases/transparency-log.ts';
 import { Difference, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from './api.ts';
@@ -20,7 +21,9 @@ export function noteSigner(generation: number, name: string) {
 
 /** A bundle, and the log's newest verifier key. */
 export async function bundleOf(api: Api, conversionId: string) {
-  const { zip, absent } = await gatherEvidence(api, conversionId);
+  const { open, bytes, absent } = await gatherEvidence(api, conversionId);
+  const zip = await buffer(open());
+  if (zip.length !== bytes) throw new Error(`The ZIP has ${zip.length} bytes, not ${bytes}.`);
   const [key = ''] = await currentKeys(api);
   return { zip, absent: Object.fromEntries(absent), key };
 }
@@ -29,14 +32,20 @@ export async function bundleOf(api: Api, conversionId: string) {
 export const filesOf = (zip: Buffer): Map<string, Buffer> =>
   new Map(Object.entries(unzipSync(zip)).map(([name, content]) => [name, Buffer.from(content)]));
 
-export const textOf = (files: BundleFiles, name: string): string =>
+export const textOf = (files: ReadonlyMap<string, Buffer>, name: string): string =>
   strFromU8(files.get(name) ?? new Uint8Array());
 
+export const asFiles = (contents: ReadonlyMap<string, Buffer>): BundleFiles =>
+  new Map([...contents].map(([name, content]) => [name, fileOf(content)]));
+
 /** The same bundle with other contents: a whole ZIP, with its checksums. */
-export function changed(zip: Buffer, changes: Readonly<Record<string, Buffer | string>>): Buffer {
+export function changed(
+  zip: Buffer,
+  changes: Readonly<Record<string, Buffer | string>>,
+): Promise<Buffer> {
   const files = filesOf(zip);
   for (const [name, content] of Object.entries(changes)) files.set(name, Buffer.from(content));
-  return bundleZip(files);
+  return buffer(zipOf(asFiles(files)));
 }
 
 /** Where the verifier finds the first difference; undefined where it finds none. */

@@ -2,8 +2,9 @@
  * A bundle of evidence: what the log, the stores and the keys say about one conversion, in one ZIP that
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
+import { crc32 } from 'node:zlib';
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { decryptBlob, openingOf } from '../../blob-store/decryption.ts';
+import { decryptBlob, openContent, openingOf, readContent } from '../../blob-store/decryption.ts';
 import { hmacKey } from '../../blob-store/encryption.ts';
 import { BlobNotFound, type BlobStore } from '../../blob-store/port.ts';
 import type { BlobRef, DomainEvent, EventOf, EventType } from '../../domain/events.ts';
@@ -15,7 +16,15 @@ import { leafHash } from '../../transparency-log/merkle-tree.ts';
 import { openNote } from '../../transparency-log/signed-note.ts';
 import { readHistory } from '../history.ts';
 import { proofOfConversion, type TransparencyLogDependencies } from '../transparency-log.ts';
-import { type Absent, bundleZip, contentsText, DOCUMENTS, type DocumentName } from './bundle.ts';
+import {
+  type Absent,
+  type BundleFile,
+  contentsText,
+  type DocumentName,
+  fileOf,
+  zipBytes,
+  zipOf,
+} from './bundle.ts';
 import { readMe } from './read-me.ts';
 import { reportHtml } from './report.ts';
 
@@ -24,19 +33,21 @@ export interface EvidenceDependencies extends TransparencyLogDependencies {
     /** Signs a text that is no checkpoint with the log's keys in force. */
     signText(text: string): Promise<string>;
   };
-  readonly blobs: Pick<BlobStore, 'read'>;
+  readonly blobs: Pick<BlobStore, 'open' | 'read'>;
   readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
 }
 
 export interface Evidence {
-  readonly zip: Buffer;
+  /** The ZIP. */
+  readonly bytes: number;
+  open(): AsyncIterable<Buffer>;
   /** The number of events in the log that the checkpoint covers. */
   readonly size: number;
   readonly absent: Absent;
 }
 
 interface Documents {
-  readonly found: ReadonlyMap<DocumentName, Buffer>;
+  readonly found: ReadonlyMap<DocumentName, BundleFile>;
   readonly absent: Absent;
   /** What shows that request and manifest are those that their events name. It opens nothing else. */
   readonly keys: {
@@ -71,7 +82,9 @@ export async function gatherEvidence(
   const { size, root } = parseCheckpoint(text);
   const { timestamp } = deps.readModel.query(checkpointQueries).covering(size) ?? {};
   const facts = {
-    ...{ origin, size, root },
+    origin,
+    size,
+    root,
     conversionId,
     accountId,
     requested,
@@ -86,20 +99,20 @@ export async function gatherEvidence(
       leaf: leafHash(entries[n]?.event ?? '').toString('base64'),
     })),
   };
-  const files = new Map<string, Buffer>([
-    ['README.txt', Buffer.from(readMe(facts))],
-    ['report.html', Buffer.from(reportHtml(facts))],
+  const files = new Map<string, BundleFile>([
+    ['README.txt', fileOf(readMe(facts))],
+    ['report.html', fileOf(reportHtml(facts))],
     ...found,
-    ['events.jsonl', Buffer.from(entries.map((each) => `${JSON.stringify(each)}\n`).join(''))],
-    ['checkpoint', Buffer.from(checkpoint)],
-    ...(timestamp === undefined ? [] : [['checkpoint.tst', timestamp] as const]),
+    ['events.jsonl', fileOf(entries.map((each) => `${JSON.stringify(each)}\n`).join(''))],
+    ['checkpoint', fileOf(checkpoint)],
+    ...(timestamp === undefined ? [] : [['checkpoint.tst', fileOf(timestamp)] as const]),
     // In the order in which they sign.
-    ['log-key.txt', Buffer.from(`${key.split('\n').toReversed().join('\n')}\n`)],
-    ['keys.json', Buffer.from(`${JSON.stringify(keys)}\n`)],
+    ['log-key.txt', fileOf(`${key.split('\n').toReversed().join('\n')}\n`)],
+    ['keys.json', fileOf(`${JSON.stringify(keys)}\n`)],
   ]);
   const list = await deps.signer.signText(contentsText({ origin, conversionId }, absent, files));
-  const zip = bundleZip(new Map([...files, ['contents.txt', Buffer.from(list)]]));
-  return { zip, size, absent };
+  const all = files.set('contents.txt', fileOf(list));
+  return { bytes: zipBytes(all), open: () => zipOf(all), size, absent };
 }
 
 function dataOf<T extends EventType>(
@@ -117,19 +130,17 @@ async function documentsOf(
   events: readonly DomainEvent[],
 ): Promise<Documents> {
   const completed = dataOf(events, 'ConversionCompleted');
-  const refs: Readonly<Record<DocumentName, BlobRef | undefined>> = {
-    'document.pdf': completed?.document,
-    'request.json': dataOf(events, 'ConversionRequested')?.request,
-    'manifest.json': completed?.manifest,
-  };
   const failed = events.some(({ type }) => type === 'ConversionFailed');
   const expired = events.some(({ type }) => type === 'ConversionExpired');
   const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
-  const found = new Map<DocumentName, Buffer>();
+  const found = new Map<DocumentName, BundleFile>();
   const absent = new Map<DocumentName, string>();
-  let keys: Documents['keys'] = {};
-  for (const name of DOCUMENTS) {
-    const ref = refs[name];
+  /** Takes a document in, or says why it is absent. */
+  async function take(
+    name: DocumentName,
+    ref: BlobRef | undefined,
+    read: (contentKey: Buffer, ref: BlobRef) => Promise<BundleFile>,
+  ): Promise<void> {
     if (ref === undefined) {
       absent.set(name, failed ? 'The conversion failed.' : 'The conversion has not ended.');
     } else if (expired) {
@@ -137,21 +148,36 @@ async function documentsOf(
     } else if (contentKey === undefined) {
       absent.set(name, 'The account was erased.');
     } else {
-      const stored = await blobs.read(ref).catch((error: unknown) => {
-        if (error instanceof BlobNotFound) return undefined;
-        throw error;
-      });
-      if (stored === undefined) {
+      try {
+        found.set(name, await read(contentKey, ref));
+      } catch (error) {
+        if (!(error instanceof BlobNotFound)) throw error;
         absent.set(name, 'It is not stored any more.');
-        continue;
       }
-      if (name === 'request.json') keys = { ...keys, request: hmacKey(contentKey).toString('hex') };
-      if (name === 'manifest.json') {
-        const { header, key } = openingOf(contentKey, ref, stored);
-        keys = { ...keys, manifest: { header: header.toString('hex'), key: key.toString('hex') } };
-      }
-      found.set(name, decryptBlob(contentKey, ref, stored));
     }
   }
+  let keys: Documents['keys'] = {};
+  await take('document.pdf', completed?.document, async (secret, ref) => {
+    const open = () => openContent(blobs, secret, ref);
+    let checksum = 0;
+    for await (const chunk of await open()) checksum = crc32(chunk as Buffer, checksum);
+    const { bytes = 0, sha256 = '' } = completed?.pdf ?? {};
+    return { bytes, sha256, crc32: checksum, open };
+  });
+  await take(
+    'request.json',
+    dataOf(events, 'ConversionRequested')?.request,
+    async (secret, ref) => {
+      const file = fileOf(await readContent(blobs, secret, ref));
+      keys = { ...keys, request: hmacKey(secret).toString('hex') };
+      return file;
+    },
+  );
+  await take('manifest.json', completed?.manifest, async (secret, ref) => {
+    const stored = await blobs.read(ref);
+    const { header, key } = openingOf(secret, ref, stored);
+    keys = { ...keys, manifest: { header: header.toString('hex'), key: key.toString('hex') } };
+    return fileOf(decryptBlob(secret, ref, stored));
+  });
   return { found, absent, keys };
 }
