@@ -14,7 +14,7 @@ import {
   type WaitOptions,
   withDefaults,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery } from './pages.ts';
+import { everyItem, type Page, type PageQuery, pageReader } from './pages.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
@@ -22,6 +22,7 @@ import type {
   ApiKey,
   Conversion,
   ConversionOptions,
+  ConversionProof,
   EndedConversion,
   LedgerEntry,
   NewApiKey,
@@ -139,6 +140,11 @@ export class PressledgerClient {
       if (!body) throw new PressledgerUnreachable('The file came without a body.');
       return body;
     });
+  }
+
+  /** Retrieves every event of the conversion so far, each with the proof that a signed checkpoint covers it. */
+  proof(id: string, { signal }: CallOptions = {}): Promise<ConversionProof> {
+    return this.#json({ path: `/conversions/${encodeURIComponent(id)}/proof/`, signal });
   }
 
   /** Lists one page of conversions, newest first. */
@@ -309,11 +315,6 @@ export class PressledgerClient {
       ...(filter === '' ? {} : filter),
     });
     const call = this.#call({ path: `${path}?${query.toString()}`, signal });
-    return await this.#transport.send(call, async (response) => ({
-      items: (await response.json()) as T[],
-      total: Number(response.headers.get('x-total-count')),
-      page,
-      pageSize,
-    }));
+    return await this.#transport.send(call, pageReader<T>(page, pageSize));
   }
 }

@@ -217,16 +217,6 @@ export type EndedConversion = CompletedConversion | FailedConversion;
 /** `status` tells the forms apart. */
 export type Conversion = UnfinishedConversion | EndedConversion;
 
-/** An event of the log, and the proof that the log holds it. */
-export interface ProvenEvent {
-  /** The event's number in the log, from 0. */
-  index: number;
-  /** The event as stored, in canonical JSON: its hash is the leaf of the log's Merkle tree. */
-  event: string;
-  /** A proof of its inclusion with a signed checkpoint, in the format c2sp.org/tlog-proof. */
-  proof: string;
-}
-
 export interface UnknownPdf {
   known: false;
   conversion?: never;
@@ -238,7 +228,7 @@ export interface KnownPdf {
   /** The conversion that made the PDF. */
   conversion: CompletedConversion;
   /** Its events, which name the PDF and the request by their hashes. */
-  entries: ProvenEvent[];
+  readonly entries: readonly ProvenEvent[];
 }
 
 export type Verification = UnknownPdf | KnownPdf;
@@ -275,6 +265,25 @@ export interface Account {
   /** The number of conversions that can still be requested. */
   credits: number;
   created_at: string;
+}
+
+/** An event of a conversion, and the proof that the checkpoint covers it. */
+export interface ProvenEvent {
+  /** The number of the event in the log, from 0. */
+  readonly index: number;
+  /** The event in its canonical form: what is hashed. */
+  readonly event: string;
+  /** https://c2sp.org/tlog-proof */
+  readonly proof: string;
+}
+
+export interface ConversionProof {
+  readonly origin: string;
+  /** The verifier key of the log, one a line where several are in force. */
+  readonly key: string;
+  /** https://c2sp.org/tlog-checkpoint */
+  readonly checkpoint: string;
+  readonly entries: readonly ProvenEvent[];
 }
 
 export interface LedgerEntry {

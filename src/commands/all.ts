@@ -26,6 +26,7 @@ import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
+import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
 import { verifyPdf } from './verify-pdf.ts';
 import { version } from './version.ts';
@@ -73,6 +74,10 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       keyRevoke,
       history,
       manifest,
+      proof,
+      tlogKey,
+      tlogCheckpoint,
+      tlogRotate,
       evidence,
       projectionsRebuild,
     ],

@@ -72,7 +72,7 @@ export class CheckpointSigner {
   }
 
   /**
-   * Compares the log with the checkpoint that this node signed or saw last, before anything is accepted.
+   * Compares the log with the checkpoint that this node signed or saw last.
    * @throws {LogContradictsCheckpoint}
    */
   async checkLog(): Promise<void> {
@@ -86,8 +86,9 @@ export class CheckpointSigner {
     this.#compare(hashes, last);
   }
 
-  /** Signs a checkpoint if there is more to cover than checkpoints. */
+  /** Signs a checkpoint if there is more to cover than checkpoints. @throws {LogContradictsCheckpoint} */
   async signNews(): Promise<void> {
+    await this.checkLog();
     const { readModel, store } = this.#deps;
     const { positionOf } = await consistentQuery(this.#deps, logTreeQueries);
     const newest = readModel.query(checkpointQueries).newest();
@@ -210,7 +211,7 @@ export class CheckpointSigner {
   }
 
   #signersOf({ origin, keys }: OpenedLog): readonly Signer[] {
-    return keys.map(({ generation, verifierKey: expected }) => {
+    return keys.toReversed().map(({ generation, verifierKey: expected }) => {
       const signer = this.#signer(origin, generation);
       if (verifierKey(origin, signer.publicKey) === expected) return signer;
       throw new Error(

@@ -33,9 +33,9 @@ import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
+import { CheckpointSigner } from '../../src/use-cases/checkpoint-signer.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { CheckpointSigner } from '../../src/use-cases/checkpoint-signer.ts';
 import { Passwords } from '../../src/use-cases/passwords.ts';
 import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
@@ -105,6 +105,17 @@ export async function startApi(
   });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
+  const signer = new CheckpointSigner({
+    actors,
+    store,
+    readModel,
+    runner,
+    clock,
+    lastCheckpoint: openLastCheckpoint(root),
+    logName: config.logOrigin,
+    signingKey,
+    pauseMs: 0,
+  });
   const rateLimiter = new MemoryRateLimiter(clock);
   const rateLimitHeaders = rateLimitHeadersOf({ rateLimiter, clock, config });
   const budgets = new Budgets(config);
@@ -116,17 +127,6 @@ export async function startApi(
     ...(timeouts && { timeouts }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
-  const signer = new CheckpointSigner({
-    actors,
-    store,
-    readModel,
-    runner,
-    clock,
-    signingKey,
-    lastCheckpoint: openLastCheckpoint(root),
-    logName: ORIGIN,
-    pauseMs: 0,
-  });
   const deps: HttpDependencies = {
     config,
     budgets,
@@ -259,6 +259,7 @@ export async function startApi(
   return {
     ...deps,
     keyring,
+    signer,
     root,
     /** Every event, read past the parts under test. */
     log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { OperationDoc } from '../openapi/operation.ts';
 import { Conversion } from './conversions.api.ts';
+import { ProvenEvent } from './transparency-log.api.ts';
 
 const closed = { additionalProperties: false } as const;
 const SHA_256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
@@ -12,26 +13,6 @@ export const VerifyRequest = Type.Object(
       pattern: '^[0-9A-Fa-f]{64}$',
       description: 'The SHA-256 of the PDF in hexadecimal digits.',
       examples: [SHA_256],
-    }),
-  },
-  closed,
-);
-
-/** One event of a proof. */
-export const ProvenEvent = Type.Object(
-  {
-    index: Type.Integer({
-      minimum: 0,
-      description: 'The number of the event in the log.',
-      examples: [4711],
-    }),
-    event: Type.String({
-      description: 'The event as stored, in canonical JSON (RFC 8785). Its hash is the leaf.',
-      examples: ['{"data":{},"id":"0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11"}'],
-    }),
-    proof: Type.String({
-      description: 'The proof of its inclusion, with the checkpoint: https://c2sp.org/tlog-proof.',
-      examples: ['c2sp.org/tlog-proof@v1\nindex 4711\n'],
     }),
   },
   closed,
