@@ -217,6 +217,22 @@ export type EndedConversion = CompletedConversion | FailedConversion;
 /** `status` tells the forms apart. */
 export type Conversion = UnfinishedConversion | EndedConversion;
 
+export interface UnknownPdf {
+  known: false;
+  conversion?: never;
+  entries?: never;
+}
+
+export interface KnownPdf {
+  known: true;
+  /** The conversion that made the PDF. */
+  conversion: CompletedConversion;
+  /** Its events, which name the PDF and the request by their hashes. */
+  readonly entries: readonly ProvenEvent[];
+}
+
+export type Verification = UnknownPdf | KnownPdf;
+
 export interface ApiKey {
   id: string;
   name: string;

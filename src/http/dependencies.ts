@@ -35,7 +35,7 @@ export interface HttpDependencies {
   readonly runner: ProjectionRunner;
   readonly blobs: BlobStore;
   readonly vault: Vault;
-  readonly signer: Pick<CheckpointSigner, 'sign'>;
+  readonly signer: Pick<CheckpointSigner, 'sign' | 'signText'>;
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
   readonly tokens: Tokens;

@@ -22,6 +22,8 @@ import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
 import { listAccountEvents, listConversionEvents } from './resources/history.ts';
+import { verifyPdfDoc } from './resources/verify.api.ts';
+import { verifyPdf } from './resources/verify.ts';
 import {
   healthzDoc,
   openApiDoc,
@@ -75,6 +77,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
   api('get', '/conversions/{id}/proof/', 'caller', getConversionProof, getConversionProofDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
+  api('post', '/verify/', 'caller', verifyPdf, verifyPdfDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
   api('get', '/account/', 'caller', getAccount, getAccountDoc),
   api('get', '/account/ledger/', 'caller', listLedger, listLedgerDoc),

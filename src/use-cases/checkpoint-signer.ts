@@ -124,6 +124,18 @@ export class CheckpointSigner {
     await this.sign();
   }
 
+  /**
+   * Signs another text with the keys in force.
+   * @throws {Error} it is a checkpoint, or can be in no note
+   */
+  async signText(text: string): Promise<string> {
+    // The second line of a checkpoint is a number.
+    if (/^[0-9]*$/.test(text.split('\n', 2)[1] ?? '')) {
+      throw new Error('A checkpoint is signed by sign() alone.');
+    }
+    return signNote(text, this.#signersOf(await this.#withKey()));
+  }
+
   /** Keeps the log's newest checkpoint, whoever signed it. */
   noteNewest(): Promise<void> {
     return this.#inOrder(async () => {

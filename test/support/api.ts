@@ -13,8 +13,8 @@ import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { Budgets } from '../../src/budgets.ts';
-import { readConfig } from '../../src/config.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
@@ -259,6 +259,7 @@ export async function startApi(
   return {
     ...deps,
     keyring,
+    signer,
     root,
     /** Every event, read past the parts under test. */
     log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),

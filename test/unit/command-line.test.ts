@@ -119,6 +119,11 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['login --server localhost --email a@b --api-key-stdin', /not with both/],
     ['login --server ftp://h --api-key-stdin', /http or https address/],
     ['account list --jso', /Did you mean --json\?/],
+    ['evidence conv_1', /--output is needed/],
+    ['verify-evidence x.zip', /--key is needed/],
+    ['verify-evidence x.zip --key k', /A verifier key has the form name\+id\+key/],
+    ['verify-pdf no-such-file.pdf', /There is no file no-such-file\.pdf\./],
+    ['verify-pdf x.pdf --server http://h --account a@b', /not for --server/],
     ['completion tcsh', /no command 'completion tcsh'/],
   ];
   for (const [line, told] of lines) {
