@@ -2,14 +2,16 @@
 import { delayMs, pause, withTimeout } from './back-off.ts';
 import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
 import {
+  type AsOf,
   baseUrlOf,
   type CallOptions,
   type ClientOptions,
   type CreateOptions,
   randomKey,
   type WaitOptions,
+  withMoment,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery } from './pages.ts';
+import { everyItem, type Page, type PageQuery, pageQuery } from './pages.ts';
 import { type Call, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
@@ -29,7 +31,6 @@ const LONGEST_WAIT_SECONDS = 30;
 const HELD_MS = 1000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_RETRIES = 3;
-const DEFAULT_PAGE_SIZE = 20;
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
@@ -114,12 +115,12 @@ export class PressledgerClient {
     return this.#create(options, signal, headers);
   }
 
-  /** Retrieves the record as it is now, or as soon as it has ended within `waitSeconds` (at most 30). */
+  /** Retrieves the record as it is now or was at `asOf`, or as soon as it has ended within `waitSeconds` (at most 30). */
   get(
     id: string,
-    { waitSeconds, signal }: CallOptions & { readonly waitSeconds?: number } = {},
+    { waitSeconds, signal, ...moment }: CallOptions & AsOf & { readonly waitSeconds?: number } = {},
   ): Promise<Conversion> {
-    const path = `/conversions/${encodeURIComponent(id)}/`;
+    const path = withMoment(`/conversions/${encodeURIComponent(id)}/`, moment);
     const headers = waitSeconds === undefined ? {} : { Prefer: `wait=${waitSeconds}` };
     return this.#json({ path, headers, signal });
   }
@@ -169,9 +170,9 @@ export class PressledgerClient {
     return everyItem((page) => this.listConversions({ ...query, page }));
   }
 
-  /** Retrieves the account that the credential belongs to. */
-  account({ signal }: CallOptions = {}): Promise<Account> {
-    return this.#json({ path: '/account/', signal });
+  /** Retrieves the account that the credential belongs to, as it is now or was at `asOf`. */
+  account({ signal, ...moment }: CallOptions & AsOf = {}): Promise<Account> {
+    return this.#json({ path: withMoment('/account/', moment), signal });
   }
 
   /** Lists one page of grants, debits and refunds, newest first. */
@@ -300,15 +301,11 @@ export class PressledgerClient {
 
   async #page<T>(
     path: string,
-    { page = 1, pageSize = DEFAULT_PAGE_SIZE, signal }: PageQuery,
-    filter: Readonly<Record<string, string>> | '' | undefined = {},
+    asked: PageQuery,
+    filter?: Readonly<Record<string, string>> | '',
   ): Promise<Page<T>> {
-    const query = new URLSearchParams({
-      page: String(page),
-      page_size: String(pageSize),
-      ...(filter === '' ? {} : filter),
-    });
-    const call = this.#call({ path: `${path}?${query.toString()}`, signal });
+    const { page, pageSize, query } = pageQuery(asked, filter);
+    const call = this.#call({ path: `${path}?${query}`, signal: asked.signal });
     return await this.#transport.send(call, async (response) => ({
       items: (await response.json()) as T[],
       total: Number(response.headers.get('x-total-count')),

@@ -39,6 +39,22 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface AsOf {
+  /**
+   * An earlier moment to answer for: a time, or a position of the log.
+   * @example '2026-11-21T08:15:30Z'
+   * @example '4711'
+   */
+  readonly asOf?: string | Date | undefined;
+}
+
+/** The query parameter of a moment, where there is one. */
+export const asOfQuery = ({ asOf }: AsOf): Readonly<Record<string, string>> =>
+  asOf === undefined ? {} : { as_of: typeof asOf === 'string' ? asOf : asOf.toISOString() };
+
+export const withMoment = (path: string, moment: AsOf): string =>
+  moment.asOf === undefined ? path : `${path}?${new URLSearchParams(asOfQuery(moment)).toString()}`;
+
 export interface WaitOptions extends CallOptions {
   /**
    * The longest time to wait, in milliseconds. The conversion goes on after it.

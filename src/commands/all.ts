@@ -24,6 +24,7 @@ import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
+import { state } from './state.ts';
 import { api, start } from './start.ts';
 import { usage } from './usage.ts';
 import { version } from './version.ts';
@@ -70,6 +71,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       keyList,
       keyRevoke,
       history,
+      state,
       manifest,
       projectionsRebuild,
     ],

@@ -83,7 +83,7 @@ export const operatorLimits = (): LookBackLimits => ({
 });
 
 /** The account's events that are looked through before others' requests have their turn. */
-const SLICE = 500;
+const SLICE = 200;
 /** Folds that are kept: whoever reads one page reads the next. */
 const KEPT = 4;
 const RETRY_SECONDS = 5;
@@ -215,7 +215,8 @@ export class LookBacks {
       if (count > budget.limit) throw this.#tooLong(moment);
       // The events of one conversion are few, wherever they lie among its account's.
       const slice = conversionId === undefined ? SLICE : upTo;
-      for (let after = 0; after < upTo && count > 0; after += slice) {
+      const last = count === 0 ? 0 : upTo;
+      for (let after = 0; after < last; after += slice) {
         if (asker.gone?.aborted === true) {
           throw new ServiceError('validation_error', 'The client hung up before its answer.');
         }

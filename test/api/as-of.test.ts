@@ -25,8 +25,9 @@ function told({ status, headers, text }: Answer): object {
 }
 
 /** One thing that may happen to an account. */
-async function happen(api: Api, { integer }: Random, account: Account, made: string[]) {
+async function happen(api: Api, random: Random, account: Account, made: string[]) {
   const { id: accountId, key } = account;
+  const integer = (min: number, max: number) => random.integer(min, max);
   const of = { renderer: 'test', delivery: `d${made.length}${integer(1, 1e9)}` };
   const conversionId = made[integer(0, made.length - 1)] ?? '';
   const send = (type: 'StartConversion' | 'RequeueConversion' | 'ExpireConversion') => {
