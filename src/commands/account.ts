@@ -139,8 +139,9 @@ export const accountList: Command = {
   positionals: {},
   options: { 'as-of': AS_OF },
   run: async (invocation, { withCore, output }) => {
+    momentOption(invocation);
     await withCore(async (core) => {
-      const moment = await momentOption(invocation, core);
+      const moment = momentOption(invocation, await core.store.head());
       await core.caughtUp();
       const opener = forgiving(core.vault);
       const recordsOf = async (queries: AccountQueries) => {
@@ -181,8 +182,9 @@ export const accountShow: Command = {
   options: { 'as-of': AS_OF },
   run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
+    momentOption(invocation);
     await withCore(async (core) => {
-      const moment = await momentOption(invocation, core);
+      const moment = momentOption(invocation, await core.store.head());
       const { id: accountId } = await accountByEmail(core, email);
       const view = { accountId, projection: accounts, queries: accountQueries };
       const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));

@@ -1,6 +1,6 @@
 /** `--as-of`: the answer of a command as it was at an earlier moment. */
 import type { Core } from '../core.ts';
-import { isoTime } from '../clock.ts';
+import { isoTime, systemClock } from '../clock.ts';
 import {
   LookBacks,
   type Moment,
@@ -15,15 +15,15 @@ export const AS_OF = {
   help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',
 } satisfies OptionSpec;
 
-/** @throws {UsageError} it is no moment, or not a past one */
-export async function momentOption(
-  invocation: Invocation,
-  { clock, store }: Pick<Core, 'clock' | 'store'>,
-): Promise<Moment | undefined> {
+/**
+ * Called without `head` first, so that wrong usage is told before a store is opened.
+ * @param head the log's, beyond which there is no position
+ * @throws {UsageError} it is no moment, or not a past one
+ */
+export function momentOption(invocation: Invocation, head?: bigint): Moment | undefined {
   const text = textOption(invocation, 'as-of');
   if (text === undefined) return undefined;
-  const present = { now: clock.now(), head: await store.head() };
-  return momentIn(text, present, (problem) => {
+  return momentIn(text, { now: systemClock.now(), head }, (problem) => {
     throw new UsageError(`--as-of: ${problem}`);
   });
 }

@@ -59,8 +59,9 @@ export const keyList: Command = {
   options: { 'as-of': AS_OF },
   run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
+    momentOption(invocation);
     await withCore(async (core) => {
-      const moment = await momentOption(invocation, core);
+      const moment = momentOption(invocation, await core.store.head());
       const { id: accountId } = await accountByEmail(core, email);
       const view = { accountId, projection: apiKeys, queries: apiKeyQueries };
       const rows = await readAsOf(core, moment, view, (queries) => [

@@ -36,8 +36,9 @@ export const state: Command = {
     const path = textOption(invocation, 'output') ?? '-';
     if (path === '') throw new UsageError('--output needs the name of a file.');
     if (path !== '-') await checkOutputFile(path);
+    momentOption(invocation);
     await withCore(async (core) => {
-      const moment = await momentOption(invocation, core);
+      const moment = momentOption(invocation, await core.store.head());
       if (moment === undefined) return;
       const asOf = momentText(moment);
       await withFoldedLog(

@@ -18,13 +18,13 @@ export type Moment = { readonly time: number } | { readonly position: bigint };
 /** @param refuse is told what is wrong with the text */
 export function momentIn(
   text: unknown,
-  { now, head }: { readonly now: number; readonly head: bigint },
+  { now, head }: { readonly now: number; readonly head: bigint | undefined },
   refuse: (problem: string) => void,
 ): Moment | undefined {
   const given = typeof text === 'string' ? text : '';
   if (/^\d{1,30}$/.test(given)) {
     const position = BigInt(given);
-    if (position <= head) return { position };
+    if (head === undefined || position <= head) return { position };
     refuse(`Lies beyond the end of the log: give a position up to ${head}, or a time.`);
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** Each answer as of a moment is the answer that was given at that moment. */
 import { test } from 'tap';
+import { PressledgerClient } from '../../client/src/client.ts';
 import { refundsDueQueries } from '../../projections/refunds-due.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
@@ -157,6 +158,28 @@ void test('at each position of a history, the answers are those that were given 
     t.equal(await statusOf(own?.key ?? '', position), 200);
     t.equal(await statusOf(own?.key ?? '', position - 1n), 404, 'it was requested later');
     t.equal(await statusOf(other?.key ?? '', position), 404, "it is another account's");
+  }
+});
+
+void test('the client gives the moment as a time or a position', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount({ credits: 9 });
+  const client = new PressledgerClient({ server: api.origin, apiKey: key });
+  const { id } = await client.create({ html: '<p>x</p>' });
+  const position = String(await api.store.head());
+  const time = new Date(api.clock.time);
+  api.clock.time += 1000;
+  await client.create({ html: '<p>y</p>' });
+  await client.createKey('later');
+  t.equal((await client.account()).credits, 7);
+  for (const asOf of [position, time, time.toISOString()]) {
+    t.equal((await client.account({ asOf })).credits, 8);
+    t.equal((await client.get(id, { asOf })).id, id);
+    t.equal((await client.listLedger({ asOf, pageSize: 1 })).total, 2);
+    const ids: string[] = [];
+    for await (const record of client.conversions({ asOf, pageSize: 1 })) ids.push(record.id);
+    t.strictSame(ids, [id]);
+    t.equal((await client.listKeys({ asOf })).total, 1);
   }
 });
 
