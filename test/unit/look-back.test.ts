@@ -155,12 +155,14 @@ void test('the latest folds are kept, and the others made again', async (t) => {
   t.ok(oldest.reads > 1);
 });
 
+/** Debits with requests between them, all in one stream. */
+function* requests() {
+  yield opening(1, 1000);
+  for (let n = 1; n <= 150; n += 1) yield request(n, 1);
+}
+
 void test('near events of a stream are read at once, and a conversion by its own events alone', async (t) => {
-  const many = function* () {
-    yield opening(1, 1000);
-    for (let n = 1; n <= 150; n += 1) yield request(n, 1);
-  };
-  const { balances, statusOf, reads } = await open(t, {}, many());
+  const { balances, statusOf, reads } = await open(t, {}, requests());
   t.equal((await balances(1)).length, 100);
   t.ok(reads.length < 20, `${reads.length} reads for 151 events with others between them`);
   reads.length = 0;
