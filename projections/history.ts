@@ -97,6 +97,21 @@ export interface HistoryQueries {
       readonly limit: number;
     },
   ): { readonly places: readonly EventPlace[]; readonly total: number };
+  /** Counts the account's events up to the time (milliseconds since the Unix epoch), or all. */
+  countUpTo(accountId: string, time?: number): number;
+  /** The place of one event, by its number. */
+  place(accountId: string, number: number): EventPlace | undefined;
+  /** Counts the events of the selection up to the number; stops at the limit. */
+  countSelected(selection: EventSelection, upTo: number, limit: number): number;
+  /** Events of the selection after one number and up to the other, oldest first. */
+  selected(selection: EventSelection, after: number, upTo: number): readonly EventPlace[];
+}
+
+/** The events of an account, or of one of its conversions, that are of one of the types. */
+export interface EventSelection {
+  readonly accountId: string;
+  readonly conversionId?: string;
+  readonly types: readonly string[];
 }
 
 /**
@@ -119,6 +134,35 @@ export function historyQueries(db: Database): HistoryQueries {
     )
     .pluck();
 
+  const placeOf = db.prepare<[string, number], EventPlace>(
+    'SELECT stream, revision FROM history WHERE account_id = ? AND number = ?',
+  );
+
+  /** Prepares a query over a selection's events between two numbers, by the index that has the fewest to look at. */
+  function bySelection<Row>(query: (events: string) => string) {
+    const events = (index: string, condition: string): string =>
+      query(`FROM history INDEXED BY ${index} WHERE account_id = @accountId ${condition}
+        AND number > @after AND number <= @upTo AND type IN (SELECT value FROM json_each(@types))`);
+    const [ofAccount, ofConversion] = [
+      db.prepare<[object], Row>(events('history_by_type', '')),
+      db.prepare<[object], Row>(
+        events('history_by_conversion', 'AND conversion_id = @conversionId'),
+      ),
+    ];
+    return ({ types, ...selection }: EventSelection, bounds: object): Row[] =>
+      (selection.conversionId === undefined ? ofAccount : ofConversion).all({
+        ...selection,
+        ...bounds,
+        types: JSON.stringify(types),
+      });
+  }
+  const countSelected = bySelection<{ count: number }>(
+    (events) => `SELECT count(*) AS count FROM (SELECT 1 ${events} LIMIT @limit)`,
+  );
+  const selected = bySelection<EventPlace>(
+    (events) => `SELECT stream, revision ${events} ORDER BY number`,
+  );
+
   /** The number of the account's events that are older than the time. */
   function countBefore(accountId: string, total: number, time: number): number {
     let [low, high] = [0, total];
@@ -131,6 +175,14 @@ export function historyQueries(db: Database): HistoryQueries {
   }
 
   return {
+    countUpTo(accountId, time) {
+      const total = totalOf.get(accountId) ?? 0;
+      return time === undefined ? total : countBefore(accountId, total, time + 1);
+    },
+    place: (accountId, number) => placeOf.get(accountId, number),
+    countSelected: (selection, upTo, limit) =>
+      countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
+    selected: (selection, after, upTo) => selected(selection, { after, upTo }),
     page(accountId, asked, { order, offset, limit }) {
       const { type, conversionId, actor, from, to } = asked;
       const all = totalOf.get(accountId) ?? 0;

@@ -88,6 +88,20 @@ export const BUDGETS = {
     1e6,
     'downloads under way of one client address',
   ),
+  maxLookBacks: bound(
+    'api',
+    'MAX_LOOK_BACKS',
+    2,
+    1e3,
+    'answers as of an earlier moment that are worked out at a time',
+  ),
+  maxLookBackEvents: bound(
+    'api',
+    'MAX_LOOK_BACK_EVENTS',
+    50_000,
+    1e7,
+    'events that one of them may be worked out from',
+  ),
   maxPageMemoryBytes: bound(
     'renderer',
     'MAX_PAGE_MEMORY_BYTES',

@@ -25,6 +25,7 @@ import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
+import { state } from './state.ts';
 import { api, start } from './start.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
@@ -73,6 +74,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       keyList,
       keyRevoke,
       history,
+      state,
       manifest,
       proof,
       tlogKey,

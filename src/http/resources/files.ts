@@ -12,7 +12,7 @@ import { unlessErased } from '../../keyring/vault.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import { warningsOf } from '../../use-cases/warnings.ts';
+import { warningsOf } from '../../use-cases/records.ts';
 import {
   commandContext,
   disconnection,
