@@ -22,7 +22,12 @@ import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
-import { projectionsRebuild } from './projections.ts';
+import {
+  projectionsDiff,
+  projectionsList,
+  projectionsRebuild,
+  projectionsVerify,
+} from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
 import { usage } from './usage.ts';
@@ -71,7 +76,10 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       keyRevoke,
       history,
       manifest,
+      projectionsList,
       projectionsRebuild,
+      projectionsVerify,
+      projectionsDiff,
     ],
   },
   { heading: 'Other', commands: [version] },
