@@ -3,6 +3,8 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { allProjections } from '../projections/all.ts';
 import type { BlobRef } from '../src/domain/events.ts';
 import { install } from '../src/read-model/schema.ts';
+import { canonicalJson } from '../src/transparency-log/canonical-event.ts';
+import { leafHash, rootOf, SUBTREE_WIDTH } from '../src/transparency-log/merkle-tree.ts';
 
 const BATCH = 5_000;
 
@@ -164,8 +166,14 @@ function writesByHand(db: Database): Write {
     `INSERT INTO history (account_id, number, stream, revision, type, actor_kind, actor,
        conversion_id, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const addLeaf = leavesByHand(db);
 
-  return (event, data, { time, actor: { kind, id: actorId } }) => {
+  return (event, data, metadata) => {
+    addLeaf(event, data, metadata);
+    const {
+      time,
+      actor: { kind, id: actorId },
+    } = metadata;
     const { accountId: account, conversionId: conversion } = data;
     if (account !== undefined) {
       const numbered = number.get(account, time);
@@ -243,6 +251,26 @@ function writesByHand(db: Database): Write {
         break;
       default:
         throw new Error(`The benchmark does not know ${event.type}.`);
+    }
+  };
+}
+
+/** The tree of the log: a leaf for each event, and the roots of whole subtrees. */
+function leavesByHand(db: Database): Write {
+  const insertLeaf = db.prepare('INSERT INTO log_leaves VALUES (?, ?, ?)');
+  const insertSubtree = db.prepare('INSERT INTO log_subtrees VALUES (?, ?, ?)');
+  const hashes: Buffer[][] = [[]];
+  let size = 0;
+  return ({ position, id, stream, revision, type }, data, metadata) => {
+    const leaf = leafHash(canonicalJson({ data, id, metadata, revision, stream, type }));
+    insertLeaf.run(size, position, leaf);
+    size += 1;
+    hashes[0]?.push(leaf);
+    for (let level = 0; hashes[level]?.length === SUBTREE_WIDTH; level += 1) {
+      const root = rootOf(hashes[level] ?? []);
+      hashes[level] = [];
+      (hashes[level + 1] ??= []).push(root);
+      insertSubtree.run(level + 1, size / SUBTREE_WIDTH ** (level + 1) - 1, root);
     }
   };
 }
