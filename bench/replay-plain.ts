@@ -61,6 +61,7 @@ function replay(
   const log = new Sqlite(logPath, { readonly: true });
   const db = new Sqlite(path);
   db.pragma('locking_mode = EXCLUSIVE');
+  db.unsafeMode(true);
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -131072');

@@ -80,7 +80,10 @@ export async function withBuilding<T>(
 function openForBuilding(path: string): Database {
   const db = new Sqlite(path);
   db.pragma('locking_mode = EXCLUSIVE');
+  // SQLite keeps its journal otherwise: without one, a failed transaction leaves a damaged file.
+  db.unsafeMode(true);
   db.pragma('journal_mode = OFF');
+  db.unsafeMode(false);
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -131072');
   // Exclusive mode keeps the lock from now on. The lock tells others that this file is not abandoned.
