@@ -23,7 +23,12 @@ import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
-import { projectionsRebuild } from './projections.ts';
+import {
+  projectionsDiff,
+  projectionsList,
+  projectionsRebuild,
+  projectionsVerify,
+} from './projections.ts';
 import { renderer } from './renderer.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
@@ -81,7 +86,10 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       tlogCheckpoint,
       tlogRotate,
       evidence,
+      projectionsList,
       projectionsRebuild,
+      projectionsVerify,
+      projectionsDiff,
     ],
   },
   {

@@ -85,6 +85,8 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['credits grant a@b 1e3', /whole number from 1/],
     ['credits grant a@b 1000000000001', /to 1000000000000/],
     ['plan set a@b gold', /free, starter, pro/],
+    ['projections verify --limit 0', /--limit must be a whole number from 1/],
+    ['projections diff x', /Too many arguments/],
     ['key create a@b', /--name is needed/],
     ['key revoke', /<id> .* is missing/],
     ['proof', /<id> .* is missing/],
