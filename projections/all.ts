@@ -3,6 +3,7 @@ import type { Projection } from '../src/read-model/projection.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys } from './api-keys.ts';
 import { conversions } from './conversions.ts';
+import { erasures } from './erasures.ts';
 import { history } from './history.ts';
 import { ledger } from './ledger.ts';
 import { refundsDue } from './refunds-due.ts';
@@ -14,6 +15,7 @@ export const allProjections: readonly Projection[] = [
   accounts,
   apiKeys,
   conversions,
+  erasures,
   history,
   ledger,
   refundsDue,

@@ -6,6 +6,7 @@ import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
+import { type Hold, holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
 import {
   choiceOf,
@@ -44,6 +45,18 @@ function emailOf(invocation: Invocation): string {
   if (given.length > 1)
     throw new UsageError('Give the address once: as an argument or with --email.');
   return email;
+}
+
+/** A hold as `--json` has it. */
+export const shownHold = (hold: Hold | undefined) =>
+  hold === undefined
+    ? null
+    : { placed_at: isoTime(hold.placedAt), until: hold.until ? isoTime(hold.until) : null };
+
+export function holdInWords(hold: Hold | undefined): string {
+  if (hold === undefined) return 'none';
+  const { placedAt, until } = hold;
+  return `since ${isoTime(placedAt)}, ${until === undefined ? 'without an end' : `until ${isoTime(until)}`}`;
 }
 
 export const accountCreate: Command = {
@@ -184,6 +197,7 @@ export const accountShow: Command = {
       const { id, state } = await accountByEmail(core, email);
       await core.caughtUp();
       const row = core.readModel.query(accountQueries).byId(id);
+      const hold = holdInForce(state, core.clock.now());
       if (!row) throw new ServiceError('not_found', `There is no account for ${email}.`);
       const shown = {
         id,
@@ -192,9 +206,13 @@ export const accountShow: Command = {
         credits: row.credits,
         created_at: isoTime(row.createdAt),
         stored_bytes: core.readModel.query(storedBlobQueries).bytesOf(id),
+        hold: shownHold(hold),
       };
       output.json(shown);
-      output.table([], Object.entries({ ...shown, created_at: new Date(row.createdAt) }));
+      output.table(
+        [],
+        Object.entries({ ...shown, created_at: new Date(row.createdAt), hold: holdInWords(hold) }),
+      );
     });
   },
 };

@@ -16,6 +16,7 @@ import {
 } from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
@@ -64,6 +65,8 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       accountShow,
       accountPassword,
       accountSignOut,
+      accountHold,
+      accountErase,
       creditsGrant,
       planSet,
       keyCreate,

@@ -1,6 +1,7 @@
 /** Lists the events of the account, and of one of its conversions, for the account itself. */
 import { conversionQueries } from '../../../projections/conversions.ts';
 import type { HistoryFilter } from '../../../projections/history.ts';
+import { timeIn } from '../../clock.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors.ts';
@@ -14,7 +15,6 @@ import { pageOf, sendPage } from '../pagination.ts';
 const FILTERS = ['type', 'actor', 'from', 'to'] as const;
 const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
 const WHOLE_CONVERSION_ID = new RegExp(`^${CONVERSION_ID}$`);
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 type Query = HttpContext['query'];
 
@@ -22,8 +22,8 @@ type Query = HttpContext['query'];
 function timeOf(query: Query, name: 'from' | 'to', issues: ValidationIssues): number | undefined {
   const text = query[name];
   if (text === undefined) return undefined;
-  const time = typeof text === 'string' && TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
+  const time = typeof text === 'string' ? timeIn(text) : undefined;
+  if (time !== undefined) return time;
   issues.add(name, 'Must be an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z.');
   return undefined;
 }
