@@ -6,6 +6,7 @@ import {
   accountShow,
   accountSignOut,
 } from './account.ts';
+import { accountExport } from './account-export.ts';
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import {
@@ -66,6 +67,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       accountPassword,
       accountSignOut,
       accountHold,
+      accountExport,
       accountErase,
       creditsGrant,
       planSet,

@@ -114,7 +114,7 @@ async function recordingOf(
       if (contentKey === undefined) {
         // Nothing of an erased account is kept, so this needs no look at what events name.
         await blobs.deleteAll(conversionId);
-        return refused(UNREADABLE);
+        return recordingOf(failedInstead(report, 'account_erased', UNREADABLE), blobs, vault);
       }
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
       const { manifest: _, warnings, ...outcome } = report;
