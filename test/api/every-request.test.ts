@@ -316,7 +316,8 @@ void test('failures inside say nothing of the inside', async (t) => {
   const headers = { 'X-Request-Id': 'r-1' };
   const broken = await api.call('GET', LIST, { key, headers });
   t.strictSame(refusal(broken), { status: 500, error: 'internal_error' });
-  const [, named = ''] = /name the request ([0-9a-f]{16})\./.exec(String(broken.body['message'])) ?? [];
+  const [, named = ''] =
+    /name the request ([0-9a-f]{16})\./.exec(String(broken.body['message'])) ?? [];
   t.notMatch(broken.text, /secret/);
   t.match(api.logged.join(''), new RegExp(`"requestId":"${named}".*secret path`));
   t.notMatch(api.logged.join(''), 'r-1', 'what a client chose freely stays out of the log');

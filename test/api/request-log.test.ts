@@ -26,7 +26,12 @@ void test('a line for each request says who asked for what, by ids alone', async
   await ask(`${BASE}/api-keys/${key}/`);
   await logged(3);
   await ask('/healthz');
-  const client = { requestId: /^[0-9a-f]{16}$/, method: 'GET', ms: Number, client: /^[0-9a-f]{16}$/ };
+  const client = {
+    requestId: /^[0-9a-f]{16}$/,
+    method: 'GET',
+    ms: Number,
+    client: /^[0-9a-f]{16}$/,
+  };
   t.match(lines, [
     { ...client, path: LIST, status: 200, accountId: id, level: 30 },
     { ...client, path: '/files/…', status: 403, accountId: undefined },
