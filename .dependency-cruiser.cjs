@@ -9,7 +9,7 @@ const only = (name, from, to, comment) => ({
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
 const PLAIN =
-  '^src/(async/|(budgets|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
+  '^src/(async/|(budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -154,9 +154,28 @@ module.exports = {
       'The read model knows projections by their interface only.',
     ),
     only(
+      'transparency-log',
+      '^src/transparency-log/',
+      ['^src/transparency-log/', '^src/event-store/port\\.ts$'],
+      'Formats that anyone can check with other tools know nothing of the service.',
+    ),
+    {
+      name: 'transparency-log-has-no-io',
+      comment: 'Hashes and signatures are all that the formats take from Node.',
+      severity: 'error',
+      from: { path: '^src/transparency-log/' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
+    only(
       'projections',
       '^projections/',
-      ['^projections/', '^src/domain/', '^src/read-model/', '^src/event-store/(port|codec)\\.ts$'],
+      [
+        '^projections/',
+        '^src/domain/',
+        '^src/read-model/',
+        '^src/event-store/(port|codec)\\.ts$',
+        '^src/transparency-log/',
+      ],
       'Projections fold events into rows, nothing else.',
     ),
     only(
@@ -207,6 +226,7 @@ module.exports = {
         '^src/[^/]+/port\\.ts$',
         '^src/blob-store/(decryption|encryption)\\.ts$',
         '^src/keyring/vault\\.ts$',
+        '^src/transparency-log/',
         '^src/(clock|ids|errors|log|config)\\.ts$',
         PLAIN,
         '^projections/',
@@ -236,6 +256,7 @@ module.exports = {
         '^src/event-store/codec\\.ts$',
         '^src/blob-store/(decryption|encryption)\\.ts$',
         '^src/keyring/vault\\.ts$',
+        '^src/transparency-log/',
         '^src/(clock|ids|errors|log)\\.ts$',
         PLAIN,
         '^projections/',

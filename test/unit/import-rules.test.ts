@@ -69,6 +69,11 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   leader: [imports('src/leader/election.ts', 'src/render-queue/port.ts', typeOnly)],
   'read-model': [imports('src/read-model/runner.ts', 'projections/all.ts')],
+  'transparency-log': [
+    imports('src/transparency-log/canonical-event.ts', 'src/event-store/codec.ts'),
+    imports('src/transparency-log/checkpoint.ts', 'src/domain/events.ts', typeOnly),
+  ],
+  'transparency-log-has-no-io': [imports('src/transparency-log/tiles.ts', 'node:fs')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
   'renderer-pdf-stands-alone': [
@@ -115,6 +120,9 @@ const ALLOWED: readonly Example[] = [
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
   imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
+  imports('src/transparency-log/signed-note.ts', 'node:crypto'),
+  imports('projections/accounts.ts', 'src/transparency-log/merkle-tree.ts'),
+  imports('src/use-cases/accounts.ts', 'src/transparency-log/checkpoint.ts'),
   imports('src/compose/stores.ts', 'src/blob-store/s3-bucket.ts', dynamic),
   imports('src/keyring/records.ts', 'src/blob-store/s3-objects.ts', typeOnly),
 ];
