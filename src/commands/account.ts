@@ -4,9 +4,11 @@ import { changePassword, endSessions, findAccount, openAccount } from '../use-ca
 import { operatorContext } from '../use-cases/command-context.ts';
 import { accountRecord } from '../use-cases/records.ts';
 import { everyRow, forgiving, withFoldedLog } from '../use-cases/state.ts';
+import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
+import { type Hold, holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
 import { AS_OF, momentOption, readAsOf } from './as-of.ts';
 import {
@@ -44,6 +46,18 @@ function emailOf(invocation: Invocation): string {
   if (given.length > 1)
     throw new UsageError('Give the address once: as an argument or with --email.');
   return email;
+}
+
+/** A hold as `--json` has it. */
+export const shownHold = (hold: Hold | undefined) =>
+  hold === undefined
+    ? null
+    : { placed_at: isoTime(hold.placedAt), until: hold.until ? isoTime(hold.until) : null };
+
+export function holdInWords(hold: Hold | undefined): string {
+  if (hold === undefined) return 'none';
+  const { placedAt, until } = hold;
+  return `since ${isoTime(placedAt)}, ${until === undefined ? 'without an end' : `until ${isoTime(until)}`}`;
 }
 
 export const accountCreate: Command = {
@@ -185,7 +199,7 @@ export const accountShow: Command = {
     momentOption(invocation);
     await withCore(async (core) => {
       const moment = momentOption(invocation, await core.store.head());
-      const { id: accountId } = await accountByEmail(core, email);
+      const { id: accountId, state } = await accountByEmail(core, email);
       const view = { accountId, projection: accounts, queries: accountQueries };
       const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));
       if (!row) {
@@ -193,12 +207,21 @@ export const accountShow: Command = {
         throw new ServiceError('not_found', `There is no account for ${email}${then}.`);
       }
       const blobs = { accountId, projection: storedBlobs, queries: storedBlobQueries };
+      // The hold of an earlier moment is in the history alone.
+      const hold = holdInForce(state, core.clock.now());
       const shown = {
         ...(await accountRecord(core.vault, row)),
         stored_bytes: await readAsOf(core, moment, blobs, (queries) => queries.bytesOf(accountId)),
       };
-      output.json(shown);
-      output.table([], Object.entries({ ...shown, created_at: new Date(row.createdAt) }));
+      output.json({ ...shown, ...(moment === undefined && { hold: shownHold(hold) }) });
+      output.table(
+        [],
+        Object.entries({
+          ...shown,
+          created_at: new Date(row.createdAt),
+          ...(moment === undefined && { hold: holdInWords(hold) }),
+        }),
+      );
     });
   },
 };

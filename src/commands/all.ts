@@ -6,6 +6,7 @@ import {
   accountShow,
   accountSignOut,
 } from './account.ts';
+import { accountExport } from './account-export.ts';
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import {
@@ -17,6 +18,7 @@ import {
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
 import { evidence, verifyEvidence } from './evidence.ts';
+import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
@@ -73,6 +75,9 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       accountShow,
       accountPassword,
       accountSignOut,
+      accountHold,
+      accountExport,
+      accountErase,
       creditsGrant,
       planSet,
       keyCreate,

@@ -60,7 +60,8 @@ export function createApp(given: HttpDependencies): HttpApp {
   const app = new Koa<RequestState>();
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
-  app.use(requestId(deps.logger));
+  const paths = ROUTES.map(({ path }) => path);
+  app.use(requestId({ logger: deps.logger, key: deps.addressKey, paths }));
   app.use(securityHeaders);
   app.use(clientAddress(deps.config));
   app.use(errors);

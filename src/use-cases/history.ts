@@ -99,7 +99,9 @@ async function entryOf(
   const event = decodeEvent(recorded);
   const { actor, client, requestId, correlationId, causationId, time } =
     recorded.metadata as EventMetadata;
-  const clientAddress = client && (await unlessErased(vault.unseal(accountId, client)));
+  const open = async (sealed: string | undefined): Promise<string | undefined> =>
+    sealed && (await unlessErased(vault.unseal(accountId, sealed)));
+  const [clientAddress, openedRequestId] = [await open(client), await open(requestId)];
   return {
     id: recorded.id,
     type: event.type,
@@ -110,7 +112,7 @@ async function entryOf(
     revision: recorded.revision,
     actor,
     ...(clientAddress === undefined ? {} : { client_address: clientAddress }),
-    ...(requestId === undefined ? {} : { request_id: requestId }),
+    ...(openedRequestId === undefined ? {} : { request_id: openedRequestId }),
     correlation_id: correlationId,
     causation_id: causationId,
     data: await openedData(event.type, event.data, accountId, vault),

@@ -33,6 +33,8 @@ export interface SignInRequest {
   readonly password: string;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** The request's name where nothing can seal the client's own. */
+  readonly loggedId: string;
   readonly log: Logger;
 }
 
@@ -160,12 +162,12 @@ async function judge(
 /** Not waited for: how long recording takes would tell a known address from an unknown one. */
 function leaveTrail(
   { signInAudit, clock }: SignInDependencies,
-  { email, clientAddress, requestId, log }: SignInRequest,
+  { email, clientAddress, requestId, loggedId, log }: SignInRequest,
   accountId: string | undefined,
 ): void {
-  log.warn({ client: clientAddress }, 'A sign-in was refused.');
+  log.warn('A sign-in was refused.');
   signInAudit
-    .refused({ accountId, email, clientAddress, requestId, time: clock.now() })
+    .refused({ accountId, email, clientAddress, requestId, loggedId, time: clock.now() })
     .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
 }
 
@@ -202,6 +204,7 @@ export interface RefusedSignIn {
   readonly email: string;
   readonly clientAddress: string;
   readonly requestId: string;
+  readonly loggedId: string;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
 }
@@ -240,10 +243,16 @@ export function createSignInAudit(deps: {
   }
 
   async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
-    const { accountId, clientAddress, requestId, time } = attempt;
-    const client =
-      accountId === undefined ? {} : { client: await vault.seal(accountId, clientAddress) };
-    return firstCommand(time, { kind: 'anonymous' }, { requestId, ...client });
+    const { accountId, clientAddress, requestId, loggedId, time } = attempt;
+    // There is nothing to seal with where the address is no account's.
+    if (accountId === undefined) {
+      return firstCommand(time, { kind: 'anonymous' }, { requestId: loggedId });
+    }
+    const sealed = {
+      requestId: await vault.seal(accountId, requestId),
+      client: await vault.seal(accountId, clientAddress),
+    };
+    return firstCommand(time, { kind: 'anonymous' }, sealed);
   }
 
   return {

@@ -40,6 +40,7 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
     'credits',
     'created_at',
     'stored_bytes',
+    'hold',
   ]);
   const list = (await cliJson(place, ['account', 'list'])) as { email: string }[];
   t.strictSame(

@@ -5,8 +5,10 @@ import { type ConversionRow, conversionQueries } from '../../../projections/conv
 import { openContent } from '../../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
 import { BudgetExceeded } from '../../budgets.ts';
+import { accountAggregate } from '../../domain/account.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
+import { holdInForce } from '../../domain/hold.ts';
 import { ServiceError } from '../../errors.ts';
 import { unlessErased } from '../../keyring/vault.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
@@ -60,9 +62,13 @@ async function downloadOf(
   if (row?.completedAt === undefined || document === undefined || pdf === undefined) {
     throw new ServiceError('not_found', 'There is no such file.');
   }
+  const { state } = await deps.actors.read(accountAggregate, row.accountId);
+  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
   // The deletion itself may still be under way.
-  const keptUntil = row.completedAt + deps.config.retentionSeconds * 1000;
-  if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
+  const now = deps.clock.now();
+  const isOver = now >= row.completedAt + deps.config.retentionSeconds * 1000;
+  if (row.expired || (isOver && holdInForce(state, now) === undefined))
+    throw new ServiceError('gone');
   const contentKey = await unlessErased(deps.vault.contentKey(row.accountId, row.id));
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
   const { accountId, filename } = row;
