@@ -86,7 +86,15 @@ export interface HistoryFilter {
   readonly to?: number;
 }
 
+/** The most events that a filter may look at for a client. A query for a million keeps all others waiting for 0.3 s. */
+export const MAX_FILTERED_EVENTS = 250_000;
+
 export interface HistoryQueries {
+  /**
+   * @returns the earliest `from` (milliseconds since the Unix epoch) with which the filter looks at no more than
+   * `MAX_FILTERED_EVENTS`; undefined where it does so already
+   */
+  earliestFrom(accountId: string, filter: HistoryFilter): number | undefined;
   /** `total` counts all that the filter lets through. */
   page(
     accountId: string,
@@ -174,6 +182,13 @@ export function historyQueries(db: Database): HistoryQueries {
     return low;
   }
 
+  /** The numbers of the account's first and last event in the filter's time. */
+  function numbersOf(accountId: string, { from, to }: HistoryFilter): [number, number] {
+    const all = totalOf.get(accountId) ?? 0;
+    const first = from === undefined ? 1 : countBefore(accountId, all, from) + 1;
+    return [first, to === undefined ? all : countBefore(accountId, all, to)];
+  }
+
   return {
     countUpTo(accountId, time) {
       const total = totalOf.get(accountId) ?? 0;
@@ -183,11 +198,18 @@ export function historyQueries(db: Database): HistoryQueries {
     countSelected: (selection, upTo, limit) =>
       countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
     selected: (selection, after, upTo) => selected(selection, { after, upTo }),
+    earliestFrom(accountId, filter) {
+      const { type, actor, conversionId } = filter;
+      // An index leads to the events of a conversion, and numbers to those of a time.
+      if (conversionId !== undefined || (type ?? actor) === undefined) return undefined;
+      const [first, last] = numbersOf(accountId, filter);
+      if (last - first < MAX_FILTERED_EVENTS) return undefined;
+      // Others may have the same time: they are left out.
+      return (timeOf.get(accountId, last - MAX_FILTERED_EVENTS) ?? 0) + 1;
+    },
     page(accountId, asked, { order, offset, limit }) {
-      const { type, conversionId, actor, from, to } = asked;
-      const all = totalOf.get(accountId) ?? 0;
-      const first = from === undefined ? 1 : countBefore(accountId, all, from) + 1;
-      const last = to === undefined ? all : countBefore(accountId, all, to);
+      const { type, conversionId, actor } = asked;
+      const [first, last] = numbersOf(accountId, asked);
       const conditions = ['account_id = ?', 'number BETWEEN ? AND ?'];
       const values: (string | number)[] = [accountId, first, last];
       const where = (condition: string, ...of: string[]): void => {

@@ -80,7 +80,13 @@ export const BUDGETS = {
     1e9,
     'downloads a minute of one client address by file links',
   ),
-  maxDownloads: bound('api', 'MAX_DOWNLOADS', 1024, 1e6, 'downloads under way'),
+  maxDownloads: bound(
+    'api',
+    'MAX_DOWNLOADS',
+    1024,
+    1e6,
+    "downloads under way; those of one account's files may use half of what others leave free",
+  ),
   maxAddressDownloads: bound(
     'api',
     'MAX_ADDRESS_DOWNLOADS',
@@ -214,6 +220,7 @@ export class Budget {
 const SHARING: Partial<Readonly<Record<CountedBudget, Sharing>>> = {
   maxBodiesBytes: 'leaving room',
   maxAccountBodiesBytes: 'each',
+  maxDownloads: 'leaving room',
   maxAddressDownloads: 'each',
 };
 

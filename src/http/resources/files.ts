@@ -105,15 +105,20 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
 
 /**
  * Counts the answer until its connection has taken all of it, or is closed.
+ * @param accountId whose file it is: readers of one account's files leave room for those of others
  * @throws {BudgetExceeded}
  */
-function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
+function countDownload(
+  ctx: HttpContext,
+  { budgets }: RouteDependencies,
+  accountId: string | undefined,
+): void {
   const ofAddress = budgets.get('maxAddressDownloads').take(1, addressKey(ctx.state.clientAddress));
   if (ofAddress === undefined) {
     const message = 'Too many files are being sent to this address. Wait until some have arrived.';
     throw new BudgetExceeded('client', message, RETRY_SECONDS);
   }
-  const ofAll = budgets.get('maxDownloads').take();
+  const ofAll = budgets.get('maxDownloads').take(1, accountId);
   if (ofAll === undefined) {
     ofAddress();
     throw new BudgetExceeded('service', 'Too many files are being sent.', RETRY_SECONDS);
@@ -208,7 +213,7 @@ export async function sendPdf(
   row: ConversionRow | undefined,
   disposition: Disposition = 'attachment',
 ): Promise<void> {
-  countDownload(ctx, deps);
+  countDownload(ctx, deps, row?.accountId);
   const download = await downloadOf(deps, row);
   const etag = `"${download.pdf.sha256}"`;
   ctx.set('ETag', etag);
