@@ -93,5 +93,10 @@ export class BlobNotFound extends Error {
 
 /** The blob store could not store or read; the cause says why, for the log. */
 export class BlobStoreUnavailable extends Error {
-  override readonly name = 'BlobStoreUnavailable';
+  override readonly name: string = 'BlobStoreUnavailable';
+}
+
+/** A blob that is stored, and is not what was stored. */
+export class BlobDamaged extends BlobStoreUnavailable {
+  override readonly name = 'BlobDamaged';
 }

@@ -102,5 +102,17 @@ export class VersionConflict extends Error {
 }
 
 export class EventStoreUnavailable extends Error {
-  override readonly name = 'EventStoreUnavailable';
+  override readonly name: string = 'EventStoreUnavailable';
+}
+
+/** An event that is stored and cannot be read: its storage is damaged or was changed. */
+export class EventDamaged extends EventStoreUnavailable {
+  override readonly name = 'EventDamaged';
+  /** All that can be told of its place. */
+  readonly event: Partial<Omit<RecordedEvent, 'data' | 'metadata'>>;
+
+  constructor(message: string, event: EventDamaged['event'], cause: unknown) {
+    super(message, { cause });
+    this.event = event;
+  }
 }
