@@ -2,9 +2,11 @@
 import type { Projection } from '../src/read-model/projection.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys } from './api-keys.ts';
+import { checkpoints } from './checkpoints.ts';
 import { conversions } from './conversions.ts';
 import { history } from './history.ts';
 import { ledger } from './ledger.ts';
+import { logTree } from './log-tree.ts';
 import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
 import { storedBlobs } from './stored-blobs.ts';
@@ -13,9 +15,11 @@ import { unfinishedConversions } from './unfinished-conversions.ts';
 export const allProjections: readonly Projection[] = [
   accounts,
   apiKeys,
+  checkpoints,
   conversions,
   history,
   ledger,
+  logTree,
   refundsDue,
   sessions,
   storedBlobs,

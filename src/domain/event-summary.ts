@@ -1,14 +1,24 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
 import type { DomainEvent } from './events.ts';
 
-const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? '' : 's'}`;
+const counted = (count: number, what: string, plural = `${what}s`): string =>
+  `${count} ${count === 1 ? what : plural}`;
 const was = (count: number): string => (count === 1 ? 'was' : 'were');
 
 export function summaryOf({ type, data }: DomainEvent): string {
   switch (type) {
     case 'LogOpened':
       return 'The event log was opened.';
+    case 'LogRenamed':
+      return `The event log was renamed to ${data.origin}.`;
+    case 'SigningKeyAdded':
+      return `Signing key ${data.generation} of the event log was added.`;
+    case 'CheckpointSigned':
+      return `A checkpoint of ${counted(data.size, 'event')} was signed.`;
+    case 'CheckpointCosigned':
+      return `The checkpoint of ${counted(data.size, 'event')} was cosigned by ${counted(data.signatures.length, 'witness', 'witnesses')}.`;
+    case 'CheckpointTimestamped':
+      return `The checkpoint of ${counted(data.size, 'event')} was timestamped.`;
     case 'AccountOpened':
       return `The account was opened on the plan ${data.plan}.`;
     case 'PlanChanged':

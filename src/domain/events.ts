@@ -15,6 +15,9 @@ export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
 const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
 const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+/** The name of a log in checkpoints and keys, as signed notes allow it: without spaces and plus. */
+const Origin = Type.String({ pattern: '^[!-*,-~]{1,200}$' });
+const Base64 = Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' });
 /**
  * Upper bounds hold for what is written: a number that the read model cannot store as an integer would stop
  * every projection on every node. What is stored already is read without them.
@@ -94,6 +97,38 @@ export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {
   LogOpened: Type.Object({ origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }) }),
+  /** The operator chose another name before the first checkpoint. Keys of the old name are void. */
+  LogRenamed: Type.Object({ origin: Origin }),
+  /** The two newest keys are in force: both sign. A pair follows from the master key and its generation. */
+  SigningKeyAdded: Type.Object({
+    generation: Count,
+    /** https://c2sp.org/signed-note#verifier-keys */
+    verifierKey: Type.String({ pattern: '^[!-*,-~]{1,200}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/]{44}$' }),
+    addedAt: Time,
+  }),
+  CheckpointSigned: Type.Object({
+    /** The number of events that it covers, from the log's first on. */
+    size: Count,
+    /** The root hash of the tree of these events. */
+    root: Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
+    /** https://c2sp.org/tlog-checkpoint */
+    note: Type.String({ minLength: 1 }),
+    signedAt: Time,
+  }),
+  CheckpointCosigned: Type.Object({
+    size: Count,
+    /** Signature lines of witnesses, without line breaks. */
+    signatures: Type.Array(Type.String({ pattern: '^— [^\\s+]+ [A-Za-z0-9+/]+={0,2}$' }), {
+      minItems: 1,
+    }),
+    at: Time,
+  }),
+  CheckpointTimestamped: Type.Object({
+    size: Count,
+    /** RFC 3161, DER. */
+    token: Base64,
+    at: Time,
+  }),
 
   AccountOpened: Type.Object({
     accountId: AccountId,

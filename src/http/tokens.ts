@@ -2,18 +2,12 @@
  * Access and refresh tokens: JWTs that are told apart by type and audience, and name their session. The links
  * under which PDFs are downloaded: PASETO v4.public, so that no list of links is kept.
  */
-import {
-  createPrivateKey,
-  createPublicKey,
-  hash,
-  type KeyObject,
-  randomUUID,
-  sign,
-} from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
 import type { Clock } from '../clock.ts';
+import { ed25519Key } from '../ed25519.ts';
 
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
 export const REFRESH_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -189,13 +183,4 @@ export function createFileTokens(seed: Buffer, issuer: string, clock: Clock): Fi
       }
     },
   };
-}
-
-/** RFC 8410: what stands before the seed in a PKCS #8 Ed25519 private key. */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-/** @param seed 32 bytes */
-export function ed25519Key(seed: Buffer): KeyObject {
-  const key = Buffer.concat([PKCS8_PREFIX, seed]);
-  return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }

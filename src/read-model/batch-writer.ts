@@ -46,6 +46,7 @@ export class BatchWriter {
   readonly #db: Database;
   readonly #states: readonly ProjectionState[];
   readonly #handlers = new Map<string, Handler[]>();
+  readonly #handlersOfAll: Handler[] = [];
   readonly #readCheckpoints;
   readonly #writeCheckpoint;
   readonly #writeLastEvent;
@@ -59,6 +60,8 @@ export class BatchWriter {
         const ofType = this.#handlers.get(type) ?? [];
         this.#handlers.set(type, [...ofType, { state, handle }]);
       }
+      const handleAll = projection.everyEvent?.(db);
+      if (handleAll !== undefined) this.#handlersOfAll.push({ state, handle: handleAll });
       return state;
     });
     this.#readCheckpoints = checkpointsOf(db);
@@ -114,21 +117,10 @@ export class BatchWriter {
   }
 
   #dispatch(event: RecordedEvent): void {
+    for (const handler of this.#handlersOfAll) hand(handler, event, () => event);
     let upcasted: RecordedEvent | undefined;
-    for (const { state, handle } of this.#handlers.get(event.type) ?? []) {
-      if (event.position <= state.position) continue;
-      try {
-        upcasted ??= upcast(event);
-        handle(upcasted);
-      } catch (error) {
-        if (isStorageError(error)) throw error;
-        throw new ProjectionFailed(
-          `Projection ${state.projection.name} failed on ${event.type} at position ` +
-            `${event.position}: ${errorMessage(error)}`,
-          { cause: error },
-        );
-      }
-    }
+    const current = (): RecordedEvent => (upcasted ??= upcast(event));
+    for (const handler of this.#handlers.get(event.type) ?? []) hand(handler, event, current);
   }
 
   #loadCheckpoints(): void {
@@ -150,6 +142,21 @@ export class BatchWriter {
       if (lowest === undefined || position < lowest) lowest = position;
     }
     return lowest ?? 0n;
+  }
+}
+
+/** @throws {ProjectionFailed} */
+function hand({ state, handle }: Handler, event: RecordedEvent, form: () => RecordedEvent): void {
+  if (event.position <= state.position) return;
+  try {
+    handle(form());
+  } catch (error) {
+    if (isStorageError(error)) throw error;
+    throw new ProjectionFailed(
+      `Projection ${state.projection.name} failed on ${event.type} at position ` +
+        `${event.position}: ${errorMessage(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -17,6 +17,8 @@ export interface Projection {
   readonly ddl: string;
   /** Prepares its statements once and returns what to do with each type of event it cares about. */
   handlers(db: Database): Readonly<Record<string, (event: RecordedEvent) => void>>;
+  /** The same for every event, whatever its type, as the store holds it: not upcast. */
+  everyEvent?(db: Database): (event: RecordedEvent) => void;
 }
 
 /**

@@ -68,7 +68,7 @@ export async function readHistory(
 const placeName = ({ stream, revision }: EventPlace): string => `${revision} ${stream}`;
 
 /** Events in the order of their places, with one read for each run of neighbours in a stream. */
-async function readEvents(
+export async function readEvents(
   streams: Pick<EventStore, 'readStream'>,
   places: readonly EventPlace[],
 ): Promise<readonly RecordedEvent[]> {

@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { test } from 'tap';
-import { ed25519Key } from '../../src/http/tokens.ts';
+import { ed25519Key } from '../../src/ed25519.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 

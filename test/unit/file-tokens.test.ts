@@ -1,4 +1,5 @@
-import { createFileTokens, ed25519Key } from '../../src/http/tokens.ts';
+import { ed25519Key } from '../../src/ed25519.ts';
+import { createFileTokens } from '../../src/http/tokens.ts';
 import { NOW, ORIGIN, conversionId } from '../support/samples.ts';
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { PublicProtocol } from 'paseto';

@@ -1,0 +1,99 @@
+/** The checkpoints that were signed, with what witnesses and timestamps added, and the keys in force. */
+import type { Database } from 'better-sqlite3';
+import { KEYS_IN_FORCE, type SigningKey } from '../src/domain/log.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+
+const ddl = `
+CREATE TABLE signed_checkpoints (
+  size INTEGER PRIMARY KEY,
+  root BLOB NOT NULL,
+  note TEXT NOT NULL,
+  signed_at INTEGER NOT NULL,
+  timestamp BLOB
+) STRICT;
+CREATE TABLE signing_keys (generation INTEGER PRIMARY KEY, verifier_key TEXT NOT NULL) STRICT;`;
+
+export const checkpoints: Projection = {
+  name: 'checkpoints',
+  version: 1,
+  tables: ['signed_checkpoints', 'signing_keys'],
+  ddl,
+  handlers(db) {
+    const insert = db.prepare(
+      'INSERT INTO signed_checkpoints (size, root, note, signed_at) VALUES (?, ?, ?, ?)',
+    );
+    const cosign = db.prepare('UPDATE signed_checkpoints SET note = note || ? WHERE size = ?');
+    const timestamp = db.prepare('UPDATE signed_checkpoints SET timestamp = ? WHERE size = ?');
+    const addKey = db.prepare('INSERT INTO signing_keys (generation, verifier_key) VALUES (?, ?)');
+    const voidKeys = db.prepare('DELETE FROM signing_keys');
+    return typedHandlers({
+      LogRenamed() {
+        voidKeys.run();
+      },
+      SigningKeyAdded({ generation, verifierKey }) {
+        addKey.run(generation, verifierKey);
+      },
+      CheckpointSigned({ size, root, note, signedAt }) {
+        insert.run(size, Buffer.from(root, 'base64'), note, signedAt);
+      },
+      CheckpointCosigned({ size, signatures }) {
+        cosign.run(signatures.map((line) => `${line}\n`).join(''), size);
+      },
+      CheckpointTimestamped({ size, token }) {
+        timestamp.run(Buffer.from(token, 'base64'), size);
+      },
+    });
+  },
+};
+
+export interface StoredCheckpoint {
+  /** The number of events that it covers. */
+  readonly size: number;
+  readonly root: Buffer;
+  /** The signed note, with the cosignatures of witnesses. */
+  readonly note: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly signedAt: number;
+  /** An RFC 3161 token, DER. */
+  readonly timestamp?: Buffer;
+}
+
+export interface CheckpointQueries {
+  newest(): StoredCheckpoint | undefined;
+  /** The oldest that covers so many events. */
+  covering(size: number): StoredCheckpoint | undefined;
+  /** The oldest first. */
+  all(afterSize: number, limit: number): readonly StoredCheckpoint[];
+  /** The keys in force, the newest first. */
+  keys(): readonly SigningKey[];
+}
+
+interface Row extends Omit<StoredCheckpoint, 'timestamp'> {
+  readonly timestamp: Buffer | null;
+}
+
+const COLUMNS = 'size, root, note, signed_at AS signedAt, timestamp';
+
+const checkpointOf = ({ timestamp, ...row }: Row): StoredCheckpoint =>
+  timestamp === null ? row : { ...row, timestamp };
+
+export function checkpointQueries(db: Database): CheckpointQueries {
+  const newest = db.prepare<[], Row>(
+    `SELECT ${COLUMNS} FROM signed_checkpoints ORDER BY size DESC LIMIT 1`,
+  );
+  const after = db.prepare<[number, number], Row>(
+    `SELECT ${COLUMNS} FROM signed_checkpoints WHERE size > ? ORDER BY size LIMIT ?`,
+  );
+  const keys = db.prepare<[number], SigningKey>(
+    `SELECT generation, verifier_key AS verifierKey FROM signing_keys
+     ORDER BY generation DESC LIMIT ?`,
+  );
+  const all = (afterSize: number, limit: number): readonly StoredCheckpoint[] =>
+    after.all(afterSize, limit).map(checkpointOf);
+  return {
+    newest: () => newest.all().map(checkpointOf)[0],
+    covering: (size) => all(size - 1, 1)[0],
+    all,
+    keys: () => keys.all(KEYS_IN_FORCE),
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * Signs checkpoints of the log's tree, and never two different trees of one size: before each signature it
+ * compares the tree with the last checkpoint that this node signed or saw, and with the log's newest one.
+ */
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
+import { logTreeQueries } from '../../projections/log-tree.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Clock } from '../clock.ts';
+import { CHECKPOINT_EVENTS, LOG_ID, logAggregate, type SigningKey } from '../domain/log.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { type Checkpoint, checkpointText, parseCheckpoint } from '../transparency-log/checkpoint.ts';
+import { rootHash, type TreeHashes } from '../transparency-log/merkle-tree.ts';
+import { openNote, type Signer, signNote, verifierKey } from '../transparency-log/signed-note.ts';
+import { firstCommand, orThrow } from './command-context.ts';
+import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
+import { type OpenedLog, openLog } from './log-origin.ts';
+
+/** The least time from one signature of this node to its next. */
+const PAUSE_MS = 1000;
+/** Events read at once in the search for one that is worth a checkpoint. */
+const PAGE = 100;
+
+/** The checkpoint that this node signed or saw last, kept outside the log and its copies. */
+export interface LastCheckpoint {
+  /** Named in messages. */
+  readonly path: string;
+  /** The note; undefined before the first. */
+  read(): Promise<string | undefined>;
+  /** Durable when it resolves. */
+  write(note: string): Promise<void>;
+}
+
+export interface SignerDependencies extends ReadDependencies {
+  readonly actors: ActorSystem;
+  readonly clock: Clock;
+  readonly store: Pick<EventStore, 'head' | 'readAll'>;
+  readonly lastCheckpoint: LastCheckpoint;
+  /** The private key of a generation: the same one each time. */
+  readonly signingKey: (generation: number) => KeyObject;
+  /** The setting LOG_ORIGIN. */
+  readonly logName: string | undefined;
+}
+
+/** The log is not the one that was signed. Signing on would vouch for two histories. */
+export class LogContradictsCheckpoint extends Error {
+  override readonly name = 'LogContradictsCheckpoint';
+}
+
+export class CheckpointSigner {
+  /** Rejects with {@link LogContradictsCheckpoint}, for good; never resolves. */
+  readonly contradicted: Promise<never>;
+  readonly #deps: SignerDependencies;
+  #contradict: (error: LogContradictsCheckpoint) => void = () => {};
+  #running = Promise.resolve();
+  #beganAt = Number.NEGATIVE_INFINITY;
+  /** A signature that has its turn to come: it will cover all that the log holds now. */
+  #planned: Promise<void> | undefined;
+
+  constructor(deps: SignerDependencies) {
+    this.#deps = deps;
+    this.contradicted = new Promise((_, reject) => {
+      this.#contradict = reject;
+    });
+    this.contradicted.catch(() => {});
+  }
+
+  /**
+   * Compares the log with the checkpoint that this node signed or saw last, before anything is accepted.
+   * @throws {LogContradictsCheckpoint}
+   */
+  async checkLog(): Promise<void> {
+    const log = await openLog(this.#deps, this.#deps.logName);
+    const last = await this.#lastOf(log);
+    if (last === undefined) return;
+    const newest = log.checkpoints.at(-1);
+    // The log itself says that it is the one. The tree is compared before the next signature.
+    if (newest?.size === last.size && newest.root === last.root.toString('base64')) return;
+    const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
+    this.#compare(hashes, last);
+  }
+
+  /** Signs a checkpoint if there is more to cover than checkpoints. */
+  async signNews(): Promise<void> {
+    const { readModel, store } = this.#deps;
+    const { positionOf } = await consistentQuery(this.#deps, logTreeQueries);
+    const newest = readModel.query(checkpointQueries).newest();
+    let after = newest === undefined ? 0n : positionOf(newest.size - 1);
+    for (;;) {
+      const events = await store.readAll({ after: after ?? 0n, limit: PAGE });
+      if (events.some(({ type }) => !CHECKPOINT_EVENTS.some((each) => each === type))) {
+        return await this.sign();
+      }
+      if (events.length < PAGE) return;
+      after = events.at(-1)?.position;
+    }
+  }
+
+  /**
+   * Resolves when a checkpoint that covers all that the log held at the call is stored. This node signs
+   * at most once a second; whoever asks meanwhile shares the next signature.
+   * @throws {LogContradictsCheckpoint}
+   */
+  sign(): Promise<void> {
+    this.#planned ??= this.#signInTurn();
+    return this.#planned;
+  }
+
+  /** Adds a signing key. From now on the two newest sign, and the ones before do not. */
+  async rotate(context: CommandContext): Promise<void> {
+    const log = await openLog(this.#deps, this.#deps.logName);
+    // Its checkpoints must be signed by a key in force.
+    if (!log.isKeyUsed) await this.sign();
+    await this.#addKey(log, context);
+    await this.sign();
+  }
+
+  /** Keeps the log's newest checkpoint, whoever signed it. */
+  async noteNewest(): Promise<void> {
+    const newest = this.#deps.readModel.query(checkpointQueries).newest();
+    if (newest === undefined) return;
+    const last = await this.#lastOf(await openLog(this.#deps));
+    if (newest.size > (last?.size ?? 0)) await this.#deps.lastCheckpoint.write(newest.note);
+  }
+
+  async #signInTurn(): Promise<void> {
+    await this.#running.catch(() => {});
+    const wait = this.#beganAt + PAUSE_MS - performance.now();
+    if (wait > 0) await delay(wait);
+    this.#planned = undefined;
+    this.#beganAt = performance.now();
+    this.#running = this.#signNow();
+    await this.#running;
+  }
+
+  async #signNow(): Promise<void> {
+    const { actors, clock, lastCheckpoint, readModel, runner } = this.#deps;
+    const log = await this.#withKey();
+    const last = await this.#lastOf(log);
+    const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
+    const { size } = hashes;
+    if (last !== undefined) this.#compare(hashes, last);
+    const newest = readModel.query(checkpointQueries).newest();
+    if (newest !== undefined) this.#compare(hashes, newest);
+    const { origin, generation } = log;
+    const root = rootHash(hashes, size);
+    const note = signNote(checkpointText({ origin, size, root }), this.#signersOf(log));
+    // First the file: a crash in between must not let this size be signed again for another tree.
+    await lastCheckpoint.write(note);
+    const outcome = await actors.send(
+      logAggregate,
+      LOG_ID,
+      {
+        type: 'SignCheckpoint',
+        ...{ origin, size, root: root.toString('base64'), note, generation },
+        at: clock.now(),
+      },
+      firstCommand(clock.now(), { kind: 'service' }),
+    );
+    // Another node has signed as much or more, unless it has added a key: then whoever needs it asks again.
+    if (outcome.accepted) await runner.waitFor(outcome.position ?? 0n);
+  }
+
+  async #withKey(): Promise<OpenedLog> {
+    const log = await openLog(this.#deps, this.#deps.logName);
+    if (log.keys.length > 0) return log;
+    await this.#addKey(log, firstCommand(this.#deps.clock.now(), { kind: 'service' }));
+    return await openLog(this.#deps);
+  }
+
+  async #addKey({ origin, generation: newest }: OpenedLog, context: CommandContext) {
+    const generation = newest + 1;
+    const { publicKey } = this.#signer(origin, generation);
+    const key: SigningKey = { generation, verifierKey: verifierKey(origin, publicKey) };
+    const command = { type: 'AddSigningKey', ...key, at: this.#deps.clock.now() } as const;
+    orThrow(await this.#deps.actors.send(logAggregate, LOG_ID, command, context));
+  }
+
+  #signersOf({ origin, keys }: OpenedLog): readonly Signer[] {
+    return keys.map(({ generation, verifierKey: expected }) => {
+      const signer = this.#signer(origin, generation);
+      if (verifierKey(origin, signer.publicKey) === expected) return signer;
+      throw new Error(
+        `Signing key ${generation} of the log does not follow from MASTER_KEY: set the MASTER_KEY that this log was begun with.`,
+      );
+    });
+  }
+
+  #signer(name: string, generation: number): Signer {
+    const secret = this.#deps.signingKey(generation);
+    const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
+    const publicKey = Buffer.from(x, 'base64url');
+    return { name, publicKey, sign: (message) => sign(null, message, secret) };
+  }
+
+  async #lastOf({ origin }: OpenedLog): Promise<Checkpoint | undefined> {
+    const { path, read } = this.#deps.lastCheckpoint;
+    const note = await read();
+    if (note === undefined) return undefined;
+    const last = parseCheckpoint(openNote(note).text);
+    if (last.origin === origin) return last;
+    return this.#refuse(
+      `${path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
+    );
+  }
+
+  #compare(hashes: TreeHashes, { size, root }: Pick<StoredCheckpoint, 'size' | 'root'>): void {
+    const { path } = this.#deps.lastCheckpoint;
+    if (hashes.size < size) {
+      this.#refuse(
+        `The log holds ${hashes.size} events, and this node has signed or seen a checkpoint of ${size} (${path}): an older log was put back, so restore the newer one.`,
+      );
+    }
+    if (!rootHash(hashes, size).equals(root)) {
+      this.#refuse(
+        `The log's first ${size} events are not those of the checkpoint that was signed (${path}): events were changed, so restore the log that was signed.`,
+      );
+    }
+  }
+
+  #refuse(message: string): never {
+    const error = new LogContradictsCheckpoint(message);
+    this.#contradict(error);
+    throw error;
+  }
+}
