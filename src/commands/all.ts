@@ -26,6 +26,7 @@ import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
 import { usage } from './usage.ts';
+import { verify } from './verify.ts';
 import { version } from './version.ts';
 
 const SERVICE =
@@ -72,6 +73,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       history,
       manifest,
       projectionsRebuild,
+      verify,
     ],
   },
   { heading: 'Other', commands: [version] },

@@ -25,6 +25,7 @@ import type { NatsLink } from '../nats/connection.ts';
 import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
+import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -83,14 +84,17 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** The store, and the database that it may share with others of the same data directory. */
+/**
+ * The store, and the database that it may share with others of the same data directory.
+ * @param mode `create`: makes an empty one where there is none; `read`: changes nothing on this machine
+ */
 export async function openEventStore(
   { config, logger, openings }: Surroundings,
-  { create }: { readonly create: boolean },
+  mode: 'create' | 'open' | 'read',
 ): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
-    openDirectory('DATA_DIR', dataDir);
+    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
     const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
     const store = await openKurrentDb(eventStoreUrl, { logger });
     openings.add({
@@ -106,14 +110,14 @@ export async function openEventStore(
     return { store };
   }
   const file = join(dataDir, 'pressledger.db');
-  if (!create && isMissing(file)) {
+  if (mode !== 'create' && isMissing(file)) {
     throw new Error(
       `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
         "one with 'pressledger account create' or 'pressledger start'.",
     );
   }
-  openDirectory('DATA_DIR', dataDir);
-  const database = openEmbeddedDatabase(file);
+  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
+  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
   const store = new SqliteEventStore(database);
   openings.add({
     unhealthyReason: async () => {
@@ -134,13 +138,14 @@ const unusable = (reason: unknown): string =>
 /** @param database of the event store, where it is embedded */
 export async function openBlobs(
   around: Surroundings,
-  side: 'api' | 'renderer',
+  side: 'api' | 'renderer' | 'reader',
   database?: EmbeddedDatabase,
 ): Promise<BlobStore> {
   const { config, openings, nats } = around;
   const { blobStoreUrl: place } = config;
+  const openFiles = side === 'reader' ? FileBlobStore.readOnly : FileBlobStore.open;
   if (place === undefined) {
-    const files = await FileBlobStore.open(join(config.dataDir, 'blobs'));
+    const files = await openFiles(join(config.dataDir, 'blobs'));
     return database === undefined ? files : new EmbeddedBlobStore(database, files);
   }
   if (place.kind === 'folder') {
@@ -151,12 +156,13 @@ export async function openBlobs(
           'which is started first, makes it.',
       );
     }
+    if (side === 'reader') return openFiles(directory);
     // A renderer may be given the blobs alone, without the keys beside them.
     openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
     openings.add({
       unhealthyReason: () => access(directory, constants.W_OK).then(() => undefined, unusable),
     });
-    return await FileBlobStore.open(directory);
+    return await openFiles(directory);
   }
   const { ObjectBlobStore } = await import('../blob-store/remote.ts');
   const objects =

@@ -10,7 +10,11 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import { CHECKPOINT_EVENTS, LOG_ID, logAggregate, type SigningKey } from '../domain/log.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { type Checkpoint, checkpointText, parseCheckpoint } from '../transparency-log/checkpoint.ts';
+import {
+  type Checkpoint,
+  checkpointText,
+  parseCheckpoint,
+} from '../transparency-log/checkpoint.ts';
 import { rootHash, type TreeHashes } from '../transparency-log/merkle-tree.ts';
 import { openNote, type Signer, signNote, verifierKey } from '../transparency-log/signed-note.ts';
 import { firstCommand, orThrow } from './command-context.ts';

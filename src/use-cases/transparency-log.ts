@@ -36,7 +36,10 @@ export async function currentKeys(deps: TransparencyLogDependencies): Promise<re
 }
 
 const keysInForce = ({ readModel }: TransparencyLogDependencies): readonly string[] =>
-  readModel.query(checkpointQueries).keys().map(({ verifierKey }) => verifierKey);
+  readModel
+    .query(checkpointQueries)
+    .keys()
+    .map(({ verifierKey }) => verifierKey);
 
 /**
  * The newest checkpoint, signed now where the log's newest does not cover the event at that position.
@@ -82,7 +85,9 @@ export function inclusionProofs(
     const [leaf] = hashes.leaves(index, index + 1);
     if (leaf?.equals(leafHash(event)) !== true) {
       const { type, position } = recorded;
-      throw new Error(`${type} at position ${position} is not the event that the log's tree holds.`);
+      throw new Error(
+        `${type} at position ${position} is not the event that the log's tree holds.`,
+      );
     }
     const proof = inclusionProof(hashes, index, size);
     return { index, event, proof: formatProof({ index, proof, checkpoint: note }) };

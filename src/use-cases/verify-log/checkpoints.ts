@@ -9,7 +9,7 @@ import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
 import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
 import { openNote, verifiedBy } from '../../transparency-log/signed-note.ts';
 import { Broken, Difference, type Place, placeOf } from './difference.ts';
-import { decoded } from './streams.ts';
+import { decoded, KIND_OF } from './streams.ts';
 
 export const LOG_STREAM = logAggregate.stream(LOG_ID);
 const PAGE = 500;
@@ -80,7 +80,8 @@ export class SignedCheckpoints {
     if (this.#failure?.id === event.id) throw this.#failure.difference;
     if (event.type !== 'CheckpointSigned') return;
     const { size } = event.data as { readonly size: number };
-    if (size > number) throw new Broken(`a checkpoint of at most ${number} events`, `one of ${size}`);
+    if (size > number)
+      throw new Broken(`a checkpoint of at most ${number} events`, `one of ${size}`);
   }
 
   /** The root of the due checkpoint is that of the log. */
@@ -107,7 +108,7 @@ export class SignedCheckpoints {
     this.#next = event.revision + 1;
     this.#ahead.push(event);
     try {
-      const domainEvent = decoded(event) as LogEvent;
+      const domainEvent = logEventOf(event);
       if (domainEvent.type === 'CheckpointSigned') {
         const { size, root, note } = domainEvent.data;
         const before = this.#due.at(-1) ?? this.#newest;
@@ -130,7 +131,11 @@ export class SignedCheckpoints {
     const { origin = '', keys } = this.#state;
     const inForce = keys.map(({ verifierKey }) => verifierKey);
     const signed = readNote(note);
-    if (signed.origin !== origin || signed.size !== size || signed.root.toString('base64') !== root) {
+    if (
+      signed.origin !== origin ||
+      signed.size !== size ||
+      signed.root.toString('base64') !== root
+    ) {
       const found = `of ${signed.origin}, ${signed.size} events, ${signed.root.toString('base64')}`;
       throw new Broken(`a note of ${origin}, ${size} events, ${root}`, `one ${found}`);
     }
@@ -138,6 +143,13 @@ export class SignedCheckpoints {
     if (isSignedBy(note, inForce) || this.#newestIsTrusted) return;
     throw new Broken(`a signature of ${namesOf(inForce)}`, 'none that holds');
   }
+}
+
+/** @throws {Broken} it is none */
+function logEventOf(recorded: RecordedEvent): LogEvent {
+  const event = decoded(recorded);
+  if (KIND_OF[event.type] !== 'log') throw new Broken('an event of the log itself', event.type);
+  return event as LogEvent;
 }
 
 /** @throws {Broken} it is no checkpoint */

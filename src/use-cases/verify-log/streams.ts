@@ -19,6 +19,11 @@ type Kind = keyof typeof STREAMS;
 
 export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   LogOpened: 'log',
+  LogRenamed: 'log',
+  SigningKeyAdded: 'log',
+  CheckpointSigned: 'log',
+  CheckpointCosigned: 'log',
+  CheckpointTimestamped: 'log',
   AccountOpened: 'account',
   PlanChanged: 'account',
   CreditGranted: 'account',
@@ -85,7 +90,8 @@ export function decoded(event: RecordedEvent): DomainEvent {
   }
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
 
 /**
  * Checks that the event is the next one of its stream, and belongs there.
@@ -100,20 +106,20 @@ export function checkStream(
   if (revision !== end.revision + 1) {
     throw new Broken(`revision ${end.revision + 1} of ${stream}`, `revision ${revision}`);
   }
-    const kind = KIND_OF[type];
-    const [prefix, field] = STREAMS[kind];
-    const id = field === undefined ? '' : (data as Readonly<Record<string, unknown>>)[field];
-    const isThere =
-      field === undefined && kind !== 'log'
-        ? stream.startsWith(prefix)
-        : stream === `${prefix}${String(id)}`;
-    if (!isThere) throw new Broken(`a ${type} of the stream ${prefix}${String(id)}`, `one in ${stream}`);
-    const first = FIRST[kind];
-    if (first !== undefined && (end.revision === -1) !== (type === first)) {
-      throw new Broken(`${first} first in ${stream}, and once`, type);
-    }
+  const kind = KIND_OF[type];
+  const [prefix, field] = STREAMS[kind];
+  const id = field === undefined ? '' : (data as Readonly<Record<string, unknown>>)[field];
+  const isThere =
+    field === undefined && kind !== 'log'
+      ? stream.startsWith(prefix)
+      : stream === `${prefix}${String(id)}`;
+  if (!isThere)
+    throw new Broken(`a ${type} of the stream ${prefix}${String(id)}`, `one in ${stream}`);
+  const first = FIRST[kind];
+  if (first !== undefined && (end.revision === -1) !== (type === first)) {
+    throw new Broken(`${first} first in ${stream}, and once`, type);
+  }
   if (end.isOver) throw new Broken(`nothing more in ${stream}`, type);
   end.revision = revision;
   if (LAST.has(type)) end.isOver = true;
 }
-
