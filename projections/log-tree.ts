@@ -54,9 +54,9 @@ export const logTree: Projection = {
 export interface LogTreeQueries {
   readonly hashes: TreeHashes;
   /** The number of the leaf of the event at that position; undefined where there is none. */
-  numberAt(position: bigint): number | undefined;
+  readonly numberAt: (position: bigint) => number | undefined;
   /** The position of the event of that leaf. */
-  positionOf(number: number): bigint | undefined;
+  readonly positionOf: (number: number) => bigint | undefined;
 }
 
 export function logTreeQueries(db: Database): LogTreeQueries {

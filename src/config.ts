@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { CLIENT_NAMES } from './client-config.ts';
+import { API, RENDERER, type Role, type Setting, setting } from './setting.ts';
 import { suggest } from './suggest.ts';
 import {
   blobPlace,
@@ -10,11 +11,11 @@ import {
   eventStoreUrl,
   integer,
   key32,
+  logOrigin,
   natsUrl,
   oneOf,
   origin,
   origins,
-  type Parse,
   ports,
   text,
   UnusableValue,
@@ -34,39 +35,6 @@ export class ConfigError extends Error {
 const PREFIX = 'PRESSLEDGER_';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** A role of a process, as the command line calls it. */
-export type Role = 'start' | 'api' | 'renderer';
-
-interface SettingOptions {
-  /** The default in words, where its value would not say it. */
-  readonly unset?: string;
-  /** The roles that read it; all unless given. */
-  readonly roles?: readonly Role[];
-  /** An empty value means something, so it does not count as not set. */
-  readonly emptyCounts?: boolean;
-}
-
-interface Setting<T, D> extends SettingOptions {
-  readonly name: string;
-  readonly parse: Parse<T>;
-  readonly default: () => D;
-  /** One line for help. */
-  readonly about: string;
-}
-
-function setting<T, D>(
-  name: string,
-  parse: Parse<T>,
-  defaultTo: () => D,
-  about: string,
-  options: SettingOptions = {},
-): Setting<T, D> {
-  return { name, parse, default: defaultTo, about, ...options };
-}
-
-const API: SettingOptions = { roles: ['start', 'api'] };
-const RENDERER: SettingOptions = { roles: ['start', 'renderer'] };
 
 const none = (): undefined => undefined;
 const cores = (): number => navigator.hardwareConcurrency;
@@ -217,6 +185,20 @@ export const SETTINGS = {
     none,
     "wraps the accounts' keys: 32 bytes in hex or base64",
     { ...API, unset: 'made at the first start' },
+  ),
+  logOrigin: setting(
+    'LOG_ORIGIN',
+    logOrigin,
+    none,
+    "the log's name in checkpoints, such as pdf.example.com/tlog; never changed after the first",
+    { ...API, unset: 'made at the first start' },
+  ),
+  checkpointSeconds: setting(
+    'CHECKPOINT_SECONDS',
+    integer(1, 86_400),
+    () => 60,
+    'time between two checkpoints of the log',
+    API,
   ),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,

@@ -14,6 +14,7 @@ import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
 import type { Stoppable } from './stoppable.ts';
+import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 
 /** Access to the render queue, and to the right to feed it. */
 export interface RenderQueues {
@@ -42,6 +43,7 @@ export interface Core extends AccountDependencies {
   readonly vault: Vault;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
+  readonly signer: CheckpointSigner;
   readonly queues: RenderQueues;
   readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
   /** 32 bytes from which every signing key is derived. */

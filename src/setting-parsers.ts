@@ -117,3 +117,9 @@ export const emailAddress: Parse<string> = (value) =>
   value === '' || isEmailAddress(value)
     ? value
     : refuse(value, 'an email address, or empty for none');
+
+/** A name that signed notes allow. */
+export const logOrigin: Parse<string> = (value) =>
+  /^[!-*,-~]{1,200}$/.test(value)
+    ? value
+    : refuse(value, 'at most 200 printable ASCII characters without spaces and +');

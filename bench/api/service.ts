@@ -2,7 +2,7 @@
 import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { logOrigin } from '../../src/use-cases/log-origin.ts';
+import { openLog } from '../../src/use-cases/log-origin.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { startApi } from '../../src/compose/roles.ts';
@@ -15,7 +15,10 @@ const EMAIL = 'bench@example.com';
 
 const config = readConfig(process.env);
 const core = await openCore(config, createLogger(config.logLevel), { create: true });
-const api = await startApi(core, await logOrigin(core), () => ({ ready: true, missing: [] }));
+const api = await startApi(core, (await openLog(core)).origin, () => ({
+  ready: true,
+  missing: [],
+}));
 const origin = `http://127.0.0.1:${api.port}/api/v1`;
 const context = () => operatorContext(core.clock);
 

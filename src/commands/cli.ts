@@ -6,7 +6,8 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { type Config, ConfigError, type Role, SETTINGS } from '../config.ts';
+import { type Config, ConfigError, SETTINGS } from '../config.ts';
+import type { Role } from '../setting.ts';
 import { ServiceError } from '../errors.ts';
 import { suggest } from '../suggest.ts';
 import {

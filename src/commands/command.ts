@@ -1,7 +1,7 @@
 /** The interface of a command, and what several commands share. */
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
-import type { Role } from '../config.ts';
+import type { Role } from '../setting.ts';
 import type { Core, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { StoredLog } from '../use-cases/verify-log.ts';

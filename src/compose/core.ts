@@ -11,13 +11,16 @@ import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, SETTINGS } from '../config.ts';
 import type { Core } from '../core.ts';
+import { ed25519Key } from '../ed25519.ts';
 import { deriveKey } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import { openReadModel } from '../read-model/database.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
+import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import { openAdapters } from './adapters.ts';
+import { openLastCheckpoint } from './stores.ts';
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.
@@ -37,12 +40,24 @@ export async function openCore(
     await adapters.close();
     throw error;
   });
+  const lastCheckpoint = openLastCheckpoint(config.dataDir);
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
   const actors = new ActorSystem({ store, snapshots, log: logger });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
 
   const budgets = new Budgets(config);
+  const signer = new CheckpointSigner({
+    actors,
+    store,
+    readModel,
+    runner,
+    lastCheckpoint,
+    clock: systemClock,
+    logName: config.logOrigin,
+    signingKey: (generation) =>
+      ed25519Key(deriveKey(masterKey, `log signing key ${generation}`, 32)),
+  });
   return {
     config,
     budgets,
@@ -55,6 +70,7 @@ export async function openCore(
     vault: createVault(keyring),
     readModel,
     runner,
+    signer,
     masterKey,
     addressKey: deriveKey(masterKey, 'sign-in address', 32),
     queues,

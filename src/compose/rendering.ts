@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Core } from '../core.ts';
 import { timeOrderedId } from '../ids.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
+import { startCheckpoints } from '../process-managers/checkpoints.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
 import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
@@ -26,7 +27,10 @@ export interface Work extends LeaderTask {
  */
 export type Renders = 'never' | 'while leading' | 'always';
 
-/** Leads where no other process on the same log does: feeds the queue and records what came of the jobs. */
+/**
+ * Leads where no other process on the same log does: feeds the queue and records what came of the jobs.
+ * @param logOrigin the name that the log was opened under
+ */
 export function createWork(core: Core, logOrigin: string, renders: Renders): Work {
   const withRenderer = renders === 'while leading';
   const election = new LeaderElection({
@@ -107,6 +111,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
   const managers: readonly Stoppable[] = [
     startOutcomes({ ...core, queue }),
     startRefunds(core),
+    startCheckpoints(core, core.config.checkpointSeconds),
     startRetention({ ...core, retentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
   ];

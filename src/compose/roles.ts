@@ -8,7 +8,7 @@ import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { openFirstAccount } from '../use-cases/accounts.ts';
-import { logOrigin } from '../use-cases/log-origin.ts';
+import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { openCore } from './core.ts';
 import { createWork, type Renders, startRendererTask } from './rendering.ts';
@@ -25,7 +25,8 @@ export function startApiNode(config: Config, logger: Logger): Promise<RunningSer
 
 /** Renders what is unfinished in this process, unless a service on the same store does so. */
 export async function startRendering(core: Core): Promise<Stoppable> {
-  const work = createWork(core, await logOrigin(core), 'while leading');
+  const { openedAs } = await openLog(core, core.config.logOrigin);
+  const work = createWork(core, openedAs, 'while leading');
   await work.start();
   return work;
 }
@@ -84,11 +85,13 @@ async function readinessOf(
 async function serve(config: Config, logger: Logger, renders: Renders): Promise<RunningService> {
   const core = await openCore(config, logger, { create: true });
   try {
-    const origin = await logOrigin(core);
+    const { openedAs, origin } = await openLog(core, config.logOrigin);
     // Before it accepts anything.
-    await core.queues.claim(origin);
-    const work = createWork(core, origin, renders);
+    await core.queues.claim(openedAs);
+    await core.signer.checkLog();
+    const work = createWork(core, openedAs, renders);
     const api = await startApi(core, origin, () => readinessOf(core, work));
+    const stopNoting = noteCheckpoints(core);
     return {
       publicUrl: api.publicUrl,
       dataDir: config.dataDir,
@@ -97,9 +100,10 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
         .then(() => work.start())
         // Last of all: a start that fails must not open an account whose secrets nobody has seen.
         .then(() => openFirstAccount(core, config)),
-      ended: core.runner.ended,
+      ended: Promise.race([core.runner.ended, core.signer.contradicted]),
       stop: async (hurry) => {
         logger.info('stopping');
+        stopNoting();
         await api.stop(hurry);
         await work.stop(hurry);
         await core.close();
@@ -110,6 +114,19 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     await core.close();
     throw error;
   }
+}
+
+/** Keeps each checkpoint that comes with the log, so that an older log is refused here, whoever signed it. */
+function noteCheckpoints({ logger, runner, signer }: Core): () => void {
+  const note = (): void => {
+    signer.noteNewest().catch((err: unknown) => {
+      logger.error({ err }, 'the newest checkpoint was not noted');
+    });
+  };
+  note();
+  return runner.onCommit((events) => {
+    if (events.some(({ type }) => type === 'CheckpointSigned')) note();
+  });
 }
 
 export interface RunningApi extends Stoppable {

@@ -1,11 +1,9 @@
 /** The log as `verify` reads it: nothing on this machine is made, changed or followed. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import { hasCode } from '../blob-store/durable-file.ts';
+import { readIfThere } from '../blob-store/durable-file.ts';
 import type { Config } from '../config.ts';
-import { errorMessage } from '../error-message.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
@@ -13,10 +11,7 @@ import { openReadOnly } from '../sqlite/read-only.ts';
 import type { StoredLog } from '../use-cases/verify-log.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
-import { openBlobs, openEventStore } from './stores.ts';
-
-/** Where a node keeps the checkpoint that it signed or saw last, in its data directory. */
-const LAST_CHECKPOINT = join('transparency-log', 'last-checkpoint');
+import { lastCheckpointPath, openBlobs, openEventStore } from './stores.ts';
 
 /**
  * @param options `documents`: opens the blob store too
@@ -33,12 +28,13 @@ export function openStoredLog(
     const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
     const around = { config, logger, openings, nats };
     // The file before the log: what it was written for is in the log by then.
-    const lastCheckpoint = await readLastCheckpoint(join(dataDir, LAST_CHECKPOINT));
+    const file = lastCheckpointPath(dataDir);
+    const last = await readIfThere(file);
     const tree = openTree(join(dataDir, 'read-model'), logger, openings);
     const { store, database } = await openEventStore(around, 'read');
     return {
       store,
-      ...(lastCheckpoint && { lastCheckpoint }),
+      ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),
       ...(tree && { tree }),
       ...(database && { hiddenFault: () => hiddenFault(database.db) }),
       ...(documents && { blobs: await openBlobs(around, 'reader', database) }),
@@ -46,15 +42,6 @@ export function openStoredLog(
       close: () => openings.close(),
     };
   });
-}
-
-async function readLastCheckpoint(path: string): Promise<StoredLog['lastCheckpoint']> {
-  try {
-    return { at: { file: path }, note: await readFile(path, 'utf8') };
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw new Error(`${path} cannot be read: ${errorMessage(error)}.`, { cause: error });
-  }
 }
 
 /** The tree of the read models, which is a help and no proof: where it cannot be read, it is left out. */

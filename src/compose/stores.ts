@@ -10,12 +10,15 @@ import {
 } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isAbandoned } from '../blob-store/writer.ts';
 import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
+import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
+import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyring } from '../keyring/file.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
 import type { Keyring } from '../keyring/port.ts';
@@ -26,6 +29,7 @@ import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
+import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -256,4 +260,19 @@ async function openKeyRecords(
   const { S3KeyRecords, S3_RECHECK_MS } = await import('../keyring/s3-records.ts');
   const objects = await openS3(around, place.url, 'keyring/');
   return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
+}
+
+export const lastCheckpointPath = (dataDir: string): string =>
+  join(dataDir, 'transparency-log', 'last-checkpoint');
+
+/** The checkpoint that this node signed or saw last. It is no part of the log, nor of copies of it. */
+export function openLastCheckpoint(dataDir: string): LastCheckpoint {
+  const path = lastCheckpointPath(dataDir);
+  makeDirectory(dirname(path));
+  removeTemporary(path, isAbandoned);
+  return {
+    path,
+    read: () => readIfThere(path),
+    write: (note) => writeDurably(path, `${path}.${temporaryName()}.tmp`, Buffer.from(note)),
+  };
 }

@@ -156,7 +156,10 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
         if (generation !== state.generation + 1) return [];
         // Else a checkpoint could be in use that no key in force has signed.
         if (state.keys.length > 0 && !state.isKeyUsed) {
-          return { rejected: 'service_unavailable', message: 'The newest key has signed nothing yet.' };
+          return {
+            rejected: 'service_unavailable',
+            message: 'The newest key has signed nothing yet.',
+          };
         }
         return [{ type: 'SigningKeyAdded', data: { generation, verifierKey, addedAt: at } }];
       }

@@ -31,7 +31,7 @@ export interface LastCheckpoint {
   /** Named in messages. */
   readonly path: string;
   /** The note; undefined before the first. */
-  read(): Promise<string | undefined>;
+  read(): string | undefined;
   /** Durable when it resolves. */
   write(note: string): Promise<void>;
 }
@@ -45,6 +45,7 @@ export interface SignerDependencies extends ReadDependencies {
   readonly signingKey: (generation: number) => KeyObject;
   /** The setting LOG_ORIGIN. */
   readonly logName: string | undefined;
+  readonly pauseMs?: number;
 }
 
 /** The log is not the one that was signed. Signing on would vouch for two histories. */
@@ -76,7 +77,7 @@ export class CheckpointSigner {
    */
   async checkLog(): Promise<void> {
     const log = await openLog(this.#deps, this.#deps.logName);
-    const last = await this.#lastOf(log);
+    const last = this.#lastOf(log);
     if (last === undefined) return;
     const newest = log.checkpoints.at(-1);
     // The log itself says that it is the one. The tree is compared before the next signature.
@@ -113,35 +114,46 @@ export class CheckpointSigner {
 
   /** Adds a signing key. From now on the two newest sign, and the ones before do not. */
   async rotate(context: CommandContext): Promise<void> {
-    const log = await openLog(this.#deps, this.#deps.logName);
-    // Its checkpoints must be signed by a key in force.
-    if (!log.isKeyUsed) await this.sign();
+    let log = await openLog(this.#deps, this.#deps.logName);
+    if (!log.isKeyUsed) {
+      await this.sign();
+      log = await openLog(this.#deps);
+    }
     await this.#addKey(log, context);
     await this.sign();
   }
 
   /** Keeps the log's newest checkpoint, whoever signed it. */
-  async noteNewest(): Promise<void> {
-    const newest = this.#deps.readModel.query(checkpointQueries).newest();
-    if (newest === undefined) return;
-    const last = await this.#lastOf(await openLog(this.#deps));
-    if (newest.size > (last?.size ?? 0)) await this.#deps.lastCheckpoint.write(newest.note);
+  noteNewest(): Promise<void> {
+    return this.#inOrder(async () => {
+      const newest = this.#deps.readModel.query(checkpointQueries).newest();
+      if (newest === undefined) return;
+      const last = this.#lastOf(await openLog(this.#deps));
+      if (newest.size > (last?.size ?? 0)) await this.#deps.lastCheckpoint.write(newest.note);
+    });
   }
 
   async #signInTurn(): Promise<void> {
-    await this.#running.catch(() => {});
-    const wait = this.#beganAt + PAUSE_MS - performance.now();
+    const wait = this.#beganAt + (this.#deps.pauseMs ?? PAUSE_MS) - performance.now();
     if (wait > 0) await delay(wait);
-    this.#planned = undefined;
-    this.#beganAt = performance.now();
-    this.#running = this.#signNow();
-    await this.#running;
+    await this.#inOrder(async () => {
+      this.#planned = undefined;
+      this.#beganAt = performance.now();
+      await this.#signNow();
+    });
+  }
+
+  /** One thing at a time: an older checkpoint must not be kept over a newer one. */
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    const done = this.#running.then(work);
+    this.#running = done.catch(() => {});
+    return done;
   }
 
   async #signNow(): Promise<void> {
     const { actors, clock, lastCheckpoint, readModel, runner } = this.#deps;
     const log = await this.#withKey();
-    const last = await this.#lastOf(log);
+    const last = this.#lastOf(log);
     const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
     const { size } = hashes;
     if (last !== undefined) this.#compare(hashes, last);
@@ -157,7 +169,11 @@ export class CheckpointSigner {
       LOG_ID,
       {
         type: 'SignCheckpoint',
-        ...{ origin, size, root: root.toString('base64'), note, generation },
+        origin,
+        size,
+        root: root.toString('base64'),
+        note,
+        generation,
         at: clock.now(),
       },
       firstCommand(clock.now(), { kind: 'service' }),
@@ -198,14 +214,14 @@ export class CheckpointSigner {
     return { name, publicKey, sign: (message) => sign(null, message, secret) };
   }
 
-  async #lastOf({ origin }: OpenedLog): Promise<Checkpoint | undefined> {
-    const { path, read } = this.#deps.lastCheckpoint;
-    const note = await read();
+  #lastOf({ origin }: OpenedLog): Checkpoint | undefined {
+    const { lastCheckpoint } = this.#deps;
+    const note = lastCheckpoint.read();
     if (note === undefined) return undefined;
     const last = parseCheckpoint(openNote(note).text);
     if (last.origin === origin) return last;
     return this.#refuse(
-      `${path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
+      `${lastCheckpoint.path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
     );
   }
 

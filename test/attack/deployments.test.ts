@@ -3,13 +3,13 @@ import { noSnapshots } from '../support/actors.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
-import { logOrigin } from '../../src/use-cases/log-origin.ts';
+import { openLog } from '../../src/use-cases/log-origin.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { test } from 'tap';
 
 /** Signs as `compose/roles.ts` does, under the origin of its own log. */
 async function signingAsDeployed({ actors, clock }: Pick<Api, 'actors' | 'clock'>) {
-  const origin = await logOrigin({ actors, clock });
+  const { origin } = await openLog({ actors, clock });
   return {
     tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), origin, clock),
     fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), origin, clock),
@@ -71,10 +71,11 @@ void test('a log is named once, whichever of two nodes is first', async (t) => {
   const other = new ActorSystem({ store: api.store, snapshots: noSnapshots });
   t.teardown(() => other.close());
   const nodes = [api.actors, other];
-  const named = await Promise.all(nodes.map((actors) => logOrigin({ actors, clock: api.clock })));
-  t.match(named[0], /^pressledger\/[0-9a-f]{16}$/);
-  t.equal(named[1], named[0]);
-  t.equal(await logOrigin(api), named[0], 'and again at the next start');
+  const named = await Promise.all(nodes.map((actors) => openLog({ actors, clock: api.clock })));
+  const [{ origin } = { origin: '' }] = named;
+  t.match(origin, /^pressledger\/[0-9a-f]{16}$/);
+  t.equal(named[1]?.origin, origin);
+  t.equal((await openLog(api)).origin, origin, 'and again at the next start');
   const opened = (await api.store.readAll()).filter(({ type }) => type === 'LogOpened');
-  t.match(opened, [{ data: { origin: named[0] }, metadata: { actor: { kind: 'service' } } }]);
+  t.match(opened, [{ data: { origin }, metadata: { actor: { kind: 'service' } } }]);
 });

@@ -3,7 +3,8 @@ import { type Test, test } from 'tap';
 import { pino } from 'pino';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { startApiNode, startRenderer } from '../../src/compose/roles.ts';
-import { type Config, readConfig, type Role, SETTINGS } from '../../src/config.ts';
+import { type Config, readConfig, SETTINGS } from '../../src/config.ts';
+import type { Role } from '../../src/setting.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';
 

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { readClientConfig } from '../../src/client-config.ts';
-import { type Config, ConfigError, readConfig, type Role } from '../../src/config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import type { Role } from '../../src/setting.ts';
 
 const HEX = '0123456789abcdef'.repeat(4);
 const KEY = Buffer.from(HEX, 'hex');
@@ -222,6 +223,20 @@ const SETTINGS: readonly {
       'a pass phrase',
       `${'x y '.repeat(21)}x`,
     ],
+  },
+  {
+    key: 'logOrigin',
+    name: 'LOG_ORIGIN',
+    unset: undefined,
+    good: { 'pdf.example.com/tlog': 'pdf.example.com/tlog' },
+    bad: ['my log', 'a+b', 'ä', 'x'.repeat(201)],
+  },
+  {
+    key: 'checkpointSeconds',
+    name: 'CHECKPOINT_SECONDS',
+    unset: 60,
+    good: { '1': 1, '86400': 86_400 },
+    bad: ['0', '1.5', '86401'],
   },
   {
     key: 'logLevel',

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { allCommands } from '../../src/commands/all.ts';
 import { settingsOf } from '../../src/commands/cli.ts';
-import { type Config, readConfig, type Role, SETTINGS } from '../../src/config.ts';
+import { type Config, readConfig, SETTINGS } from '../../src/config.ts';
+import type { Role } from '../../src/setting.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 const sectionOf = (title: string): string =>

@@ -1,0 +1,48 @@
+/** A node that signs checkpoints of a log, with its own file of the last one. */
+import { hash, type KeyObject } from 'node:crypto';
+import type { Test } from 'tap';
+import { ActorSystem } from '../../src/actors/system.ts';
+import { openLastCheckpoint } from '../../src/compose/stores.ts';
+import { ed25519Key } from '../../src/ed25519.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
+import {
+  CheckpointSigner,
+  type SignerDependencies,
+} from '../../src/use-cases/checkpoint-signer.ts';
+import type { TransparencyLogDependencies } from '../../src/use-cases/transparency-log.ts';
+import { noSnapshots } from './actors.ts';
+import type { Node } from './projected.ts';
+import { NOW } from './samples.ts';
+
+export const signingKey = (generation: number): KeyObject =>
+  ed25519Key(hash('sha256', `test key ${generation}`, 'buffer'));
+
+export type SigningNode = TransparencyLogDependencies & {
+  readonly signer: CheckpointSigner;
+  readonly actors: ActorSystem;
+  readonly store: EventStore;
+};
+
+/** @param dataDir keeps the last checkpoint */
+export function openSigner(
+  t: Test,
+  { store, readModel, runner }: Node & { readonly store: EventStore },
+  dataDir: string,
+  changes: Partial<SignerDependencies> = {},
+): SigningNode {
+  const actors = new ActorSystem({ store, snapshots: noSnapshots });
+  t.teardown(() => actors.close());
+  const signer = new CheckpointSigner({
+    actors,
+    store,
+    readModel,
+    runner,
+    signingKey,
+    clock: { now: () => NOW },
+    lastCheckpoint: openLastCheckpoint(dataDir),
+    logName: undefined,
+    pauseMs: 0,
+    ...changes,
+  });
+  return { signer, actors, store, streams: store, readModel, runner };
+}
