@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import { readIfThere } from '../blob-store/durable-file.ts';
+import { readIfThere } from '../keyring/durable-file.ts';
 import type { Config } from '../config.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
@@ -29,7 +29,7 @@ export function openStoredLog(
     const around = { config, logger, openings, nats };
     // The file before the log: what it was written for is in the log by then.
     const file = lastCheckpointPath(dataDir);
-    const last = await readIfThere(file);
+    const last = readIfThere(file);
     const tree = openTree(join(dataDir, 'read-model'), logger, openings);
     const { store, database } = await openEventStore(around, 'read');
     return {
