@@ -1,5 +1,5 @@
 /** A data directory as a service leaves it: a log with a bit of everything, checkpoints, files, read models. */
-import { cpSync, mkdtempSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Test } from 'tap';
@@ -171,12 +171,19 @@ export function copyOf(dataDir: string): string {
 export function forge(dataDir: string, edit: (db: Database) => void): void {
   const db = new Sqlite(join(dataDir, DATABASE));
   try {
-    db.exec('DROP TRIGGER events_no_update; DROP TRIGGER events_no_delete;');
+    db.exec('DROP TRIGGER IF EXISTS events_no_update; DROP TRIGGER IF EXISTS events_no_delete');
     edit(db);
   } finally {
     db.close();
   }
 }
+
+/** Files of the data directory whose path begins so; those of the blob store unless given. */
+export const filesOf = (dataDir: string, folder = 'blobs'): readonly string[] =>
+  readdirSync(join(dataDir, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
 
 export async function verifyDirectory(
   dataDir: string,

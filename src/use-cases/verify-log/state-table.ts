@@ -1,7 +1,7 @@
 /** States by name in bounded memory: those that were not used for long lie in a temporary file. */
 import Sqlite, { type Database } from 'better-sqlite3';
 
-/** States of one of the two generations in memory. */
+/** There are two generations in memory. */
 const GENERATION = 50_000;
 const PAGE = 1_000;
 
@@ -14,11 +14,16 @@ export class StateTable<State extends object> {
   #recent = new Map<string, State>();
   #older = new Map<string, State>();
   readonly #isNeeded: (state: State) => boolean;
+  readonly #generation: number;
   #file: StateFile | undefined;
 
-  /** @param isNeeded false: the state is forgotten instead of stored */
-  constructor(isNeeded: (state: State) => boolean = () => true) {
+  /**
+   * @param isNeeded false: the state is forgotten instead of stored
+   * @param generation half of the states that memory has room for
+   */
+  constructor(isNeeded: (state: State) => boolean = () => true, generation = GENERATION) {
     this.#isNeeded = isNeeded;
+    this.#generation = generation;
   }
 
   /** The state itself: what is changed in it stays changed. */
@@ -34,7 +39,7 @@ export class StateTable<State extends object> {
 
   set(name: string, state: State): void {
     this.#recent.set(name, state);
-    if (this.#recent.size < GENERATION) return;
+    if (this.#recent.size < this.#generation) return;
     this.#store(this.#older);
     this.#older = this.#recent;
     this.#recent = new Map();
