@@ -11,12 +11,13 @@ import { openStoredLog } from '../../src/compose/stored-log.ts';
 import { readConfig } from '../../src/config.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import { createLogger } from '../../src/log.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { openLog } from '../../src/use-cases/log-origin.ts';
 import { verifyLog, type VerifyOptions } from '../../src/use-cases/verify-log.ts';
 import { testDirectory } from './directory.ts';
@@ -41,11 +42,18 @@ const DATABASE = 'pressledger.db';
 /** The PDF of conversion 1: larger than a row of the database takes. */
 const LARGE = Buffer.alloc(100_000, 7);
 
-/** @returns the directory; nobody has it open */
-export async function signedLog(t: Test): Promise<string> {
+/**
+ * @param openStore where the log is to be; in the directory unless given
+ * @returns the directory; nobody has it open
+ */
+export async function signedLog(
+  t: Test,
+  openStore = async (database: EmbeddedDatabase): Promise<EventStore> =>
+    new SqliteEventStore(database),
+): Promise<string> {
   const dataDir = join(testDirectory(t), 'data');
   const database = openEmbeddedDatabase(join(dataDir, DATABASE));
-  const store = new SqliteEventStore(database);
+  const store = await openStore(database);
   const files = await FileBlobStore.open(join(dataDir, 'blobs'));
   const blobs = new EmbeddedBlobStore(database, files);
   const readModel = new ReadModel({
@@ -188,9 +196,10 @@ export const filesOf = (dataDir: string, folder = 'blobs'): readonly string[] =>
 export async function verifyDirectory(
   dataDir: string,
   options: Partial<VerifyOptions> & { readonly documents?: boolean } = {},
+  env: Readonly<Record<string, string>> = {},
 ) {
   const { documents = true, ...more } = options;
-  const config = readConfig({ DATA_DIR: dataDir });
+  const config = readConfig({ DATA_DIR: dataDir, ...env });
   const log = await openStoredLog(config, createLogger('silent'), { documents });
   try {
     return await verifyLog(log, { now: NOW, ...more });
