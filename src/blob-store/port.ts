@@ -93,10 +93,8 @@ export class BlobNotFound extends Error {
 
 /** The blob store could not store or read; the cause says why, for the log. */
 export class BlobStoreUnavailable extends Error {
-  override readonly name: string = 'BlobStoreUnavailable';
+  override readonly name = 'BlobStoreUnavailable';
 }
 
 /** A blob that is stored, and is not what was stored. */
-export class BlobDamaged extends BlobStoreUnavailable {
-  override readonly name = 'BlobDamaged';
-}
+export class BlobDamaged extends BlobStoreUnavailable {}

@@ -25,13 +25,12 @@ function verifierKeys(text: string): readonly string[] {
   return keys;
 }
 
+/** @throws {UsageError} it cannot be read */
 async function readCheckpoint(file: string) {
   try {
     return { at: { checkpoint: file }, note: await readFile(file, 'utf8') };
   } catch (error) {
-    throw new Error(`--checkpoint ${file} cannot be read: ${errorMessage(error)}.`, {
-      cause: error,
-    });
+    throw new UsageError(`--checkpoint ${file} cannot be read: ${errorMessage(error)}.`);
   }
 }
 

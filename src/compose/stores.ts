@@ -147,7 +147,8 @@ export async function openBlobs(
 ): Promise<BlobStore> {
   const { config, openings, nats } = around;
   const { blobStoreUrl: place } = config;
-  const openFiles = side === 'reader' ? FileBlobStore.readOnly : FileBlobStore.open;
+  const openFiles = async (directory: string): Promise<FileBlobStore> =>
+    side === 'reader' ? FileBlobStore.readOnly(directory) : await FileBlobStore.open(directory);
   if (place === undefined) {
     const files = await openFiles(join(config.dataDir, 'blobs'));
     return database === undefined ? files : new EmbeddedBlobStore(database, files);
@@ -160,7 +161,7 @@ export async function openBlobs(
           'which is started first, makes it.',
       );
     }
-    if (side === 'reader') return openFiles(directory);
+    if (side === 'reader') return await openFiles(directory);
     // A renderer may be given the blobs alone, without the keys beside them.
     openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
     openings.add({

@@ -102,12 +102,11 @@ export class VersionConflict extends Error {
 }
 
 export class EventStoreUnavailable extends Error {
-  override readonly name: string = 'EventStoreUnavailable';
+  override readonly name = 'EventStoreUnavailable';
 }
 
 /** An event that is stored and cannot be read: its storage is damaged or was changed. */
 export class EventDamaged extends EventStoreUnavailable {
-  override readonly name = 'EventDamaged';
   /** All that can be told of its place. */
   readonly event: Partial<Omit<RecordedEvent, 'data' | 'metadata'>>;
 

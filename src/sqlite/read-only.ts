@@ -8,7 +8,7 @@ const BUSY_MS = 5_000;
 
 export interface ReadOnlyDatabase {
   readonly db: Database;
-  close(): void;
+  readonly close: () => void;
 }
 
 /** @throws {Error} SQLite's own, where the file cannot be read */

@@ -31,12 +31,13 @@ import {
   PDF,
   REQUEST_HMAC,
   sha256,
+  TIMINGS,
 } from './samples.ts';
-import { TIMINGS } from './samples.ts';
 import { openSigner } from './signer.ts';
 
 export const account = (n = 1): string => `account-${accountId(n)}`;
 export const life = (n: number): string => `conversion-${conversionId(n)}`;
+const ids = (n: number, of = 1) => ({ accountId: accountId(of), conversionId: conversionId(n) });
 const DATABASE = 'pressledger.db';
 
 /** The PDF of conversion 1: larger than a row of the database takes. */
@@ -94,7 +95,6 @@ export async function signedLog(
       },
       { type: 'CreditGranted', data: { accountId: accountId(n), amount: 10 } },
     ]);
-  const ids = (n: number, of = 1) => ({ accountId: accountId(of), conversionId: conversionId(n) });
   const attempt = { renderer: 'r', attempt: 1 };
   const request = async (n: number, of = 1) => {
     const blob = stage(n, 'request');

@@ -2,15 +2,15 @@
  * The rules that every log keeps, whoever wrote it: revisions without gaps, balances, debits and refunds,
  * and one life for each conversion. It sees the events in the order of the log, once.
  */
-import { accountStream } from '../../domain/account.ts';
+import { type AccountEvent, accountStream } from '../../domain/account.ts';
 import { blobKey } from '../../domain/blob-key.ts';
-import { conversionStream, MAX_ATTEMPTS } from '../../domain/conversion.ts';
+import { type ConversionEvent, conversionStream, MAX_ATTEMPTS } from '../../domain/conversion.ts';
 import type { BlobRef, DomainEvent, EventMetadata, EventOf } from '../../domain/events.ts';
 import { IDEMPOTENCY_WINDOW_MS } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { Broken, Difference, type Place, placeOf } from './difference.ts';
 import { StateTable } from './state-table.ts';
-import { checkStream, decoded, KIND_OF, type StreamEnd } from './streams.ts';
+import { checkStream, decoded, isOfAccount, isOfConversion, type StreamEnd } from './streams.ts';
 
 /** A file that an event names, and the place of that event. */
 export interface NamedBlob {
@@ -84,9 +84,8 @@ export class LogRules {
     const event = decoded(recorded);
     checkStream(recorded, event, state);
     this.#checkPair(recorded, event);
-    const kind = KIND_OF[event.type];
-    if (kind === 'account') this.#account(state, event, recorded, number);
-    else if (kind === 'conversion') this.#conversion(state, event, recorded, number);
+    if (isOfAccount(event)) this.#account(state, event, recorded, number);
+    else if (isOfConversion(event)) this.#conversion(state, event, recorded, number);
   }
 
   /** @throws {Difference} the log ends where it cannot */
@@ -159,7 +158,7 @@ export class LogRules {
     this.#keys.set(name, { requestedAt });
   }
 
-  #account(state: StreamState, event: DomainEvent, recorded: RecordedEvent, number: number): void {
+  #account(state: StreamState, event: AccountEvent, recorded: RecordedEvent, number: number): void {
     state.account ??= { credits: 0, failures: 0, refunds: 0 };
     const { account } = state;
     switch (event.type) {
@@ -179,6 +178,11 @@ export class LogRules {
       case 'AccountErased':
         account.isErased = true;
         this.refundsDue -= account.failures - account.refunds;
+        break;
+      case 'AccountOpened':
+      case 'PlanChanged':
+      case 'PasswordChanged':
+      case 'SessionsEnded':
         break;
     }
   }
@@ -219,12 +223,12 @@ export class LogRules {
 
   #conversion(
     { conversion }: StreamState,
-    { type, data }: DomainEvent,
+    { type, data }: ConversionEvent,
     recorded: RecordedEvent,
     number: number,
   ): void {
     if (conversion === undefined) throw new Broken(`a request before ${type}`, 'none');
-    if ('accountId' in data && data.accountId !== conversion.accountId) {
+    if (data.accountId !== conversion.accountId) {
       throw new Broken(`a conversion of ${conversion.accountId}`, `one of ${data.accountId}`);
     }
     const { end } = conversion;

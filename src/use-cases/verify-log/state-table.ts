@@ -63,9 +63,10 @@ export class StateTable<State extends object> {
 
   #store(states: ReadonlyMap<string, State>): void {
     this.#file ??= openFile();
-    const { db, put } = this.#file;
+    const { db } = this.#file;
     db.exec('BEGIN');
-    for (const [name, state] of states) if (this.#isNeeded(state)) put(name, JSON.stringify(state));
+    for (const [name, state] of states)
+      if (this.#isNeeded(state)) this.#file.put(name, JSON.stringify(state));
     db.exec('COMMIT');
   }
 }

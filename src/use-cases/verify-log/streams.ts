@@ -1,4 +1,6 @@
 /** The rules of single streams: their names, their revisions, and the types that they hold. */
+import type { AccountEvent } from '../../domain/account.ts';
+import type { ConversionEvent } from '../../domain/conversion.ts';
 import type { DomainEvent, EventMetadata, EventType } from '../../domain/events.ts';
 import { decodeEvent, shapeIssue } from '../../event-store/codec.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
@@ -61,6 +63,11 @@ const FIRST: Readonly<Partial<Record<Kind, EventType>>> = {
 };
 /** Types that nothing may follow in their stream. */
 const LAST: ReadonlySet<EventType> = new Set(['KeyRevoked', 'SessionRevoked', 'EmailReserved']);
+
+export const isOfAccount = (event: DomainEvent): event is AccountEvent =>
+  KIND_OF[event.type] === 'account';
+export const isOfConversion = (event: DomainEvent): event is ConversionEvent =>
+  KIND_OF[event.type] === 'conversion';
 
 /** The place that a stream has reached. */
 export interface StreamEnd {

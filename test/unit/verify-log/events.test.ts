@@ -254,4 +254,3 @@ void test('what no checkpoint covers is compared with the read models alone', as
   rmSync(join(forged, 'read-model'), { recursive: true });
   t.match(await verifyDirectory(forged), { ok: true }, 'without them, nothing tells');
 });
-/root/.pyenv/libexec/pyenv-hooks: line 24: enable: cannot open shared object /root/.pyenv/libexec/pyenv-realpath.dylib: /root/.pyenv/libexec/pyenv-realpath.dylib: cannot open shared object file: No such file or directory
