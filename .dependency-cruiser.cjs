@@ -263,6 +263,13 @@ module.exports = {
       ],
       'A use case serves the API and the command line alike.',
     ),
+    {
+      name: 'verifier-stands-alone',
+      comment: 'An auditor runs the file as it is, and reads nothing else.',
+      severity: 'error',
+      from: { path: '^verifier/' },
+      to: { dependencyTypesNot: ['core'] },
+    },
     only(
       'client-stands-alone',
       '^client/',

@@ -24,8 +24,8 @@ async function setUp(purpose) {
     await bringChrome(root);
   }
   if (purpose === 'test') {
-    const { bringNatsServer } = await import('./nats.mjs');
-    await bringNatsServer(root);
+    const { bringTestPrograms } = await import('./test-programs.mjs');
+    await bringTestPrograms(root);
     const tools = join(root, 'test', 'openapi-tools');
     await bringPackages('tools for the OpenAPI document', tools, { dev: false });
   }

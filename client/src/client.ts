@@ -6,38 +6,32 @@ import {
   type CallOptions,
   type ClientOptions,
   type CreateOptions,
+  DEFAULT_PAGE_SIZE,
+  HELD_MS,
+  LONGEST_WAIT_SECONDS,
   randomKey,
+  sha256Of,
   type WaitOptions,
+  withDefaults,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery } from './pages.ts';
-import { type Call, Transport } from './transport.ts';
+import { everyItem, type Page, type PageQuery, pageReader } from './pages.ts';
+import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
   Account,
   ApiKey,
   Conversion,
   ConversionOptions,
+  ConversionProof,
   EndedConversion,
   LedgerEntry,
   NewApiKey,
   TokenPair,
+  Verification,
 } from './types.ts';
-
-/** The longest time that one request may ask the service to hold it. */
-const LONGEST_WAIT_SECONDS = 30;
-/** An answer sooner than that was not held: somebody on the way passes `Prefer` over. */
-const HELD_MS = 1000;
-const DEFAULT_TIMEOUT_MS = 60_000;
-const DEFAULT_RETRIES = 3;
-const DEFAULT_PAGE_SIZE = 20;
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
-
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const json = async (response: Response): Promise<unknown> => await response.json();
-const nothing = async (response: Response): Promise<void> => void (await response.arrayBuffer());
-const bytes = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
 const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
   record.status === 'completed' || record.status === 'failed';
@@ -51,13 +45,7 @@ export class PressledgerClient {
 
   /** @throws {TypeError} `server` is not the address of a service */
   constructor(options: ClientOptions) {
-    const {
-      apiKey,
-      accessToken,
-      tokens,
-      timeoutMs = DEFAULT_TIMEOUT_MS,
-      retries = DEFAULT_RETRIES,
-    } = options;
+    const { apiKey, accessToken, tokens, timeoutMs, retries } = withDefaults(options);
     this.#baseUrl = baseUrlOf(options.server);
     this.#timeoutMs = timeoutMs;
     this.#tokens = tokens;
@@ -154,6 +142,11 @@ export class PressledgerClient {
     });
   }
 
+  /** Retrieves every event of the conversion so far, each with the proof that a signed checkpoint covers it. */
+  proof(id: string, { signal }: CallOptions = {}): Promise<ConversionProof> {
+    return this.#json({ path: `/conversions/${encodeURIComponent(id)}/proof/`, signal });
+  }
+
   /** Lists one page of conversions, newest first. */
   listConversions(
     query: PageQuery & { readonly status?: Conversion['status'] } = {},
@@ -167,6 +160,19 @@ export class PressledgerClient {
    */
   conversions(query: Omit<PageQuery, 'page'> & { readonly status?: Conversion['status'] } = {}) {
     return everyItem((page) => this.listConversions({ ...query, page }));
+  }
+
+  /**
+   * Asks whether a conversion of the account made a PDF. The service gets its SHA-256 alone.
+   * @param pdf the bytes, or their SHA-256 in hexadecimal digits
+   * @example const { known } = await client.verify(await readFile('invoice.pdf'));
+   */
+  async verify(
+    pdf: Uint8Array<ArrayBuffer> | string,
+    { signal }: CallOptions = {},
+  ): Promise<Verification> {
+    const body = { sha256: typeof pdf === 'string' ? pdf : await sha256Of(pdf) };
+    return await this.#json({ method: 'POST', path: '/verify/', body, repeatable: true, signal });
   }
 
   /** Retrieves the account that the credential belongs to. */
@@ -309,11 +315,6 @@ export class PressledgerClient {
       ...(filter === '' ? {} : filter),
     });
     const call = this.#call({ path: `${path}?${query.toString()}`, signal });
-    return await this.#transport.send(call, async (response) => ({
-      items: (await response.json()) as T[],
-      total: Number(response.headers.get('x-total-count')),
-      page,
-      pageSize,
-    }));
+    return await this.#transport.send(call, pageReader<T>(page, pageSize));
   }
 }

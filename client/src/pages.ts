@@ -21,6 +21,16 @@ export interface PageQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Reads a page out of its answer. */
+export const pageReader =
+  <T>(page: number, pageSize: number) =>
+  async (response: Response): Promise<Page<T>> => ({
+    items: (await response.json()) as T[],
+    total: Number(response.headers.get('x-total-count')),
+    page,
+    pageSize,
+  });
+
 /** Every item of every page. One that moved down a page while they were read is not given twice. */
 export async function* everyItem<T extends { readonly id: string }>(
   pageAt: (page: number) => Promise<Page<T>>,

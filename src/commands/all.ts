@@ -16,6 +16,7 @@ import {
 } from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { evidence, verifyEvidence } from './evidence.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
@@ -25,8 +26,10 @@ import { planSet } from './plan.ts';
 import { projectionsRebuild } from './projections.ts';
 import { renderer } from './renderer.ts';
 import { api, start } from './start.ts';
+import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
 import { verify } from './verify.ts';
+import { verifyPdf } from './verify-pdf.ts';
 import { version } from './version.ts';
 
 const SERVICE =
@@ -72,9 +75,19 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       keyRevoke,
       history,
       manifest,
+      proof,
+      tlogKey,
+      tlogCheckpoint,
+      tlogRotate,
+      evidence,
       projectionsRebuild,
       verify,
     ],
+  },
+  {
+    heading: 'Verify',
+    note: `${SERVICE} Without a service, or with --account, verify-pdf asks the store on this machine. ${STORE}`,
+    commands: [verifyPdf, verifyEvidence],
   },
   { heading: 'Other', commands: [version] },
 ];

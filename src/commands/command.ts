@@ -1,4 +1,5 @@
 /** The interface of a command, and what several commands share. */
+import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
 import type { Role } from '../setting.ts';
@@ -145,6 +146,12 @@ export function choiceOf<const T extends string>(
   choices: readonly T[],
 ): T | undefined {
   return choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
+}
+
+/** @throws {UsageError} there is no file of that name */
+export async function assertFile(path: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isFile() !== true) throw new UsageError(`There is no file ${path}.`);
 }
 
 /** `1 page`, `2 pages`. */

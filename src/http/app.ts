@@ -32,8 +32,9 @@ export interface HttpApp {
   readonly endWaiting: () => void;
 }
 
-/** `/files/{id}.pdf` → `/files/:id.pdf` */
-const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** `/files/{id}.pdf` → `/files/:id.pdf`; `{path}` takes slashes too. */
+const pattern = (path: string): string =>
+  path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
 
 function createRouter(deps: RouteDependencies, credentials: Credentials): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true });

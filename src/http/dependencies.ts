@@ -9,6 +9,7 @@ import type { Logger } from '../log.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
+import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
@@ -34,6 +35,7 @@ export interface HttpDependencies {
   readonly runner: ProjectionRunner;
   readonly blobs: BlobStore;
   readonly vault: Vault;
+  readonly signer: Pick<CheckpointSigner, 'sign' | 'signText'>;
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
   readonly tokens: Tokens;

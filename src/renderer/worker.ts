@@ -6,6 +6,7 @@ import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
+import { fallbackLanguageOf } from './chrome/fallback-fonts.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
@@ -79,11 +80,11 @@ interface TakenTab {
   readonly tab: Tab;
 }
 
-async function takeTab(accountId: string): Promise<TakenTab> {
+async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
   await cleaning;
   const browser = await browsers.use();
   try {
-    return { browser, tab: await browser.tabs.take(accountId) };
+    return { browser, tab: await browser.tabs.take(accountId, fallbackLanguageOf(request)) };
   } catch (error) {
     if (browser.chrome.connection.isOpen) void browsers.discard(browser);
     browsers.release();
@@ -99,7 +100,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   let session: EgressSession | undefined;
   let completed = false;
   try {
-    const taking = takeTab(accountId);
+    const taking = takeTab(task);
     taken = await resultWithin(taking, deadline.remaining());
     if (taken === undefined) {
       // It may still come: then it goes back unused.

@@ -12,7 +12,7 @@ import type { RecordedEvent } from '../event-store/port.ts';
  * @throws {TypeError} a value that JSON does not have, such as NaN or a bigint
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
   if (value === null || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) {
@@ -22,12 +22,18 @@ export function canonicalJson(value: unknown): string {
   throw new TypeError(`JSON has no such ${typeof value}.`);
 }
 
+/** Printable ASCII without quotation mark and backslash: nearly every text of an event. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** Faster than `JSON.stringify` alone: every event of the log comes through here. */
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
+
 function canonicalObject(value: object): string {
   let members = '';
   for (const name of Object.keys(value).toSorted()) {
     const member: unknown = value[name as keyof typeof value];
     if (member === undefined) continue;
-    members += `${members && ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    members += `${members && ','}${quoted(name)}:${canonicalJson(member)}`;
   }
   return `{${members}}`;
 }

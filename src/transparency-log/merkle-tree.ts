@@ -19,7 +19,9 @@ export interface TreeHashes {
   subtree(level: number, index: number): Buffer | undefined;
 }
 
-const sha256 = (data: string | Buffer): Buffer => hash('sha256', data, 'buffer');
+/** Twice as fast as with the encoding `buffer`, for which Node makes an ArrayBuffer each time. */
+const sha256 = (data: string | Buffer): Buffer =>
+  Buffer.from(hash('sha256', data, 'binary'), 'binary');
 
 const EMPTY_ROOT = sha256('');
 const LEAF_PREFIX = Buffer.from([0x00]);

@@ -2,13 +2,7 @@
 import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
 import { isoTime } from '../clock.ts';
 import { summaryOf } from '../domain/event-summary.ts';
-import {
-  type Actor,
-  EVENT_SCHEMAS,
-  type EventMetadata,
-  type EventType,
-  Sealed,
-} from '../domain/events.ts';
+import { type Actor, EVENT_SCHEMAS, type EventMetadata, type EventType } from '../domain/events.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { unlessErased, type Vault } from '../keyring/vault.ts';
@@ -126,11 +120,12 @@ async function openedData(
   accountId: string,
   vault: Pick<Vault, 'unseal'>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const properties: Readonly<Record<string, unknown>> = EVENT_SCHEMAS[type].properties;
+  const properties: Readonly<Record<string, object>> = EVENT_SCHEMAS[type].properties;
   const fields = Object.entries(data)
     .filter(([name]) => !HIDDEN.has(name))
     .map(async ([name, value]: [string, unknown]): Promise<[string, unknown]> => {
-      if (properties[name] !== Sealed || typeof value !== 'string') return [name, value];
+      if (!('isSealed' in (properties[name] ?? {})) || typeof value !== 'string')
+        return [name, value];
       return [name, await unlessErased(vault.unseal(accountId, value))];
     });
   return Object.fromEntries((await Promise.all(fields)).filter(([, value]) => value !== undefined));

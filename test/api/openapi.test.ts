@@ -120,6 +120,10 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await api.call('GET', file);
   await api.call('GET', own, { key });
   const events = `/conversions/${id}/events/`;
+  for (const path of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']) {
+    await api.call('GET', `/tlog/${path}`);
+  }
+  await api.call('GET', `${BASE}/conversions/${id}/proof/`, { key });
   const lists = ['/conversions/', '/account/ledger/', '/account/events/', '/api-keys/'];
   for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });

@@ -137,6 +137,14 @@ void test('header and footer can be read without a style of their own', async (t
   t.ok(coloured.header && near(coloured.header.height, 8, 0.1), 'a style without a font size');
 });
 
+void test('the address in a header is that of a URL, and none for HTML', async (t) => {
+  const header_html = '<div style="font-size:10px">at <span class="url"></span>.</div>';
+  const margins = { margin_top: '2cm' };
+  for (const body of [pages(1), `${pages(1)}<script>1</script>`]) {
+    t.match((await renderer.pdf({ html: body, header_html }, margins)).text, /at \./);
+  }
+});
+
 void test('media, CSS page size and JavaScript', async (t) => {
   const media =
     '<style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><i class=s>screen</i><i class=p>paper</i>';

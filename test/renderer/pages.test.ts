@@ -152,3 +152,10 @@ void test('charts, observers, fonts and lazy images are there when it prints', a
   t.match(pdf.text, /framed\s*resized/);
   t.equal(pdf.info['Title'], 'lazy loaded');
 });
+
+void test('a frame that could not be loaded is empty on paper', async (t) => {
+  const frames = ['http://no-such-host.invalid/', 'http://127.0.0.1:1/'].map(
+    (url) => `<iframe src="${url}"></iframe>`,
+  );
+  t.match((await renderer.pdf({ html: `<p>a</p>${frames.join('')}<p>b</p>` })).text, /^a\s*b$/);
+});

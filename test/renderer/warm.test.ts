@@ -223,15 +223,58 @@ void test('after what can run, a plain document has a window and an origin of it
   t.teardown(() => chrome.end());
   const tabs = new WarmTabs(chrome.connection, () => t.fail('a tab could not be closed'));
   t.teardown(() => tabs.close());
-  const first = await tabs.take('account');
+  const first = await tabs.take('account', 'none');
   first.begin(new Deadline(5_000));
   await writeDocument(first, '<title>left</title><p>plain</p>');
   t.equal(await evaluate(first, 'window.left = document.left = 1; document.title'), 'left');
   first.markDirty();
   await tabs.release('account', true);
-  const again = await tabs.take('account');
+  const again = await tabs.take('account', 'none');
   again.begin(new Deadline(5_000));
   t.equal(again, first, 'the same tab, and process');
   const seen = '[typeof left, typeof document.left, document.title, history.length, origin].join()';
   t.equal(await evaluate(again, seen), 'undefined,undefined,,1,null');
+});
+
+// Each pair: what the first one leaves would be seen in the second.
+const PAIRS: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  'a layout mode': [
+    '<div style="width:100;height:40;color:ff0000;border:1px solid">x</div>',
+    '<!doctype html><div style="width:100;height:40;color:ff0000;border:1px solid">x</div>',
+  ],
+  'no layout mode': [
+    '<!doctype html><div style="width:100;height:40;color:ff0000;border:1px solid">x</div>',
+    '<div style="width:100;height:40;color:ff0000;border:1px solid">x</div>',
+  ],
+  'a colour of links': [
+    '<body link="red"><p><a href="https://example.com/">a</a>',
+    '<p><a href="https://example.com/">a</a>',
+  ],
+  'no colour of links': [
+    '<p><a href="https://example.com/">a</a>',
+    '<body link="red"><p><a href="https://example.com/">a</a>',
+  ],
+  'the size of the window': [
+    '<p>x<script>resizeTo(320,240)</script>',
+    '<p id=p><script>p.textContent=innerWidth+"x"+innerHeight</script>',
+  ],
+  'a Japanese font': [
+    '<!doctype html><html lang=ja><p>直骨角 漢字</p>',
+    '<!doctype html><html lang=ko><p>直骨角 漢字</p>',
+  ],
+};
+
+void test('a document is printed as if it were the first, whatever came before it', async (t) => {
+  for (const [index, [what, [before, after]]] of Object.entries(PAIRS).entries()) {
+    const account = accountId(40 + index);
+    await content(before, {}, account);
+    const printed = await content(after, {}, account);
+    t.ok(printed === (await content(after, {}, accountId(60 + index))), what);
+  }
+});
+
+void test('a byte order mark is no text of the document', async (t) => {
+  const html = '<!doctype html><div style="width:100;border:1px solid">x</div>';
+  const marked = await content(`\uFEFF${html}`, {}, accountId(80));
+  t.ok(marked === (await content(html, {}, accountId(81))));
 });

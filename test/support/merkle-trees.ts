@@ -7,8 +7,10 @@ import {
   type TreeHashes,
 } from '../../src/transparency-log/merkle-tree.ts';
 
+export const madeEntry = (number: number): string => `event ${number}`;
+
 export const madeLeaves = (count: number): Buffer[] =>
-  Array.from({ length: count }, (_, number) => leafHash(`event ${number}`));
+  Array.from({ length: count }, (_, number) => leafHash(madeEntry(number)));
 
 /** Keeps the leaves and the roots of whole subtrees, as the projection does. */
 export function treeOf(leaves: readonly Buffer[]): TreeHashes {

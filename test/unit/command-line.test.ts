@@ -85,6 +85,9 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['verify --key nonsense', /--key cannot be used: A verifier key has the form name\+id\+key/],
     ['verify --key=', /--key needs a verifier key/],
     ['verify --checkpoint no-such-file', /--checkpoint no-such-file cannot be read: ENOENT/],
+    ['proof', /<id> .* is missing/],
+    ['tlog', /See 'pressledger tlog --help'/],
+    ['tlog rotate now', /Too many arguments/],
     ['convert x.html', /--output is needed/],
     ['convert x.html -o x.pdf --server http://localhost', /no key for .* PRESSLEDGER_API_KEY/],
     ['convert x.html -o x.pdf --api-key k', /--server/],
@@ -120,6 +123,11 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['login --server localhost --email a@b --api-key-stdin', /not with both/],
     ['login --server ftp://h --api-key-stdin', /http or https address/],
     ['account list --jso', /Did you mean --json\?/],
+    ['evidence conv_1', /--output is needed/],
+    ['verify-evidence x.zip', /--key is needed/],
+    ['verify-evidence x.zip --key k', /A verifier key has the form name\+id\+key/],
+    ['verify-pdf no-such-file.pdf', /There is no file no-such-file\.pdf\./],
+    ['verify-pdf x.pdf --server http://h --account a@b', /not for --server/],
     ['completion tcsh', /no command 'completion tcsh'/],
   ];
   for (const [line, told] of lines) {
@@ -227,7 +235,17 @@ void test('help of a group names its commands and no other', (t) => {
   );
   t.strictSame(
     [...groups.keys()],
-    ['conversions', 'keys', 'account', 'credits', 'plan', 'key', 'projections', 'completion'],
+    [
+      'conversions',
+      'keys',
+      'account',
+      'credits',
+      'plan',
+      'key',
+      'tlog',
+      'projections',
+      'completion',
+    ],
   );
   for (const [group, own] of groups) {
     const help = helpOf(`${group} --help`);

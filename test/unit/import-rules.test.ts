@@ -95,6 +95,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/use-cases/sign-in.ts', 'src/http/middleware/rate-limit.ts'),
     imports('src/use-cases/accounts.ts', 'src/core.ts', typeOnly),
   ],
+  'verifier-stands-alone': [
+    imports('verifier/verify-evidence.mjs', 'src/transparency-log/merkle-tree.ts'),
+    imports('verifier/verify-evidence.mjs', 'node_modules/fflate/index.js'),
+  ],
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
@@ -157,7 +161,7 @@ void test('each import rule refuses what it is there to refuse', async (t) => {
 
   const cruise = spawn(
     join(ROOT, 'node_modules/.bin/depcruise'),
-    ['client/src', 'src', 'projections', '--config', CONFIG, '--output-type', 'json'],
+    ['client/src', 'src', 'projections', 'verifier', '--config', CONFIG, '--output-type', 'json'],
     { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const { summary } = JSON.parse(await text(cruise.stdout)) as {

@@ -1,7 +1,7 @@
 /** HTML that is taken to be static. A wrong yes would let a script into a shared window. */
 import t from 'tap';
 import { invoice, letter, scripted } from '../../bench/documents.ts';
-import { isStaticHtml } from '../../src/renderer/chrome/load.ts';
+import { staticMode } from '../../src/renderer/chrome/load.ts';
 
 const isStatic = [
   '<p>text</p>',
@@ -13,7 +13,9 @@ const isStatic = [
   '<svg><rect fill="url(#g)" /></svg>',
   '<p>Our conditions: shipping = free, version = 2</p>',
 ];
-for (const html of isStatic) t.ok(isStaticHtml(html), html.slice(0, 80));
+for (const html of isStatic) t.ok(staticMode(html), html.slice(0, 80));
+t.equal(staticMode('\n<!DOCTYPE html><p>a</p>'), 'standards');
+t.equal(staticMode('<p>a</p>'), 'quirks');
 
 const not = [
   scripted(1),
@@ -47,10 +49,14 @@ const not = [
   '<svg><animate attributeName="x" dur="1s"/></svg>',
   '<svg><use href="https://example.com/a.svg#b"/></svg>',
   '<video autoplay></video>',
+  '<body link="red"><a href="https://example.com/">a</a>',
+  '<body VLink=red>',
+  '<!doctype html public "-//W3C//DTD HTML 4.01 Transitional//EN"><p>a</p>',
+  '<!-- a --><!doctype html><p>a</p>',
   '<input autofocus>',
   `<p>${'long '.repeat(100_000)}</p>`,
 ];
-for (const html of not) t.notOk(isStaticHtml(html), html.slice(0, 80));
+for (const html of not) t.notOk(staticMode(html), html.slice(0, 80));
 
 const floods = [
   '<',
@@ -66,6 +72,6 @@ const floods = [
 ];
 for (const each of floods) {
   const begun = performance.now();
-  isStaticHtml(each.repeat(Math.floor(250_000 / each.length)));
+  staticMode(each.repeat(Math.floor(250_000 / each.length)));
   t.ok(performance.now() - begun < 1_000, `a flood of ${JSON.stringify(each)} is soon judged`);
 }

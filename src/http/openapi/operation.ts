@@ -11,6 +11,8 @@ export const TAGS = {
   Account: 'Retrieve the account and the history of its credits.',
   'API keys': 'Create, list and revoke API keys, with a key or an access token.',
   Authentication: 'Sign people in with an access token and a refresh token.',
+  'Transparency log':
+    'Check the record of all events: signed checkpoints, hashes and proofs. No credential is needed.',
   Service: 'Health checks, the OpenAPI document and this page. No credential is needed.',
 } as const;
 
@@ -69,7 +71,7 @@ export type Auth = 'caller' | 'address' | 'static' | 'link' | 'none';
 /** A route: its handler and its documentation side by side. */
 export interface Route {
   readonly method: 'get' | 'post' | 'delete';
-  /** The whole path, parameters in braces. */
+  /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;
   readonly handler: (deps: RouteDependencies) => HttpMiddleware;

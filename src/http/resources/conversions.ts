@@ -204,7 +204,10 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
  * The Conversion resource as the interface shapes it, with a fresh link where there is a file.
  * @throws {KeyErased}
  */
-async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Promise<object> {
+export async function conversionRecord(
+  deps: RouteDependencies,
+  row: ConversionRow,
+): Promise<object> {
   const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
   if (status === 'failed' && errorMessage !== undefined) {

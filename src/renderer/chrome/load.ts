@@ -5,7 +5,7 @@ import { CommandRefused, type EventParams, type Params } from './connection.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
-import type { Tab } from './tab.ts';
+import type { LayoutMode, Tab } from './tab.ts';
 
 /** The longest wait for the load event. A page is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
@@ -157,6 +157,8 @@ const NOT_STATIC = new RegExp(
     '<(?:img|image|picture|source|video|audio|track|link|base|use|feimage|input|form|marquee)',
     '<(?:animate|set|mpath|dialog|canvas|select|button|textarea|plaintext|xmp|!\\[cdata|\\?)',
     '\\b(?:src|srcset|background|poster|ping|manifest)\\s*=|autofocus|popover|contenteditable',
+    // Colours that the document keeps for all its links.
+    '\\b[av]?link\\s*=',
     'url\\s*\\((?!\\s{0,9}["\']?#)|image-set|paint\\s*\\(|@(?:import|font-face|view|property)|\\\\',
     // Content that moves, and state that the document remembers rather than an element of it.
     'animation|transition|@keyframes|http-equiv',
@@ -171,6 +173,12 @@ const NOT_STATIC = new RegExp(
 /** The length from which a text is not worth looking through. */
 const MAX_LENGTH = 256 * 1024;
 
-export function isStaticHtml(html: string): boolean {
-  return html.length <= MAX_LENGTH && !NOT_STATIC.test(html);
+/**
+ * The mode of a static document; undefined where the HTML is not static, or has a rare doctype. A window
+ * keeps the styles that it has read, so one of another mode must not follow in it.
+ */
+export function staticMode(html: string): LayoutMode | undefined {
+  if (html.length > MAX_LENGTH || NOT_STATIC.test(html)) return undefined;
+  if (/^[\t\n\f\r ]*<!doctype html>/i.test(html)) return 'standards';
+  return /<!doctype/i.test(html) ? undefined : 'quirks';
 }

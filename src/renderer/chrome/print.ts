@@ -17,6 +17,9 @@ const FONT_SIZE = '8pt';
 const SETS_FONT_SIZE = /\bfont(?:-size)?\s*[:=]/i;
 const HAS_STYLE = /<style\b|\bstyle\s*=/i;
 
+/** HTML lies at an address that is made up for it: a header that asks for the address shows none. */
+const HIDE_ADDRESS = '<style>.url{display:none!important}</style>';
+
 /**
  * Chrome prints a header or footer in letters of 0.75 pt, from the left edge of the paper. One that sets no
  * font size gets one that can be read, and one without any style also the side margins of the page. These
@@ -42,6 +45,7 @@ function printParams(options: PrintOptions, request: RequestDocument): Params<'P
   const [width, height] = sheetMillimetres(options);
   const { header_html, footer_html } = request;
   const framed = header_html !== undefined || footer_html !== undefined;
+  const address = request.html === undefined ? '' : HIDE_ADDRESS;
   return {
     paperWidth: inches(width),
     paperHeight: inches(height),
@@ -54,8 +58,8 @@ function printParams(options: PrintOptions, request: RequestDocument): Params<'P
     pageRanges: options.page_ranges ?? '',
     preferCSSPageSize: options.prefer_css_page_size,
     displayHeaderFooter: framed,
-    headerTemplate: framed ? withDefaults(header_html, 'header', options) : '',
-    footerTemplate: framed ? withDefaults(footer_html, 'footer', options) : '',
+    headerTemplate: framed ? address + withDefaults(header_html, 'header', options) : '',
+    footerTemplate: framed ? address + withDefaults(footer_html, 'footer', options) : '',
     // Chrome makes the outline from the tags.
     generateTaggedPDF: options.tagged || options.outline,
     generateDocumentOutline: options.outline,

@@ -5,7 +5,7 @@ import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
-import { type DocumentSource, isStaticHtml, loadDocument, writeDocument } from './load.ts';
+import { type DocumentSource, loadDocument, staticMode, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
@@ -55,8 +55,11 @@ export async function renderDocument(
   const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
   const navigation = new Navigation(tab, order.explainNetwork);
   const waits = new Waits();
-  const { html } = request;
-  const isStatic = html !== undefined && options.javascript && tab.clean && isStaticHtml(html);
+  // Written into a window, a byte order mark would be the document's first text.
+  const html = request.html?.replace(/^\uFEFF/, '');
+  const mode = html !== undefined && options.javascript && tab.clean ? staticMode(html) : undefined;
+  const isStatic = html !== undefined && mode !== undefined && (tab.mode ?? mode) === mode;
+  if (isStatic) tab.mode = mode;
   if (isStatic && request.wait_for === undefined) {
     return await printAtOnce(tab, order, html, deadline);
   }

@@ -12,6 +12,7 @@ import {
 } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
+import type { FallbackLanguage } from './fallback-fonts.ts';
 import { RelatedSessions } from './related-sessions.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -20,11 +21,18 @@ const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
 
+/** Evaluates to the size, place and orientation of a window, in one text. */
+export const WINDOW_SHAPE =
+  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
+
 interface Ids {
   readonly contextId: string;
   readonly targetId: string;
   readonly sessionId: string;
 }
+
+/** The way in which a document is laid out and its styles are read. */
+export type LayoutMode = 'standards' | 'quirks';
 
 export class Tab {
   readonly #connection: Connection;
@@ -34,6 +42,12 @@ export class Tab {
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The media type that its window shows, where it was ever set. */
   media: string | undefined;
+  /** The mode of the static documents in its window, where there were any. */
+  mode: LayoutMode | undefined;
+  /** The language for which its process may have chosen fallback fonts. */
+  fallback: FallbackLanguage | undefined;
+  /** `WINDOW_SHAPE` as it was before its first document. */
+  windowShape: unknown;
   #gone: Error | undefined;
   /** Callbacks for the tab's end. One promise that all race against would keep every answer. */
   readonly #waiting = new Set<(gone: Error) => void>();
@@ -93,7 +107,8 @@ export class Tab {
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId });
     tab.#answerDialogs();
     tab.#closePopups();
-    await Promise.all([
+    const [{ result }] = await Promise.all([
+      send('Runtime.evaluate', { expression: WINDOW_SHAPE, returnByValue: true }, sessionId),
       send('Target.setDiscoverTargets', { discover: true }, sessionId),
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
@@ -104,6 +119,7 @@ export class Tab {
       }),
       tab.#related.start(),
     ]);
+    tab.windowShape = result.value;
     return tab;
   }
 
@@ -215,6 +231,7 @@ export class Tab {
   /** Notes that its window is new again, and the context as good as new. */
   markClean(): void {
     this.#clean = true;
+    this.mode = undefined;
   }
 
   async clearCookies(): Promise<void> {

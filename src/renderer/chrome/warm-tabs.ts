@@ -1,8 +1,9 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
+import { type FallbackLanguage, mayFollow } from './fallback-fonts.ts';
 import { ChromeGone } from './failure.ts';
-import { Tab } from './tab.ts';
+import { Tab, WINDOW_SHAPE } from './tab.ts';
 
 /** The number of tabs kept unused. Another account's document takes one; the next is prepared meanwhile. */
 const SPARES = 2;
@@ -43,12 +44,20 @@ export class WarmTabs {
 
   /**
    * A tab that only this account's documents were in. Each one taken is to be given back.
+   * @param fallback of the document that comes
    * @throws {ChromeGone} when the browser opens none
    */
-  async take(accountId: string): Promise<Tab> {
+  async take(accountId: string, fallback: FallbackLanguage): Promise<Tab> {
+    const tab = await this.#take(accountId, fallback);
+    if (fallback !== 'none') tab.fallback = fallback;
+    return tab;
+  }
+
+  async #take(accountId: string, fallback: FallbackLanguage): Promise<Tab> {
     const warm = this.#warm.get(accountId);
-    if (warm?.tab.tainted === true) await this.#drop(accountId, warm);
-    else if (warm) {
+    if (warm && (warm.tab.tainted || !mayFollow(warm.tab.fallback, fallback))) {
+      await this.#drop(accountId, warm);
+    } else if (warm) {
       clearTimeout(warm.idle);
       this.#warm.delete(accountId);
       this.#warm.set(accountId, warm);
@@ -120,11 +129,11 @@ const RESET_TIMEOUT_MS = 1_000;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 
-// Browsers keep a window's name over every navigation. Asked in the new window's own world, where no
-// script of a document has ever been.
+// Browsers keep a window's name, size and orientation over every navigation. Asked in the new window's own
+// world, where no script of a document has ever been.
 const FORGET = `(() => {
   name = '';
-  return name === '' && history.length === 1 && origin === 'null';
+  return name === '' && history.length === 1 && origin === 'null' && ${WINDOW_SHAPE};
 })()`;
 
 /**
@@ -162,7 +171,7 @@ async function resetTab(tab: Tab): Promise<boolean> {
       tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
     ]);
-    if (result.value !== true || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
+    if (result.value !== tab.windowShape || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
     tab.markClean();
     return true;
   } catch {

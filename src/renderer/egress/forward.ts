@@ -79,20 +79,20 @@ async function answerTo(upstream: ClientRequest, socket: Socket): Promise<Incomi
 }
 
 /**
- * Answers in place of the server: the status, one header with the code, and a line for people. Breaks
- * the server's own answer off where that has begun.
+ * Answers in place of the server: the status and one header with the code. Breaks the server's own answer off
+ * where that has begun. The body is an empty page: what a frame shows is printed.
  */
 export function answerError(response: ServerResponse, error: EgressError): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
-  const body = `${error.message}\n`;
+  const body = '<!doctype html>';
   // The reason phrase is given: one that was refused before would be taken again.
   response.writeHead(error.status, STATUS_CODES[error.status], {
     [error.header]: error.code,
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Length': body.length,
     'Cache-Control': 'no-store',
   });
   response.end(body);
@@ -185,7 +185,7 @@ export function tunnel(
 
 /** Refuses a CONNECT and closes the connection: Chrome does not use it again. */
 export function rejectTunnel(client: Duplex, error: EgressError): void {
-  const body = `${error.message}\n`;
+  const body = '<!doctype html>';
   client.end(
     [
       `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,

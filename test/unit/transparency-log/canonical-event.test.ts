@@ -1,6 +1,9 @@
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { canonicalEvent, canonicalJson } from '../../../src/transparency-log/canonical-event.ts';
+import { leafHash } from '../../../src/transparency-log/merkle-tree.ts';
 
 void test('the samples of RFC 8785', (t) => {
   const sample = JSON.parse(String.raw`{
@@ -63,5 +66,15 @@ void test('whatever JSON says is kept, in one form', (t) => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol('x')]) {
     t.throws(() => canonicalJson({ value: [value] }), TypeError);
   }
+  t.end();
+});
+
+void test('the leaf of the documentation', (t) => {
+  const page = join(import.meta.dirname, '../../../docs/transparency-log.md');
+  const { canonical = '', leaf } =
+    /```json\n(?<canonical>.+)\n```[^]*?`(?<leaf>[0-9a-f]{64})`/.exec(readFileSync(page, 'utf8'))
+      ?.groups ?? {};
+  t.equal(canonicalJson(JSON.parse(canonical)), canonical);
+  t.equal(leafHash(canonical).toString('hex'), leaf);
   t.end();
 });

@@ -1,32 +1,20 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { test } from 'tap';
 import {
   cosignedMessage,
   openNote,
   parseVerifierKey,
-  type Signer,
   signatureLine,
   signNote,
   verifiedBy,
   verifierKey,
 } from '../../../src/transparency-log/signed-note.ts';
+import { signerOf } from '../../support/note-signer.ts';
 
 /** The example of c2sp.org/signed-note. */
 const EXAMPLE_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
 const EXAMPLE =
   'This is an example message.\n\n' +
   '— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n';
-
-function signerOf(name: string): Signer & { readonly privateKey: KeyObject } {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const { x = '' } = publicKey.export({ format: 'jwk' });
-  return {
-    name,
-    publicKey: Buffer.from(x, 'base64url'),
-    privateKey,
-    sign: (message) => sign(null, message, privateKey),
-  };
-}
 
 const flipped = (text: string, at: number): string =>
   text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);

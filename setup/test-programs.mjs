@@ -1,0 +1,42 @@
+/** Programs that tests start: those that are installed, else the system's packages. */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { installPackages, mayInstall } from './apt.mjs';
+import { say } from './progress.mjs';
+import { exclusively } from './run.mjs';
+
+/** Debian puts servers where only root's PATH looks. @param {string} program */
+const isInstalled = (program) =>
+  [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'].some((directory) =>
+    existsSync(join(directory, program)),
+  );
+
+const PROGRAMS = [
+  {
+    tests: 'tests over NATS',
+    packages: ['nats-server'],
+    isThere: () => isInstalled('nats-server'),
+  },
+  {
+    tests: 'checks of the transparency log by Go',
+    packages: ['golang-go', 'golang-golang-x-mod-dev'],
+    isThere: () =>
+      isInstalled('go') && existsSync('/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog'),
+  },
+];
+
+const lacking = () => PROGRAMS.filter(({ isThere }) => !isThere());
+
+/** Tests that need one which cannot be had are skipped. @param {string} root of the clone */
+export async function bringTestPrograms(root) {
+  if (lacking().length > 0 && mayInstall()) {
+    await exclusively(root, async () => {
+      const packages = lacking().flatMap((each) => each.packages);
+      if (packages.length > 0) await installPackages(packages);
+    });
+  }
+  for (const { tests, packages } of lacking()) {
+    const names = packages.join(' ');
+    say(`${tests} are skipped for want of ${names}; as root: apt-get install ${names}`);
+  }
+}

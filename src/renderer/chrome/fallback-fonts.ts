@@ -1,0 +1,47 @@
+/**
+ * The font that Chrome falls back to for a character that no named font has. A renderer process keeps it by
+ * the character alone, whatever the language was that it was chosen for. So a Korean text after a Japanese
+ * one would be set in the Japanese font. (Chrome 156, `unicode_font_families_` of
+ * `child_process_sandbox_support_impl_linux.cc`.)
+ */
+import type { RequestDocument } from '../../domain/request-document.ts';
+
+/**
+ * - `none`: it needs no such font.
+ * - `mixed`: it may need some, and its languages are several, or not known.
+ * - any other text: the one language that it needs them for.
+ */
+export type FallbackLanguage = 'none' | 'mixed' | `lang ${string}`;
+
+/** Whether a document may be set in a process in which the other one was. */
+export function mayFollow(before: FallbackLanguage | undefined, next: FallbackLanguage): boolean {
+  if (before === undefined || before === 'none' || next === 'none') return true;
+  return before === next && next !== 'mixed';
+}
+
+// Characters that every standard font has: Latin, Greek, Cyrillic, and the usual punctuation.
+const UNUSUAL = /[^\0-\u024f\u0370-\u03ff\u0400-\u045f\u2010-\u203a\u20ac\u2116\u2122\ufeff]/;
+// Characters that are written as references or escapes, or made by a script.
+const ESCAPED =
+  /&#|\\[0-9a-fux]|fromC(?:har|ode)|atob|unescape|decodeURI|&(?!(?:amp|lt|gt|quot|apos|nbsp|shy|copy|reg|trade|euro|pound|yen|cent|sect|para|deg|middot|bull|hellip|[nm]dash|times|szlig|[lr][as]quo|[lrb]dquo|sbquo|[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|caron))\b)[a-z]/i;
+// A language that is set in another way than by a literal attribute, and mathematics, which is one of its own.
+const LANGUAGE_BY_OTHER_MEANS =
+  /content-language|-webkit-locale|<math|(?<![-\w])lang\b(?!\s*=\s*["']?[\w-]*["'\s>])/i;
+const LANGUAGE = /(?<![-\w])lang\s*=\s*["']?([\w-]*)/gi;
+
+/** Judged by the text, and rather `mixed` than one language too few. */
+export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
+  const { html, files, header_html = '', footer_html = '' } = request;
+  if (html === undefined || files !== undefined) return 'mixed';
+  const text = html + header_html + footer_html;
+  if (!UNUSUAL.test(text) && !ESCAPED.test(text)) return 'none';
+  if (LANGUAGE_BY_OTHER_MEANS.test(text)) return 'mixed';
+  const languages = new Set(
+    Array.from(text.matchAll(LANGUAGE), ([, name = '']) => name.toLowerCase()),
+  );
+  const [language = '', another] = languages;
+  // Of an element's language and the lack of one, either may come first.
+  const isWhole = languages.size === 0 || /<html[^>]{0,200}\slang\s*=/i.test(html);
+  if (another !== undefined || !isWhole || header_html + footer_html !== '') return 'mixed';
+  return `lang ${language}`;
+}

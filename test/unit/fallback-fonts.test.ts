@@ -1,0 +1,37 @@
+/** The language that a document may need fallback fonts for, and which document may follow it. */
+import t from 'tap';
+import {
+  type FallbackLanguage,
+  fallbackLanguageOf,
+  mayFollow,
+} from '../../src/renderer/chrome/fallback-fonts.ts';
+
+const cases: readonly (readonly [html: string, FallbackLanguage])[] = [
+  ['<p>Grüße, Łódź, Ελλάδα, Москва – “100 €”™</p>', 'none'],
+  ['\uFEFF<!doctype html><html lang="ko"><p>none of them</p>', 'none'],
+  ['<p>Fish &amp; chips&nbsp;&ndash; &eacute;&szlig; &copy;</p>', 'none'],
+  ['<p>漢字</p>', 'lang '],
+  ['<!doctype html><html lang=JA><p>漢字</p>', 'lang ja'],
+  ['<html class="a" lang="ko"><p lang="ko">漢字</p>', 'lang ko'],
+  ['<html lang="en"><p>&check; &#x6f22;</p>', 'lang en'],
+  ['<html lang="en"><style>li::before { content: "\\2713" }</style><li>a', 'lang en'],
+  ['<html lang="en"><script>p.textContent = "\\u6f22"</script>', 'lang en'],
+  ['<html lang="ja"><p>漢字<p lang="ko">漢字', 'mixed'],
+  ['<p>漢字<p lang="ko">漢字', 'mixed'],
+  ['<html lang="ja"><p>漢字<script>p.lang = "ko"</script>', 'mixed'],
+  ['<html lang="ja"><p style="-webkit-locale: \'ko\'">漢字', 'mixed'],
+  ['<html lang="ja"><meta http-equiv="content-language" content="ko"><p>漢字', 'mixed'],
+  ['<html lang="en"><p>&#x1d44e;<math><mi>a</mi></math>', 'mixed'],
+];
+for (const [html, expected] of cases) t.equal(fallbackLanguageOf({ html }), expected, html);
+
+t.equal(fallbackLanguageOf({ url: 'https://example.com/' }), 'mixed', 'nobody knows its text');
+t.equal(fallbackLanguageOf({ html: '<p>a', files: { 'a.css': '' } }), 'mixed');
+t.equal(fallbackLanguageOf({ html: '<p>a', header_html: '漢字' }), 'mixed', 'of no language');
+
+t.ok(mayFollow(undefined, 'mixed'), 'a new process serves all');
+t.ok(mayFollow('none', 'lang ja'));
+t.ok(mayFollow('mixed', 'none'));
+t.ok(mayFollow('lang ja', 'lang ja'));
+t.notOk(mayFollow('lang ja', 'lang ko'));
+t.notOk(mayFollow('mixed', 'mixed'), 'another character may come first');

@@ -1,0 +1,138 @@
+/** Notes, checkpoints, proofs and tiles of ours, checked by golang.org/x/mod/sumdb. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Test, test } from 'tap';
+import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
+import { formatProof, parseProof } from '../../../src/transparency-log/inclusion-proof-text.ts';
+import {
+  consistencyProof,
+  inclusionProof,
+  rootHash,
+} from '../../../src/transparency-log/merkle-tree.ts';
+import {
+  openNote,
+  signNote,
+  verifiedBy,
+  verifierKey,
+} from '../../../src/transparency-log/signed-note.ts';
+import { parseTilePath, tile } from '../../../src/transparency-log/tiles.ts';
+import { type Claim, faultsByGo, WITH_GO } from '../../support/go-checker.ts';
+import { madeEntry, madeLeaves, treeOf } from '../../support/merkle-trees.ts';
+import { signerOf } from '../../support/note-signer.ts';
+
+const ORIGIN = 'pressledger/0123456789abcdef';
+const [OLD_KEY, NEW_KEY, STRANGER] = [signerOf(ORIGIN), signerOf(ORIGIN), signerOf(ORIGIN)];
+const keyOf = ({ name, publicKey }: typeof NEW_KEY): string => verifierKey(name, publicKey);
+const keys = [keyOf(OLD_KEY), keyOf(NEW_KEY)];
+
+const TREE = treeOf(madeLeaves(70_000));
+
+const checkpointOf = (size: number, origin = ORIGIN, signers = [OLD_KEY, NEW_KEY]): string =>
+  signNote(checkpointText({ origin, size, root: rootHash(TREE, size) }), signers);
+
+/** All that the log says at `size` about one event and an earlier checkpoint. */
+const claimOf = (size: number, index: number, from: number): Claim => ({
+  keys,
+  origin: ORIGIN,
+  proof: formatProof({
+    index,
+    proof: inclusionProof(TREE, index, size),
+    checkpoint: checkpointOf(size),
+  }),
+  event: madeEntry(index),
+  older: checkpointOf(from),
+  consistency: consistencyProof(TREE, from, size).map((hash) => hash.toString('base64')),
+});
+
+/** Serves `/SIZE/tile/…`; below `/damaged/` one bit of each tile's first hash is another. */
+async function serveTiles(t: Test): Promise<string> {
+  const server = createServer((request, response) => {
+    const [, damaged, size, path = ''] =
+      /^(\/damaged)?\/(\d+)\/tile\/(.+)$/.exec(request.url ?? '') ?? [];
+    const wanted = parseTilePath(path);
+    const hashes = wanted && tile(TREE, Number(size), wanted);
+    if (hashes && damaged) hashes.writeUInt8(hashes.readUInt8() ^ 1);
+    response.writeHead(hashes ? 200 : 404).end(hashes);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+void test('trees of many sizes', WITH_GO, async (t) => {
+  const url = await serveTiles(t);
+  const sizes = [1, 2, 3, 7, 8, 255, 256, 257, 511, 512, 513, 1000, 65_535, 65_536, 65_537, 70_000];
+  const claims = sizes.flatMap((size) =>
+    [0, 0.3, 0.7, 1].map((part) => {
+      const index = Math.floor((size - 1) * part);
+      return { ...claimOf(size, index, Math.max(1, Math.ceil(size * (1 - part)))), size };
+    }),
+  );
+  const faults = await faultsByGo(
+    claims.map(({ size, ...claim }) => ({ ...claim, tiles: `${url}/${size}` })),
+  );
+  t.strictSame(
+    faults,
+    Array.from(claims, () => ''),
+  );
+});
+
+void test('damage is found', WITH_GO, async (t) => {
+  const url = await serveTiles(t);
+  const claim = claimOf(1000, 321, 600);
+  const { proof = '', consistency = [] } = claim;
+  const tiles = `${url}/1000`;
+  const bare = { keys, origin: ORIGIN };
+  const damaged: Record<string, Claim> = {
+    'another event': { ...claim, event: madeEntry(322) },
+    'another index': { ...claim, proof: proof.replace('index 321', 'index 322') },
+    'a hash too few': { ...claim, proof: proof.replace(/(index 321\n).*\n/, '$1') },
+    'a proof for another size': {
+      ...claim,
+      proof: formatProof({ ...parseProof(proof), checkpoint: checkpointOf(999) }),
+    },
+    'an older checkpoint of another size': { ...claim, older: checkpointOf(601) },
+    'a consistency proof without its end': { ...claim, consistency: consistency.slice(0, -1) },
+    'a consistency proof in another order': { ...claim, consistency: consistency.toReversed() },
+    'a stranger’s key': { ...claim, keys: [keyOf(STRANGER)] },
+    'another origin': { ...bare, checkpoint: checkpointOf(5, 'pressledger/other') },
+    'damaged tiles': { ...claim, tiles: `${url}/damaged/1000` },
+    'tiles of a smaller tree': { ...claim, tiles: `${url}/999` },
+  };
+  const all = { ...damaged, nothing: { ...claim, tiles } };
+  const faults = await faultsByGo(Object.values(all));
+  const found = Object.keys(all).filter((_, at) => faults[at] !== '');
+  t.strictSame(found, Object.keys(damaged));
+});
+
+void test(
+  'a checkpoint with any character changed is refused, here and by Go',
+  WITH_GO,
+  async (t) => {
+    const checkpoint = checkpointOf(1234, ORIGIN, [NEW_KEY]);
+    const places = Array.from(checkpoint, (_, at) => at);
+    const notes = places.map((at) => {
+      const other = checkpoint[at] === 'A' ? 'B' : 'A';
+      return checkpoint.slice(0, at) + other + checkpoint.slice(at + 1);
+    });
+    const holds = (note: string): boolean => {
+      try {
+        return (
+          verifiedBy(note, keys).length > 0 &&
+          parseCheckpoint(openNote(note).text).origin === ORIGIN
+        );
+      } catch {
+        return false;
+      }
+    };
+    t.ok(holds(checkpoint));
+    t.strictSame(notes.filter(holds), []);
+    const faults = await faultsByGo(
+      notes.map((note) => ({ keys, origin: ORIGIN, checkpoint: note })),
+    );
+    // Go does not read the last bits before the padding of base64.
+    const padded = places.filter((at) => checkpoint.startsWith('=', at + 1));
+    const accepted = places.filter((at) => faults[at] === '' && !padded.includes(at));
+    t.strictSame(accepted, []);
+  },
+);
