@@ -36,6 +36,7 @@ import { state } from './state.ts';
 import { api, start } from './start.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
+import { verify } from './verify.ts';
 import { verifyPdf } from './verify-pdf.ts';
 import { version } from './version.ts';
 
@@ -95,6 +96,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       projectionsRebuild,
       projectionsVerify,
       projectionsDiff,
+      verify,
     ],
   },
   {

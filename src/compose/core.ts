@@ -105,7 +105,7 @@ const readModelOf = ({ dataDir }: Config, logger: Logger): ReadModelOptions => (
 export async function openLog(config: Config, logger: Logger): Promise<Log> {
   return await Openings.all(async (openings) => {
     const around = { config, logger, openings, nats: undefined };
-    const { store } = await openEventStore(around, { create: false });
+    const { store } = await openEventStore(around, 'read');
     return { store, readModel: readModelOf(config, logger), close: () => openings.close() };
   });
 }

@@ -24,20 +24,23 @@ export function encodeEvent(
   event: DomainEvent,
   metadata: Omit<EventMetadata, 'schemaVersion'>,
 ): NewEvent {
-  const validator = validators.get(event.type);
-  if (!validator?.Check(event.data)) {
-    const [, errors] = validator?.Errors(event.data) ?? [false, []];
-    const [first] = errors;
-    throw new TypeError(
-      `${event.type} is not of its shape: ${first?.instancePath ?? ''} ${first?.message ?? 'unknown type'}`,
-    );
-  }
+  const issue = shapeIssue(event);
+  if (issue !== undefined) throw new TypeError(`${event.type} is not of its shape: ${issue}`);
   return {
     id,
     type: event.type,
     data: event.data,
     metadata: { ...metadata, schemaVersion: SCHEMA_VERSION },
   };
+}
+
+/** Says where an event's data is not of its type's shape, and how; nothing where it is. */
+export function shapeIssue({ type, data }: DomainEvent): string | undefined {
+  const validator = validators.get(type);
+  if (validator?.Check(data)) return undefined;
+  const [, errors] = validator?.Errors(data) ?? [false, []];
+  const [first] = errors;
+  return `${first?.instancePath ?? ''} ${first?.message ?? 'unknown type'}`;
 }
 
 /** Lifts the data of older events, type by type: `[type][n]` takes version n to n + 1. */
