@@ -4,7 +4,7 @@ import { proofOfConversion } from '../../use-cases/transparency-log.ts';
 import { compile } from '../../validation.ts';
 import { callerOf, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { conversionRecord } from './conversions.ts';
+import { recordOf } from './conversions.ts';
 import { VerifyRequest } from './verify.api.ts';
 
 const check = compile(VerifyRequest);
@@ -21,6 +21,6 @@ export function verifyPdf(deps: RouteDependencies): HttpMiddleware {
       return;
     }
     const { entries } = await proofOfConversion(deps, row.id);
-    ctx.body = { known: true, conversion: await conversionRecord(deps, row), entries };
+    ctx.body = { known: true, conversion: await recordOf(deps, row), entries };
   };
 }
