@@ -12,52 +12,16 @@ import { join } from 'node:path';
 import { stdout } from 'node:process';
 import { allProjections } from '../projections/all.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
-import { encodeEvent } from '../src/event-store/codec.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import { eventId } from '../src/ids.ts';
 import { compareGenerations } from '../test/support/compare-generations.ts';
 import { rebuildReadModel } from '../src/read-model/rebuild.ts';
-import { history } from '../test/support/history.ts';
-import { NOW } from '../test/support/samples.ts';
+import { fillLog } from './made-up-log.ts';
 import { copyOneRow, replayByHand } from './replay-plain.ts';
 
 const ROUNDS = 3;
-const EVENTS_PER_CONVERSION = 4.3;
-const ACCOUNTS = 100;
 
 const directory = mkdtempSync(join(tmpdir(), 'pressledger-bench-'));
 const logPath = join(directory, 'store.db');
-
-function fillLog(conversions: number): number {
-  const database = openEmbeddedDatabase(logPath);
-  const store = new SqliteEventStore(database);
-  const insert = database.db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const revisions = new Map<string, number>();
-  let position = 0;
-  let failedAt = 0;
-  database.db.transaction(() => {
-    for (const step of history(ACCOUNTS, conversions)) {
-      for (const event of step.events(BigInt(failedAt))) {
-        position += 1;
-        const revision = (revisions.get(step.stream) ?? -1) + 1;
-        revisions.set(step.stream, revision);
-        const cause = `bench/${position}`;
-        const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
-          correlationId: step.stream,
-          causationId: cause,
-          actor: { kind: 'service' },
-          time: NOW + position,
-        });
-        const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
-        insert.run(position, step.stream, revision, id, type, dataText, metadataText);
-      }
-      if (step.failure === true) failedAt = position;
-    }
-  })();
-  void store.close();
-  database.close();
-  return position;
-}
 
 async function rebuild(target: string): Promise<void> {
   const database = openEmbeddedDatabase(logPath);
@@ -91,7 +55,7 @@ function median(rates: readonly Rate[], of: keyof Rate): number {
 
 try {
   const wanted = Number(process.argv[2] ?? 200_000);
-  const events = fillLog(Math.round(wanted / EVENTS_PER_CONVERSION));
+  const events = fillLog(logPath, wanted);
   const [ours, sameRows, oneRow]: [Rate[], Rate[], Rate[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     const [target, plain, copy] = ['ours', 'plain', 'copy'].map((each) =>
