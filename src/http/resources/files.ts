@@ -101,7 +101,7 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
  * Counts the answer until its connection has taken all of it, or is closed.
  * @throws {BudgetExceeded}
  */
-function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
+export function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
   const ofAddress = budgets.get('maxAddressDownloads').take(1, addressKey(ctx.state.clientAddress));
   if (ofAddress === undefined) {
     const message = 'Too many files are being sent to this address. Wait until some have arrived.';
@@ -139,10 +139,10 @@ async function openFile(
  * Records that the file is sent, before the first byte of it is.
  * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
  */
-async function recordDownload(
+export async function recordDownload(
   ctx: HttpContext,
   deps: RouteDependencies,
-  { accountId, conversionId }: Download,
+  { accountId, conversionId }: Pick<Download, 'accountId' | 'conversionId'>,
 ): Promise<void> {
   const { caller, clientAddress } = ctx.state;
   const network = createHmac('sha256', deps.addressKey)
