@@ -40,7 +40,7 @@ export interface EvidenceDependencies extends TransparencyLogDependencies {
 export interface Evidence {
   /** The ZIP. */
   readonly bytes: number;
-  open(): AsyncIterable<Buffer>;
+  readonly open: () => AsyncIterable<Buffer>;
   /** The number of events in the log that the checkpoint covers. */
   readonly size: number;
   readonly absent: Absent;
