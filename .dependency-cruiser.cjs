@@ -290,7 +290,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|nats|stores)\\.ts$',
+          '^src/compose/(adapters|nats|stored-log|stores)\\.ts$',
           '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -51,7 +51,7 @@ export function openAdapters(
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const around = { config, logger, openings, nats };
-    const { store, database } = await openEventStore(around, options);
+    const { store, database } = await openEventStore(around, options.create ? 'create' : 'open');
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
     const blobs = await openBlobs(around, 'api', database);
     return {

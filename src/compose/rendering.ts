@@ -5,6 +5,7 @@ import { timeOrderedId } from '../ids.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import { startCheckpoints } from '../process-managers/checkpoints.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
+import { startErasures } from '../process-managers/erasures.ts';
 import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
 import { startRefunds } from '../process-managers/refunds.ts';
@@ -108,14 +109,15 @@ interface Managers extends Stoppable {
 
 function startManagers(core: Core, queue: RenderQueue): Managers {
   const { retentionSeconds } = core.config;
+  const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
     startOutcomes({ ...core, queue }),
     startRefunds(core),
     startCheckpoints(core, core.config.checkpointSeconds),
     startRetention({ ...core, retentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
+    startErasures(core, () => dispatch.sweep()),
   ];
-  const dispatch = startDispatch({ ...core, queue });
   const forget = core.queues.onReturn(() => dispatch.sweep());
   const stopDispatch = async (): Promise<void> => {
     forget();

@@ -56,14 +56,14 @@ async function driveRefusals(t: Test, seen: Set<string>) {
     const { responses } = operation;
     if (responses[400]) {
       const wrong = body ? { ...credential, body: { unknown: 1 } } : credential;
-      await api.call(method, body ? path : `${path}?page=0`, wrong);
+      await api.call(method, body ? path : `${path}?page=0&as_of=then`, wrong);
     }
     if (responses[401]) await api.call(method, path, optional('body', body));
     if (responses[403]) await api.call(method, `${path}?token=x`);
     if (responses[404]) {
       const id = /conv_\w+/.exec(path)?.[0] ?? '';
       const token = api.fileTokens.mint(id, 60);
-      await api.call(method, `${path}?token=${token}`, credential);
+      await api.call(method, `${path}?token=${token}&as_of=0`, credential);
     }
     if (body) {
       const large = { ...credential, body: { x: 'x'.repeat(3000) } };

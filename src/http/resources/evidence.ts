@@ -7,7 +7,7 @@ import { proofOfConversion } from '../../use-cases/transparency-log.ts';
 import { compile } from '../../validation.ts';
 import { callerOf, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { conversionRecord } from './conversions.ts';
+import { recordOf } from './conversions.ts';
 import { VerifyRequest } from './evidence.api.ts';
 import { countDownload, recordDownload } from './files.ts';
 
@@ -25,7 +25,7 @@ export function verifyPdf(deps: RouteDependencies): HttpMiddleware {
       return;
     }
     const { entries } = await proofOfConversion(deps, row.id);
-    ctx.body = { known: true, conversion: await conversionRecord(deps, row), entries };
+    ctx.body = { known: true, conversion: await recordOf(deps, row), entries };
   };
 }
 
@@ -38,7 +38,7 @@ export function getEvidence(deps: RouteDependencies): HttpMiddleware {
     if (conversions.byId(conversionId)?.accountId !== accountId) {
       throw new ServiceError('not_found', 'There is no such conversion.');
     }
-    countDownload(ctx, deps);
+    countDownload(ctx, deps, accountId);
     const { bytes, open, absent } = await gatherEvidence(deps, conversionId);
     const isSent = ctx.method !== 'HEAD';
     // Before the first byte, as for the PDF alone.
