@@ -4,6 +4,7 @@ import { accounts } from './accounts.ts';
 import { apiKeys } from './api-keys.ts';
 import { checkpoints } from './checkpoints.ts';
 import { conversions } from './conversions.ts';
+import { erasures } from './erasures.ts';
 import { history } from './history.ts';
 import { ledger } from './ledger.ts';
 import { logTree } from './log-tree.ts';
@@ -17,6 +18,7 @@ export const allProjections: readonly Projection[] = [
   apiKeys,
   checkpoints,
   conversions,
+  erasures,
   history,
   ledger,
   logTree,

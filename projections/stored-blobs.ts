@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
-/** `hashes` names the blobs that events name, separated by spaces. */
+/** `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. */
 const ddl = `
 CREATE TABLE stored_blobs (
   conversion_id TEXT PRIMARY KEY,
@@ -11,10 +11,16 @@ CREATE TABLE stored_blobs (
   bytes INTEGER NOT NULL,
   failed INTEGER,
   ended_at INTEGER,
-  ended_event_id TEXT
+  ended_event_id TEXT,
+  held INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX stored_blobs_by_end ON stored_blobs (failed, ended_at, conversion_id)
-  WHERE ended_at IS NOT NULL;
+  WHERE ended_at IS NOT NULL AND held = 0;
+CREATE INDEX stored_blobs_of_account ON stored_blobs (account_id, held, failed, ended_at);
+CREATE TABLE holds (
+  account_id TEXT PRIMARY KEY,
+  until INTEGER
+) STRICT, WITHOUT ROWID;
 CREATE TABLE stored_bytes (
   account_id TEXT PRIMARY KEY,
   bytes INTEGER NOT NULL
@@ -22,12 +28,14 @@ CREATE TABLE stored_bytes (
 
 export const storedBlobs: Projection = {
   name: 'stored-blobs',
-  version: 1,
-  tables: ['stored_blobs', 'stored_bytes'],
+  version: 2,
+  tables: ['stored_blobs', 'holds', 'stored_bytes'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      'INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes) VALUES (?, ?, ?, ?)',
+      `INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes, held)
+       VALUES (@conversionId, @accountId, @sha256, @bytes,
+         EXISTS (SELECT 1 FROM holds WHERE account_id = @accountId))`,
     );
     const complete = db.prepare(
       `UPDATE stored_blobs SET failed = 0, ended_at = ?, ended_event_id = ?,
@@ -45,10 +53,17 @@ export const storedBlobs: Projection = {
       `INSERT INTO stored_bytes (account_id, bytes) VALUES (?, ?)
        ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes`,
     );
+    const hold = db.prepare(
+      `INSERT INTO holds (account_id, until) VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET until = excluded.until`,
+    );
+    const release = db.prepare('DELETE FROM holds WHERE account_id = ?');
+    const mark = db.prepare('UPDATE stored_blobs SET held = ? WHERE account_id = ? AND held <> ?');
     return typedHandlers({
       ConversionRequested({ accountId, conversionId, request }) {
-        insert.run(conversionId, accountId, request.sha256, request.bytes);
-        add.run(accountId, request.bytes);
+        const { sha256, bytes } = request;
+        insert.run({ conversionId, accountId, sha256, bytes });
+        add.run(accountId, bytes);
       },
       ConversionCompleted({ accountId, conversionId, document, manifest, completedAt }, event) {
         const bytes = document.bytes + manifest.bytes;
@@ -61,6 +76,14 @@ export const storedBlobs: Projection = {
       },
       ConversionExpired({ accountId, conversionId }) {
         add.run(accountId, -(remove.get(conversionId) ?? 0));
+      },
+      HoldPlaced({ accountId, until = null }) {
+        hold.run(accountId, until);
+        mark.run(1, accountId, 1);
+      },
+      HoldReleased({ accountId }) {
+        release.run(accountId);
+        mark.run(0, accountId, 0);
       },
     });
   },
@@ -82,10 +105,12 @@ export interface KeptBlobs {
 
 export interface StoredBlobQueries {
   /**
-   * Those to be deleted, oldest first: all that failed, then those that completed before that time
-   * (milliseconds since the Unix epoch).
+   * Those to be deleted, oldest first: all that failed, then those that completed before that time, then
+   * the same of accounts whose hold has ended by `now`. Times are milliseconds since the Unix epoch.
    */
-  due(completedBefore: number, limit: number): readonly DeletionDue[];
+  due(now: number, completedBefore: number, limit: number): readonly DeletionDue[];
+  /** Those of an account that have ended. */
+  ended(accountId: string, limit: number): readonly DeletionDue[];
   /** Nothing where the conversion was never accepted, or its blobs are deleted. */
   of(conversionId: string): KeptBlobs | undefined;
   /** Bytes of all that is kept for an account. */
@@ -95,7 +120,19 @@ export interface StoredBlobQueries {
 export function storedBlobQueries(db: Database): StoredBlobQueries {
   const ended = db.prepare<[number, number, number], DeletionDue>(
     `SELECT conversion_id AS conversionId, account_id AS accountId, ended_event_id AS endedEventId
-     FROM stored_blobs WHERE failed = ? AND ended_at < ? ORDER BY ended_at, conversion_id LIMIT ?`,
+     FROM stored_blobs WHERE held = 0 AND failed = ? AND ended_at < ?
+     ORDER BY ended_at, conversion_id LIMIT ?`,
+  );
+  const ofAccount = `SELECT conversion_id AS conversionId, account_id AS accountId,
+     ended_event_id AS endedEventId FROM stored_blobs WHERE account_id = ?`;
+  const endedHolds = db
+    .prepare<[number], string>('SELECT account_id FROM holds WHERE until <= ?')
+    .pluck();
+  const formerlyHeld = db.prepare<[string, number, number, number], DeletionDue>(
+    `${ofAccount} AND held = 1 AND failed = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`,
+  );
+  const endedOf = db.prepare<[string, number], DeletionDue>(
+    `${ofAccount} AND ended_at IS NOT NULL LIMIT ?`,
   );
   const kept = db.prepare<[string], { hashes: string; endedAt: number | null }>(
     'SELECT hashes, ended_at AS endedAt FROM stored_blobs WHERE conversion_id = ?',
@@ -104,10 +141,18 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
     .prepare<[string], number>('SELECT bytes FROM stored_bytes WHERE account_id = ?')
     .pluck();
   return {
-    due(completedBefore, limit) {
-      const failed = ended.all(1, Number.MAX_SAFE_INTEGER, limit);
-      return [...failed, ...ended.all(0, completedBefore, limit - failed.length)];
+    due(now, completedBefore, limit) {
+      const due = ended.all(1, Number.MAX_SAFE_INTEGER, limit);
+      due.push(...ended.all(0, completedBefore, limit - due.length));
+      for (const accountId of due.length < limit ? endedHolds.all(now) : []) {
+        const failed = formerlyHeld.all(accountId, 1, Number.MAX_SAFE_INTEGER, limit - due.length);
+        due.push(...failed);
+        due.push(...formerlyHeld.all(accountId, 0, completedBefore, limit - due.length));
+        if (due.length >= limit) break;
+      }
+      return due;
     },
+    ended: (accountId, limit) => endedOf.all(accountId, limit),
     of(conversionId) {
       const row = kept.get(conversionId);
       if (row === undefined) return undefined;

@@ -12,12 +12,14 @@ CREATE TABLE unfinished_conversions (
   options TEXT NOT NULL,
   requested_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  started_at INTEGER
-) STRICT;`;
+  started_at INTEGER,
+  erased INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id);`;
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 2,
+  version: 3,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
@@ -34,6 +36,7 @@ export const unfinishedConversions: Projection = {
       'UPDATE unfinished_conversions SET attempts = ?, started_at = NULL WHERE conversion_id = ?',
     );
     const remove = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
+    const erase = db.prepare('UPDATE unfinished_conversions SET erased = 1 WHERE account_id = ?');
     return typedHandlers({
       ConversionRequested({ accountId, conversionId, request, options, requestedAt }, event) {
         insert.run(
@@ -56,6 +59,10 @@ export const unfinishedConversions: Projection = {
       },
       ConversionFailed({ conversionId }) {
         remove.run(conversionId);
+      },
+      // It accepts no more, so there are no others to come.
+      AccountErased({ accountId }) {
+        erase.run(accountId);
       },
     });
   },
@@ -101,23 +108,31 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
 }
 
 export interface UnfinishedQueries {
-  /** Those accepted after the position, oldest first. */
+  /** Those accepted after the position that are to be rendered, oldest first. */
   after(position: bigint, limit: number): readonly UnfinishedRow[];
+  /** Nothing where it is not to be rendered: it has ended, or its account was erased. */
   byId(conversionId: string): UnfinishedRow | undefined;
+  /** Ids of those of an erased account, which are to be ended. */
+  abandoned(accountId: string, limit: number): readonly string[];
   count(): number;
 }
 
 export function unfinishedQueries(db: Database): UnfinishedQueries {
   const after = db
     .prepare<[bigint, number], StoredUnfinished>(
-      'SELECT * FROM unfinished_conversions WHERE position > ? ORDER BY position LIMIT ?',
+      'SELECT * FROM unfinished_conversions WHERE position > ? AND erased = 0 ORDER BY position LIMIT ?',
     )
     .safeIntegers();
   const byId = db
     .prepare<[string], StoredUnfinished>(
-      'SELECT * FROM unfinished_conversions WHERE conversion_id = ?',
+      'SELECT * FROM unfinished_conversions WHERE conversion_id = ? AND erased = 0',
     )
     .safeIntegers();
+  const abandoned = db
+    .prepare<[string, number], string>(
+      'SELECT conversion_id FROM unfinished_conversions WHERE account_id = ? AND erased = 1 LIMIT ?',
+    )
+    .pluck();
   const count = db.prepare<[], number>('SELECT count(*) FROM unfinished_conversions').pluck();
   return {
     after: (position, limit) => after.all(position, limit).map(toRow),
@@ -125,6 +140,7 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
       const stored = byId.get(conversionId);
       return stored && toRow(stored);
     },
+    abandoned: (accountId, limit) => abandoned.all(accountId, limit),
     count: () => count.get() ?? 0,
   };
 }

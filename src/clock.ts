@@ -10,3 +10,11 @@ export const systemClock: Clock = { now: () => Date.now() };
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Reads an ISO 8601 time with its offset from UTC, in milliseconds since the epoch; undefined where it is none. */
+export function timeIn(text: string): number | undefined {
+  const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

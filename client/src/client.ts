@@ -2,19 +2,20 @@
 import { delayMs, pause, withTimeout } from './back-off.ts';
 import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
 import {
+  type AsOf,
   baseUrlOf,
   type CallOptions,
   type ClientOptions,
   type CreateOptions,
-  DEFAULT_PAGE_SIZE,
   HELD_MS,
   LONGEST_WAIT_SECONDS,
   randomKey,
   sha256Of,
   type WaitOptions,
   withDefaults,
+  withMoment,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery, pageReader } from './pages.ts';
+import { everyItem, type Page, type PageQuery, pageQuery, pageReader } from './pages.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
@@ -102,12 +103,12 @@ export class PressledgerClient {
     return this.#create(options, signal, headers);
   }
 
-  /** Retrieves the record as it is now, or as soon as it has ended within `waitSeconds` (at most 30). */
+  /** Retrieves the record as it is now or was at `asOf`, or as soon as it has ended within `waitSeconds` (at most 30). */
   get(
     id: string,
-    { waitSeconds, signal }: CallOptions & { readonly waitSeconds?: number } = {},
+    { waitSeconds, signal, ...moment }: CallOptions & AsOf & { readonly waitSeconds?: number } = {},
   ): Promise<Conversion> {
-    const path = `/conversions/${encodeURIComponent(id)}/`;
+    const path = withMoment(`/conversions/${encodeURIComponent(id)}/`, moment);
     const headers = waitSeconds === undefined ? {} : { Prefer: `wait=${waitSeconds}` };
     return this.#json({ path, headers, signal });
   }
@@ -175,9 +176,9 @@ export class PressledgerClient {
     return await this.#json({ method: 'POST', path: '/verify/', body, repeatable: true, signal });
   }
 
-  /** Retrieves the account that the credential belongs to. */
-  account({ signal }: CallOptions = {}): Promise<Account> {
-    return this.#json({ path: '/account/', signal });
+  /** Retrieves the account that the credential belongs to, as it is now or was at `asOf`. */
+  account({ signal, ...moment }: CallOptions & AsOf = {}): Promise<Account> {
+    return this.#json({ path: withMoment('/account/', moment), signal });
   }
 
   /** Lists one page of grants, debits and refunds, newest first. */
@@ -306,15 +307,11 @@ export class PressledgerClient {
 
   async #page<T>(
     path: string,
-    { page = 1, pageSize = DEFAULT_PAGE_SIZE, signal }: PageQuery,
-    filter: Readonly<Record<string, string>> | '' | undefined = {},
+    asked: PageQuery,
+    filter?: Readonly<Record<string, string>> | '',
   ): Promise<Page<T>> {
-    const query = new URLSearchParams({
-      page: String(page),
-      page_size: String(pageSize),
-      ...(filter === '' ? {} : filter),
-    });
-    const call = this.#call({ path: `${path}?${query.toString()}`, signal });
+    const { page, pageSize, query } = pageQuery(asked, filter);
+    const call = this.#call({ path: `${path}?${query}`, signal: asked.signal });
     return await this.#transport.send(call, pageReader<T>(page, pageSize));
   }
 }

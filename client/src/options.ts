@@ -7,7 +7,6 @@ const BASE_PATH = '/api/v1';
 export const LONGEST_WAIT_SECONDS = 30;
 /** An answer sooner than that was not held: somebody on the way passes `Prefer` over. */
 export const HELD_MS = 1000;
-export const DEFAULT_PAGE_SIZE = 20;
 
 export interface ClientOptions {
   /**
@@ -50,6 +49,22 @@ export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+export interface AsOf {
+  /**
+   * An earlier moment to answer for: a time, or a position of the log.
+   * @example '2026-11-21T08:15:30Z'
+   * @example '4711'
+   */
+  readonly asOf?: string | Date | undefined;
+}
+
+/** The query parameter of a moment, where there is one. */
+export const asOfQuery = ({ asOf }: AsOf): Readonly<Record<string, string>> =>
+  asOf === undefined ? {} : { as_of: typeof asOf === 'string' ? asOf : asOf.toISOString() };
+
+export const withMoment = (path: string, moment: AsOf): string =>
+  moment.asOf === undefined ? path : `${path}?${new URLSearchParams(asOfQuery(moment)).toString()}`;
 
 export interface WaitOptions extends CallOptions {
   /**

@@ -1,3 +1,7 @@
+import { type AsOf, asOfQuery } from './options.ts';
+
+const DEFAULT_PAGE_SIZE = 20;
+
 /** One page of a list, newest first. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -7,7 +11,7 @@ export interface Page<T> {
   readonly pageSize: number;
 }
 
-export interface PageQuery {
+export interface PageQuery extends AsOf {
   /**
    * The number of the page.
    * @default 1
@@ -42,4 +46,18 @@ export async function* everyItem<T extends { readonly id: string }>(
     before = new Set(items.map(({ id }) => id));
     if (at * pageSize >= total) return;
   }
+}
+
+/** Reads which page is asked for, and the part of the address that asks for it. */
+export function pageQuery(
+  { page = 1, pageSize = DEFAULT_PAGE_SIZE, ...moment }: PageQuery,
+  filter: Readonly<Record<string, string>> | '' | undefined,
+) {
+  const query = new URLSearchParams({
+    page: String(page),
+    page_size: String(pageSize),
+    ...(filter === '' ? {} : filter),
+    ...asOfQuery(moment),
+  });
+  return { page, pageSize, query: query.toString() };
 }

@@ -6,6 +6,7 @@ import {
   accountShow,
   accountSignOut,
 } from './account.ts';
+import { accountExport } from './account-export.ts';
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import {
@@ -17,14 +18,21 @@ import {
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
 import { evidence, verifyEvidence } from './evidence.ts';
+import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
-import { projectionsRebuild } from './projections.ts';
+import {
+  projectionsDiff,
+  projectionsList,
+  projectionsRebuild,
+  projectionsVerify,
+} from './projections.ts';
 import { renderer } from './renderer.ts';
+import { state } from './state.ts';
 import { api, start } from './start.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
@@ -68,19 +76,26 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       accountShow,
       accountPassword,
       accountSignOut,
+      accountHold,
+      accountExport,
+      accountErase,
       creditsGrant,
       planSet,
       keyCreate,
       keyList,
       keyRevoke,
       history,
+      state,
       manifest,
       proof,
       tlogKey,
       tlogCheckpoint,
       tlogRotate,
       evidence,
+      projectionsList,
       projectionsRebuild,
+      projectionsVerify,
+      projectionsDiff,
       verify,
     ],
   },

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
 import type { Role } from '../setting.ts';
-import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, Log, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { StoredLog } from '../use-cases/verify-log.ts';
 
@@ -18,6 +18,8 @@ export interface CommandContext {
     use: (core: Core, isTemporary: boolean) => Promise<void>,
     options?: { readonly orTemporary?: boolean },
   ) => Promise<void>;
+  /** Opens the log of the settings alone, so that what was made of it stays as it is; closes it as well. */
+  readonly withLog: (use: (log: Log) => Promise<void>) => Promise<void>;
   /**
    * Opens the log of the settings for reading alone, and closes it when `use` has ended.
    * @param options `documents`: with the blob store

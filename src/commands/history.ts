@@ -2,7 +2,9 @@
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
 import type { Core } from '../core.ts';
+import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors.ts';
 import { consistentQuery } from '../use-cases/consistent-query.ts';
 import { type HistoryEntry, readHistory } from '../use-cases/history.ts';
@@ -10,9 +12,16 @@ import { accountByEmail } from './account.ts';
 import { choiceOf, type Command, textOption, UsageError } from './command.ts';
 
 const PAGE = 500;
+const WHOLE_ACCOUNT_ID = new RegExp(`^${ACCOUNT_ID}$`);
 
 /** The account, and the filter for a conversion where one is named. */
 async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilter]> {
+  if (WHOLE_ACCOUNT_ID.test(name)) {
+    const { state } = await core.actors.read(accountAggregate, name);
+    if (state.status === 'none')
+      throw new ServiceError('not_found', `There is no account ${name}.`);
+    return [name, {}];
+  }
   if (name.includes('@')) return [(await accountByEmail(core, name)).id, {}];
   const row = (await consistentQuery(core, conversionQueries)).byId(name);
   if (row === undefined) throw new ServiceError('not_found', `There is no conversion ${name}.`);
@@ -28,7 +37,7 @@ export const history: Command = {
   name: 'history',
   usage: '<id-or-email>',
   summary: 'Show what happened to a conversion or an account, oldest first.',
-  positionals: { 'id-or-email': "a conversion's id, or an account's sign-in address" },
+  positionals: { 'id-or-email': "a conversion's id, or an account's id or sign-in address" },
   examples: [
     'history conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
     'history ann@example.com --type DocumentDownloaded --json',

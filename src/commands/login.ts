@@ -1,8 +1,7 @@
 /** Signing in to a service, and out of it: the key of the command line there. */
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { ask as askAtTerminal } from './ask.ts';
 import {
   type Command,
   type Invocation,
@@ -21,28 +20,8 @@ import {
 
 const DEFAULT_SERVER = 'http://localhost:8080';
 
-/**
- * Asks the user of a terminal, on standard error.
- * @throws {Error} the user gives up with Ctrl-C or Ctrl-D
- */
-async function ask(question: string, { hidden = false } = {}): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = hidden ? nowhere : process.stderr;
-  const terminal = createInterface({ input: process.stdin, output, terminal: true });
-  // Only now does the terminal no longer echo.
-  if (hidden) process.stderr.write(question);
-  const stop = new AbortController();
-  terminal.once('close', () => stop.abort());
-  try {
-    return await terminal.question(hidden ? '' : question, { signal: stop.signal });
-  } catch {
-    process.stderr.write('\n');
-    throw new Error('The sign-in was cancelled.');
-  } finally {
-    terminal.close();
-    if (hidden) process.stderr.write('\n');
-  }
-}
+const ask = (question: string, { hidden = false } = {}): Promise<string> =>
+  askAtTerminal(question, { hidden, cancelled: 'The sign-in was cancelled.' });
 
 interface Credential {
   /** Undefined: `secret` is an API key. */

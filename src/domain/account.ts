@@ -4,6 +4,7 @@
  */
 import type { AggregateType, Decider } from './decider.ts';
 import type { BlobRef, EventOf, Plan, PrintOptions } from './events.ts';
+import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
 import {
   type AcceptedConversion,
   decodeKeys,
@@ -28,7 +29,10 @@ export type AccountEvent = EventOf<
   | 'CreditRefunded'
   | 'PasswordChanged'
   | 'SessionsEnded'
+  | 'HoldPlaced'
+  | 'HoldReleased'
   | 'AccountErased'
+  | 'ErasureCompleted'
 >;
 
 export const CREDITS_PER_CONVERSION = 1;
@@ -36,7 +40,11 @@ export const CREDITS_PER_CONVERSION = 1;
 export const MAX_BALANCE = 1_000_000_000_000;
 
 export interface AccountState {
+  /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
   readonly status: 'none' | 'open' | 'erased';
+  readonly erasureCompleted: boolean;
+  /** The latest that was not released; `holdInForce` says whether it has ended. */
+  readonly hold: Hold | undefined;
   readonly email: string;
   readonly passwordHash: string;
   /** Counts how often all sessions were ended: one that was opened at a lower count is over. */
@@ -50,6 +58,8 @@ export interface AccountState {
 
 const initialState: AccountState = {
   status: 'none',
+  erasureCompleted: false,
+  hold: undefined,
   email: '',
   passwordHash: '',
   sessionEpoch: 0,
@@ -72,6 +82,15 @@ export type AccountCommand =
   | { readonly type: 'GrantCredits'; readonly accountId: string; readonly amount: number }
   | { readonly type: 'ChangePassword'; readonly accountId: string; readonly passwordHash: string }
   | { readonly type: 'EndSessions'; readonly accountId: string }
+  | {
+      readonly type: 'PlaceHold';
+      readonly accountId: string;
+      readonly until?: number;
+      readonly now: number;
+    }
+  | { readonly type: 'ReleaseHold'; readonly accountId: string; readonly now: number }
+  | { readonly type: 'EraseAccount'; readonly accountId: string; readonly now: number }
+  | { readonly type: 'CompleteErasure'; readonly accountId: string }
   | {
       readonly type: 'RequestConversion';
       readonly accountId: string;
@@ -136,8 +155,16 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       };
     case 'SessionsEnded':
       return { ...state, sessionEpoch: state.sessionEpoch + 1 };
+    case 'HoldPlaced': {
+      const { placedAt, until } = event.data;
+      return { ...state, hold: { placedAt, ...(until === undefined ? {} : { until }) } };
+    }
+    case 'HoldReleased':
+      return { ...state, hold: undefined };
     case 'AccountErased':
       return { ...initialState, status: 'erased' };
+    case 'ErasureCompleted':
+      return { ...state, erasureCompleted: true };
   }
 }
 
@@ -154,8 +181,14 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
         : []),
     ];
   }
-  if (state.status !== 'open') return noSuchAccount;
   const { accountId } = command;
+  if (state.status === 'erased') {
+    if (command.type === 'EraseAccount') return [];
+    if (command.type === 'CompleteErasure') {
+      return state.erasureCompleted ? [] : [{ type: 'ErasureCompleted', data: { accountId } }];
+    }
+  }
+  if (state.status !== 'open') return noSuchAccount;
   switch (command.type) {
     case 'ChangePlan':
       if (command.plan === state.plan) return [];
@@ -172,6 +205,14 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
     case 'EndSessions':
       return [{ type: 'SessionsEnded', data: { accountId } }];
+    case 'PlaceHold':
+      return placeHold(state, command);
+    case 'ReleaseHold':
+      return releaseHold(state, command);
+    case 'EraseAccount':
+      return eraseUnlessHeld(state, command);
+    case 'CompleteErasure':
+      return { rejected: 'not_found', message: 'The account is not erased.' };
     case 'RequestConversion': {
       const { conversionId, source, request, requestHmac, options, filename } = command;
       const { idempotencyKey, now } = command;
@@ -232,7 +273,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 3,
+    version: 4,
     encode: (state): StoredAccount => ({
       ...state,
       refundedThrough: state.refundedThrough.toString(),
@@ -241,6 +282,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
     decode: (json) => {
       const stored = json as StoredAccount;
       return {
+        ...initialState,
         ...stored,
         refundedThrough: BigInt(stored.refundedThrough),
         keys: decodeKeys(stored.keys),

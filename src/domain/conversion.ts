@@ -1,5 +1,6 @@
 /** The life of one accepted conversion. Its request lies in its account's stream. */
 import type { AggregateType, Decider } from './decider.ts';
+import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
 import type {
   BlobRef,
   ConversionFailureCode,
@@ -26,9 +27,6 @@ export const MAX_ATTEMPTS = 3;
 const MAX_REQUEUES = 100;
 /** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
 const MAX_IGNORED = 10;
-/** Downloads recorded per conversion, so that whoever holds a link cannot grow the log. */
-const MAX_DOWNLOADS = 100;
-const MINUTE_MS = 60_000;
 
 /** One renderer's outcome of one attempt. */
 interface Outcome {
@@ -37,7 +35,7 @@ interface Outcome {
   readonly outcome: 'completed' | 'failed';
 }
 
-export interface ConversionState {
+export interface ConversionState extends Downloads {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
   /** The deliveries of the tries that count, in order: those that were started and not requeued. */
   readonly tries: readonly string[];
@@ -48,10 +46,6 @@ export interface ConversionState {
   readonly ignored: readonly Outcome[];
   /** Its blobs were deleted: after a failure soon, else at the end of their retention. */
   readonly expired: boolean;
-  /** Downloads that are recorded. */
-  readonly downloads: number;
-  /** The latest minute of a recorded download, and the networks recorded in it. */
-  readonly lastDownloads: { readonly minute: number; readonly networks: readonly string[] };
 }
 
 const initialState: ConversionState = {
@@ -61,8 +55,7 @@ const initialState: ConversionState = {
   ended: undefined,
   ignored: [],
   expired: false,
-  downloads: 0,
-  lastDownloads: { minute: 0, networks: [] },
+  ...noDownloads,
 };
 
 interface CommandOf {
@@ -104,6 +97,8 @@ export type ConversionCommand =
       /** True where another try may succeed: then only the last one fails the conversion. */
       readonly retryable: boolean;
     } & OutcomeOf)
+  /** Its account was erased; `message` stands in place of a sealed one. */
+  | ({ readonly type: 'AbandonConversion'; readonly message: string } & CommandOf)
   | ({ readonly type: 'ExpireConversion' } & CommandOf)
   | ({
       readonly type: 'RecordDownload';
@@ -152,16 +147,8 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
       return { ...state, ignored: [...state.ignored, outcomeOf(event.data, event.data.outcome)] };
     case 'ConversionExpired':
       return { ...state, expired: true };
-    case 'DocumentDownloaded': {
-      const { network, downloadedAt } = event.data;
-      const minute = Math.floor(downloadedAt / MINUTE_MS);
-      const { lastDownloads: last } = state;
-      const lastDownloads =
-        minute > last.minute
-          ? { minute, networks: [network] }
-          : { minute: last.minute, networks: [...last.networks, network] };
-      return { ...state, downloads: state.downloads + 1, lastDownloads };
-    }
+    case 'DocumentDownloaded':
+      return { ...state, ...withDownload(state, event.data) };
   }
 }
 
@@ -218,10 +205,8 @@ function download(
   state: ConversionState,
 ): readonly ConversionEvent[] {
   const { accountId, conversionId, link, network, at } = command;
-  const { downloads, lastDownloads } = state;
-  const isRecorded =
-    Math.floor(at / MINUTE_MS) <= lastDownloads.minute && lastDownloads.networks.includes(network);
-  if (state.status !== 'completed' || isRecorded || downloads >= MAX_DOWNLOADS) return [];
+  const due = state.status === 'completed' ? recordable(state, network, at) : undefined;
+  if (due === undefined) return [];
   return [
     {
       type: 'DocumentDownloaded',
@@ -231,7 +216,7 @@ function download(
         ...(link === undefined ? {} : { link }),
         network,
         downloadedAt: at,
-        ...(downloads + 1 === MAX_DOWNLOADS ? { isLast: true } : {}),
+        ...(due === 'last' ? { isLast: true } : {}),
       },
     },
   ];
@@ -285,6 +270,22 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             message: command.message,
             renderer: command.renderer,
             attempt: command.attempt,
+            failedAt: at,
+          },
+        },
+      ];
+    case 'AbandonConversion':
+      if (!open) return [];
+      return [
+        {
+          type: 'ConversionFailed',
+          data: {
+            accountId,
+            conversionId,
+            code: 'account_erased',
+            message: command.message,
+            renderer: 'service',
+            attempt: Math.max(1, state.tries.length),
             failedAt: at,
           },
         },

@@ -24,13 +24,15 @@ const initialState: EmailState = { accountId: undefined };
 export interface EmailCommand {
   readonly type: 'ReserveEmail';
   readonly accountId: string;
+  /** The account that holds the address and was erased: this one gets it. */
+  readonly insteadOf?: string;
 }
 
 export const email: Decider<EmailState, EmailCommand, EmailEvent> = {
   initialState,
   evolve: (_, event) => ({ accountId: event.data.accountId }),
   decide: (command, state) =>
-    state.accountId === undefined
+    state.accountId === undefined || state.accountId === command.insteadOf
       ? [{ type: 'EmailReserved', data: { accountId: command.accountId } }]
       : [],
 };

@@ -35,8 +35,16 @@ export function summaryOf({ type, data }: DomainEvent): string {
       return 'The password was changed, and all sessions ended.';
     case 'SessionsEnded':
       return 'All sessions were ended.';
+    case 'HoldPlaced': {
+      const end = data.until === undefined ? '' : ` until ${new Date(data.until).toISOString()}`;
+      return `A hold was placed${end}: nothing is deleted meanwhile.`;
+    }
+    case 'HoldReleased':
+      return 'The hold was released.';
     case 'AccountErased':
-      return 'The account was erased.';
+      return 'The account was erased: its keys and sessions have ended.';
+    case 'ErasureCompleted':
+      return "The account's data key is destroyed, and its stored documents are deleted.";
     case 'ConversionStarted':
       return `Attempt ${data.attempt} started on ${data.renderer}.`;
     case 'ConversionRequeued':

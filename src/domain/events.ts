@@ -91,6 +91,7 @@ export const FAILURE_CODES = [
   'too_large',
   'incomplete',
   'renderer_failed',
+  'account_erased',
 ] as const;
 export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 
@@ -167,7 +168,18 @@ export const EVENT_SCHEMAS = {
   /** It ends all sessions, too. */
   PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),
   SessionsEnded: Type.Object({ accountId: AccountId }),
+  /** Until it ends or is released, nothing of the account is deleted. It takes the place of an earlier one. */
+  HoldPlaced: Type.Object({
+    accountId: AccountId,
+    /** It ends then by itself; absent: it has no end. */
+    until: Type.Optional(Time),
+    placedAt: Time,
+  }),
+  HoldReleased: Type.Object({ accountId: AccountId }),
+  /** It ends all sessions and keys, too. What is left to do is due from then on. */
   AccountErased: Type.Object({ accountId: AccountId }),
+  /** The account's data key is destroyed, its documents are deleted, and nothing of it is under way. */
+  ErasureCompleted: Type.Object({ accountId: AccountId }),
 
   ConversionStarted: Type.Object({
     accountId: AccountId,
@@ -275,6 +287,7 @@ export const EVENT_SCHEMAS = {
     notedAt: Time,
   }),
 
+  /** Once for each account: another one gets an address only after its account was erased. */
   EmailReserved: Type.Object({ accountId: AccountId }),
 } as const;
 
@@ -313,8 +326,8 @@ export interface EventMetadata {
   /** The id of the event or command that caused it. */
   readonly causationId: string;
   readonly actor: Actor;
+  /** The client may have chosen it: sealed with the account's key, as is its address; of no account, as log lines have it. */
   readonly requestId?: string;
-  /** The client's address, sealed with the account's key. */
   readonly client?: string;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;

@@ -22,6 +22,7 @@ import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
+import { LookBacks, limitsOf } from '../use-cases/look-back.ts';
 import { ROUTES } from './routes.ts';
 
 export interface HttpApp {
@@ -59,7 +60,8 @@ export function createApp(given: HttpDependencies): HttpApp {
   const app = new Koa<RequestState>();
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
-  app.use(requestId(deps.logger));
+  const paths = ROUTES.map(({ path }) => path);
+  app.use(requestId({ logger: deps.logger, key: deps.addressKey, paths }));
   app.use(securityHeaders);
   app.use(clientAddress(deps.config));
   app.use(errors);
@@ -67,7 +69,11 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(frontDoor(deps));
   const document = buildDocument(ROUTES, deps);
   const bodies = new RequestBodies(deps.budgets);
-  const router = createRouter({ ...deps, document, bodies, closing: closing.signal }, credentials);
+  const lookBacks = new LookBacks(deps, limitsOf(deps.budgets));
+  const router = createRouter(
+    { ...deps, document, bodies, lookBacks, closing: closing.signal },
+    credentials,
+  );
   app.use(router.routes());
   app.use(notFound(deps, credentials, router));
   const callback = app.callback();

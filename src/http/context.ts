@@ -16,10 +16,14 @@ export interface Caller {
 
 /** Facts that the middleware has found out about a request. */
 export interface RequestState {
+  /** As the answer has it: the client may have chosen it. */
   readonly requestId: string;
+  /** As log lines, and errors that a client may report, name the request and its path. */
+  readonly loggedId: string;
+  readonly loggedPath: string;
   /** The client's address, by the socket or, behind a trusted proxy, by its last forwarder. */
   clientAddress: string;
-  /** Names the request in each line. */
+  /** Names the request and its client in each line, by ids that say nothing of anybody. */
   readonly log: Logger;
   caller: Caller | undefined;
   /** The log's head when the caller was looked up: what is read as of here is current. */
@@ -47,8 +51,11 @@ export async function commandContext(
   deps: { readonly clock: Clock; readonly vault: Vault },
   caller: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
 ): Promise<CommandContext> {
-  const { requestId, clientAddress } = ctx.state;
-  const client = await deps.vault.seal(caller.accountId, clientAddress);
+  const { accountId } = caller;
+  const [requestId, client] = await Promise.all([
+    deps.vault.seal(accountId, ctx.state.requestId),
+    deps.vault.seal(accountId, ctx.state.clientAddress),
+  ]);
   return firstCommand(deps.clock.now(), caller.actor, { requestId, client });
 }
 

@@ -10,6 +10,7 @@ import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
+import type { LookBacks } from '../use-cases/look-back.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
@@ -54,4 +55,5 @@ export interface RouteDependencies extends HttpDependencies {
   readonly closing: AbortSignal;
   readonly document: OpenApiDocument;
   readonly bodies: RequestBodies;
+  readonly lookBacks: LookBacks;
 }

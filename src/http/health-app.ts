@@ -1,4 +1,5 @@
 /** The HTTP side of a process that serves nothing but its health: it loads nothing of the API. */
+import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import { ServiceError } from '../errors.ts';
 import type { HttpApp } from './app.ts';
@@ -13,7 +14,8 @@ import { healthz, readyz } from './resources/service.ts';
 export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readiness'>): HttpApp {
   const app = new Koa<RequestState>();
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
-  app.use(requestId(deps.logger));
+  const paths = ['/healthz', '/readyz'];
+  app.use(requestId({ logger: deps.logger, key: randomBytes(32), paths }));
   app.use(securityHeaders);
   app.use(errors);
   const handlers = new Map([

@@ -22,8 +22,8 @@ import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
 import { listAccountEvents, listConversionEvents } from './resources/history.ts';
-import { verifyPdfDoc } from './resources/verify.api.ts';
-import { verifyPdf } from './resources/verify.ts';
+import { getEvidenceDoc, verifyPdfDoc } from './resources/evidence.api.ts';
+import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import {
   healthzDoc,
   openApiDoc,
@@ -45,6 +45,7 @@ import {
   getConversionProofDoc,
   getLogKeyDoc,
   getTileDoc,
+  getTimestampDoc,
 } from './resources/transparency-log.api.ts';
 import {
   getCheckpoint,
@@ -52,6 +53,7 @@ import {
   getConversionProof,
   getLogKey,
   getTile,
+  getTimestamp,
 } from './resources/transparency-log.ts';
 
 export const BASE_PATH = '/api/v1';
@@ -74,6 +76,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
   api('get', '/conversions/{id}/proof/', 'caller', getConversionProof, getConversionProofDoc),
+  api('get', '/conversions/{id}/evidence/', 'caller', getEvidence, getEvidenceDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
   api('post', '/verify/', 'caller', verifyPdf, verifyPdfDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
@@ -90,6 +93,7 @@ export const ROUTES: readonly Route[] = [
   open('/tlog/key', 'address', getLogKey, getLogKeyDoc),
   open('/tlog/tile/{path}', 'address', getTile, getTileDoc),
   open('/tlog/consistency', 'address', getConsistency, getConsistencyDoc),
+  open('/tlog/timestamp/{size}', 'address', getTimestamp, getTimestampDoc),
   open('/healthz', 'none', () => healthz, healthzDoc),
   open('/readyz', 'none', readyz, readyzDoc),
   open('/openapi.json', 'none', getOpenApi, openApiDoc),

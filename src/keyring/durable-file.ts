@@ -1,5 +1,5 @@
 /** Small secret files: whole or not there, readable by the owner only, never written twice. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -42,7 +43,14 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
+/** Overwrites the file first: what a file system keeps of a removed file is then of no use. */
 export function removeDurably(path: string): void {
+  try {
+    const { size } = statSync(path);
+    writeFileSync(path, randomBytes(size), { flag: 'r+', flush: true });
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
   rmSync(path, { force: true });
   syncDirectory(dirname(path));
 }

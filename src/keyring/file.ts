@@ -47,7 +47,13 @@ export class FileKeyring implements Keyring {
     const wrapped = readIfThere(path);
     if (wrapped === undefined) return undefined;
     assertOwned(path, statSync(path));
-    return unwrapDataKey(this.#masterKey, accountId, wrapped);
+    try {
+      return unwrapDataKey(this.#masterKey, accountId, wrapped);
+    } catch (error) {
+      // It was read while another process overwrote it.
+      if (existsSync(this.#path(accountId, 'erased'))) throw this.#erased(accountId);
+      throw error;
+    }
   }
 
   #make(accountId: string): Buffer {

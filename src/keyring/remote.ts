@@ -101,10 +101,15 @@ export class RemoteKeyring implements Keyring {
     return key;
   }
 
-  #unwrapOrMake(accountId: string, wrapped: string | undefined): Buffer | Promise<Buffer> {
-    return wrapped === undefined
-      ? this.#make(accountId)
-      : unwrapDataKey(this.#masterKey, accountId, wrapped);
+  async #unwrapOrMake(accountId: string, wrapped: string | undefined): Promise<Buffer> {
+    if (wrapped === undefined) return await this.#make(accountId);
+    try {
+      return unwrapDataKey(this.#masterKey, accountId, wrapped);
+    } catch (error) {
+      // It was read while another node overwrote it.
+      if (await this.#isErased(accountId)) throw this.#erased(accountId);
+      throw error;
+    }
   }
 
   async #make(accountId: string): Promise<Buffer> {

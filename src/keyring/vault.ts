@@ -13,7 +13,12 @@ export interface Vault {
    * @throws {KeyErased}
    */
   contentKey(accountId: string, conversionId: string): Promise<Buffer>;
+  /** Destroys the account's data key: nothing that was encrypted with it can be read again. Safe to repeat. */
+  erase(accountId: string): Promise<void>;
 }
+
+/** Stands in place of a sealed text where the key is gone: nobody is left to read it. */
+export const UNREADABLE = 'erased';
 
 export function createVault(keyring: Keyring): Vault {
   return {
@@ -26,6 +31,7 @@ export function createVault(keyring: Keyring): Vault {
     async contentKey(accountId, conversionId) {
       return deriveKey(await keyring.dataKey(accountId), `content of ${conversionId}`, 32);
     },
+    erase: (accountId) => keyring.erase(accountId),
   };
 }
 

@@ -7,6 +7,7 @@ import { UnencryptedText } from '../blob-store/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
+import { accountAggregate } from '../domain/account.ts';
 import {
   conversionAggregate,
   type ConversionCommand,
@@ -20,7 +21,7 @@ import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
 import { KeyringUnavailable } from '../keyring/port.ts';
-import { unlessErased, type Vault } from '../keyring/vault.ts';
+import { unlessErased, UNREADABLE, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
@@ -29,9 +30,6 @@ import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 import { LogThrottle } from '../log-throttle.ts';
 
 type Seals = Pick<Vault, 'seal' | 'contentKey'>;
-
-/** Stands in place of a failure's reason when the account's key is gone: nobody is left to read it. */
-const UNREADABLE = 'erased';
 
 /**
  * The most that a renderer's clock may differ from ours. A time further off is replaced by ours: it says
@@ -113,7 +111,11 @@ async function recordingOf(
       if (content.bytes > MAX_MANIFEST_BYTES) return refused(TOO_MUCH);
       if (!hasContentOfLength(document, pdf.bytes)) return refused(CONTRADICTION);
       const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
-      if (contentKey === undefined) return refused(UNREADABLE);
+      if (contentKey === undefined) {
+        // Nothing of an erased account is kept, so this needs no look at what events name.
+        await blobs.deleteAll(conversionId);
+        return recordingOf(failedInstead(report, 'account_erased', UNREADABLE), blobs, vault);
+      }
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
       const { manifest: _, warnings, ...outcome } = report;
       const told = warnings && (await sealed(vault, accountId, JSON.stringify(warnings)));
@@ -163,6 +165,8 @@ interface OutcomesDependencies {
 export function startOutcomes(deps: OutcomesDependencies): Consumer {
   const { clock, logger, queue } = deps;
   const unknownConversions = new LogThrottle();
+  const isErased = async (accountId: string): Promise<boolean> =>
+    (await deps.actors.read(accountAggregate, accountId)).state.status === 'erased';
   return queue.onReport(async (report) => {
     const { conversionId, renderer, delivery, kind } = report;
     const about = { conversionId, renderer, delivery, kind };
@@ -185,6 +189,7 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
     try {
       const at = clampTime(report.at, clock.now());
       const { accountId } = accepted;
+      if (kind === 'started' && (await isErased(accountId))) return { ended: true, attempt: 0 };
       const state = await record({ ...report, accountId, at }, accepted, deps);
       logger.debug({ ...about, status: state.status }, 'render report');
       return { ended: !isOpen(state), attempt: state.tries.indexOf(delivery) + 1 };
@@ -275,8 +280,9 @@ function logEnd(report: RenderReport, createdAt: number, logger: Logger): void {
   const totalMs = Math.max(0, at - createdAt);
   const about = { conversionId, accountId, renderer, attempt, totalMs };
   if (report.kind === 'failed') {
-    const { code, message } = report;
-    logger.info({ ...about, code }, `${conversionId} failed: ${message}`);
+    const { code } = report;
+    // Its message may quote the page: it is for its client alone.
+    logger.info({ ...about, code }, `${conversionId} failed`);
     return;
   }
   const { pages, pdf, timings } = report;

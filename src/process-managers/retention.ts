@@ -1,15 +1,16 @@
 /**
  * Deletes what clients sent and the PDFs made of it, and an event says so: when their retention ends, or,
  * of a conversion that failed, soon after its end. Nobody reads such a request again, and it cost nothing.
+ * While an account is under a hold, all of its documents stay.
  */
 import { type DeletionDue, storedBlobQueries } from '../../projections/stored-blobs.ts';
-import type { ActorSystem } from '../actors/system.ts';
-import { conversionAggregate } from '../domain/conversion.ts';
-import { type BlobStore, BlobStoreUnavailable } from '../blob-store/port.ts';
-import type { Clock } from '../clock.ts';
+import { BlobStoreUnavailable } from '../blob-store/port.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { holdInForce } from '../domain/hold.ts';
 import type { Logger } from '../log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { ReadModel } from '../read-model/database.ts';
+import { type ExpiryDependencies, expireConversion } from '../use-cases/expire-conversion.ts';
 import { startBackgroundLoop, type BackgroundLoop } from './background-loop.ts';
 import { drainList } from './drain.ts';
 
@@ -19,57 +20,40 @@ const FAILED_KEPT_MS = 1000;
 /** More that cannot be deleted than this, and the blob store itself is away. */
 const MOST_LEFT = 50;
 
-export function startRetention(deps: {
-  readonly actors: ActorSystem;
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
+interface RetentionDependencies extends ExpiryDependencies {
   readonly logger: Logger;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly retentionSeconds: number;
-}): BackgroundLoop {
-  const { actors, blobs, clock, logger, readModel, runner } = deps;
+}
+
+export function startRetention(deps: RetentionDependencies): BackgroundLoop {
+  const { actors, clock, logger, readModel, runner } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
 
-  /** Conversions whose blobs could not be deleted in this round. The others must still be deleted. */
+  /** Conversions whose blobs could not, or may not, be deleted in this round. The others must still be deleted. */
   const left = new Set<string>();
 
   const expire = async (due: DeletionDue): Promise<bigint | undefined> => {
+    const { conversionId, accountId } = due;
     try {
-      return await deleteAndRecord(due);
+      // The read model may not have heard of a hold yet.
+      const { state } = await actors.read(accountAggregate, accountId);
+      if (holdInForce(state, clock.now()) === undefined) return await expireConversion(deps, due);
+      left.add(conversionId);
+      return undefined;
     } catch (error) {
       if (!(error instanceof BlobStoreUnavailable) || left.size >= MOST_LEFT) throw error;
-      const { conversionId } = due;
       logger.error({ err: error, conversionId }, 'blobs are not deleted and will be tried again');
       left.add(conversionId);
       return undefined;
     }
   };
 
-  const deleteAndRecord = async ({ conversionId, accountId, endedEventId }: DeletionDue) => {
-    // First the blobs, then the event: a crash between the two only deletes once more.
-    await blobs.deleteAll(conversionId);
-    const at = clock.now();
-    const outcome = await actors.send(
-      conversionAggregate,
-      conversionId,
-      { type: 'ExpireConversion', accountId, conversionId, at },
-      {
-        commandId: `expire/${conversionId}`,
-        metadata: {
-          correlationId: conversionId,
-          causationId: endedEventId,
-          actor: { kind: 'service' },
-          time: at,
-        },
-      },
-    );
-    return outcome.accepted ? outcome.position : undefined;
-  };
   const oldest = (limit: number) =>
     readModel
       .query(storedBlobQueries)
-      .due(clock.now() - retentionMs, limit + left.size)
+      .due(clock.now(), clock.now() - retentionMs, limit + left.size)
       .filter(({ conversionId }) => !left.has(conversionId))
       .slice(0, limit);
 

@@ -134,7 +134,9 @@ class JobRun {
     if (abandoned.aborted && result.kind !== 'completed') return { kind: 'requeued' };
     if (result.kind === 'failed') return { ...result, retryable: false };
     if (result.kind === 'crashed') {
-      logger.warn({ conversionId, reason: result.message }, 'a rendering crashed');
+      // It may quote the address of a page.
+      const reason = result.message.replaceAll(/\S+:\/\/\S+/g, '…');
+      logger.warn({ conversionId, reason }, 'a rendering crashed');
       const message =
         result.code === 'page_crashed'
           ? 'The browser crashed while it rendered the page, on every try.'

@@ -42,6 +42,9 @@ export function addressHmac(deps: Pick<AccountDependencies, 'addressKey'>, email
   return createHmac('sha256', deps.addressKey).update(normal, 'utf8').digest('hex');
 }
 
+const isErased = async (actors: ActorSystem, accountId: string): Promise<boolean> =>
+  (await actors.read(accountAggregate, accountId)).state.status === 'erased';
+
 /** @throws {ServiceError} `validation_error` where the address is not one or is taken */
 export async function openAccount(
   deps: AccountDependencies,
@@ -63,10 +66,17 @@ export async function openAccount(
   const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
   const passwordHash = await deps.passwords.hash(password);
 
+  const address = addressHmac(deps, email);
+  const holder = (await actors.read(emailAggregate, address)).state.accountId;
+  const isFree = holder !== undefined && (await isErased(actors, holder));
   const reservation = await actors.send(
     emailAggregate,
-    addressHmac(deps, email),
-    { type: 'ReserveEmail', accountId: newAccountId(context.metadata.time) },
+    address,
+    {
+      type: 'ReserveEmail',
+      accountId: newAccountId(context.metadata.time),
+      ...(isFree ? { insteadOf: holder } : {}),
+    },
     context,
   );
   // An earlier try may have been cut off after its reservation: then this one opens its account.

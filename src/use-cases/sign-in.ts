@@ -33,6 +33,8 @@ export interface SignInRequest {
   readonly password: string;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** The request's name where nothing can seal the client's own. */
+  readonly loggedId: string;
   readonly log: Logger;
 }
 
@@ -62,6 +64,9 @@ export const WRONG_SIGN_INS = {
   /** Tries of all strangers. */
   all: 3000,
 } as const;
+
+/** Right sign-ins to an account, from wherever they come: each is kept in the log for ever. */
+export const RIGHT_SIGN_INS: Rate = { windowMs: WRONG_SIGN_INS.windowMs, limit: 300 };
 
 /** An owner's sign-in from a client counts this long. */
 const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
@@ -160,19 +165,19 @@ async function judge(
 /** Not waited for: how long recording takes would tell a known address from an unknown one. */
 function leaveTrail(
   { signInAudit, clock }: SignInDependencies,
-  { email, clientAddress, requestId, log }: SignInRequest,
+  { email, clientAddress, requestId, loggedId, log }: SignInRequest,
   accountId: string | undefined,
 ): void {
-  log.warn({ client: clientAddress }, 'A sign-in was refused.');
+  log.warn('A sign-in was refused.');
   signInAudit
-    .refused({ accountId, email, clientAddress, requestId, time: clock.now() })
+    .refused({ accountId, email, clientAddress, requestId, loggedId, time: clock.now() })
     .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
 }
 
 /**
  * The account that the pair signs in to. Each try counts as a wrong one until it has proved right, so
  * that guessing in parallel gains nothing.
- * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many wrong tries
+ * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries
  * @throws {BudgetExceeded} too many wait for their password to be hashed
  */
 export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
@@ -192,6 +197,8 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
   await refund(deps.rateLimiter, counts);
+  const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
+  assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
   return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
 }
 
@@ -202,6 +209,7 @@ export interface RefusedSignIn {
   readonly email: string;
   readonly clientAddress: string;
   readonly requestId: string;
+  readonly loggedId: string;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
 }
@@ -240,10 +248,16 @@ export function createSignInAudit(deps: {
   }
 
   async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
-    const { accountId, clientAddress, requestId, time } = attempt;
-    const client =
-      accountId === undefined ? {} : { client: await vault.seal(accountId, clientAddress) };
-    return firstCommand(time, { kind: 'anonymous' }, { requestId, ...client });
+    const { accountId, clientAddress, requestId, loggedId, time } = attempt;
+    // There is nothing to seal with where the address is no account's.
+    if (accountId === undefined) {
+      return firstCommand(time, { kind: 'anonymous' }, { requestId: loggedId });
+    }
+    const sealed = {
+      requestId: await vault.seal(accountId, requestId),
+      client: await vault.seal(accountId, clientAddress),
+    };
+    return firstCommand(time, { kind: 'anonymous' }, sealed);
   }
 
   return {

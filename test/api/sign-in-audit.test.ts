@@ -63,6 +63,7 @@ void test('an attacker cannot fill the disk', async (t) => {
           email: `user${n}@example.org`,
           clientAddress: `192.0.2.${n % 250}`,
           requestId: `r-${n}`,
+          loggedId: `l-${n}`,
           time: api.clock.time,
         }),
       ),

@@ -40,6 +40,7 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
     'credits',
     'created_at',
     'stored_bytes',
+    'hold',
   ]);
   const list = (await cliJson(place, ['account', 'list'])) as { email: string }[];
   t.strictSame(
@@ -85,6 +86,9 @@ void test('where there is no store, a command says so and makes none', async (t)
     ['credits', 'grant', ANN, '5'],
     ['key', 'create', ANN, '--name', 'n'],
     ['projections', 'rebuild'],
+    ['projections', 'list'],
+    ['projections', 'verify'],
+    ['projections', 'diff'],
     ['verify'],
     ['convert', 'https://example.com/', '-o', join(place.tmpDir, 'never.pdf')],
   ]) {

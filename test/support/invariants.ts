@@ -125,7 +125,7 @@ function brokenConversion(
   request: Placed<'ConversionRequested'>,
   life: readonly Placed[],
   refunds: readonly Placed<'CreditRefunded'>[],
-  settled: boolean,
+  { settled, erased }: { settled: boolean; erased: ReadonlySet<string> },
 ): string[] {
   const { conversionId: id, accountId } = request.data;
   const broken: string[] = [];
@@ -157,7 +157,8 @@ function brokenConversion(
   if (refund && refund.data.failedAt !== `${end?.position}`) {
     broken.push(`${id}: its refund answers ${refund.data.failedAt}, not ${end?.position}`);
   }
-  if (settled && !refund && end?.type === 'ConversionFailed') broken.push(`${id} was not refunded`);
+  const isDue = end?.type === 'ConversionFailed' && !erased.has(accountId);
+  if (settled && !refund && isDue) broken.push(`${id} was not refunded`);
   return broken;
 }
 
@@ -187,6 +188,8 @@ export function violations(log: readonly LogEvent[], { settled }: { settled: boo
     events.filter(isOf('CreditRefunded')),
     (each) => each.data.conversionId,
   );
+  // Nobody is left to give a credit to.
+  const erased = new Set(events.filter(isOf('AccountErased')).map(({ data }) => data.accountId));
   const requested = new Set<string>();
   for (const request of events.filter(isOf('ConversionRequested'))) {
     const { conversionId } = request.data;
@@ -194,7 +197,7 @@ export function violations(log: readonly LogEvent[], { settled }: { settled: boo
     requested.add(conversionId);
     const life = streams.get(`conversion-${conversionId}`) ?? [];
     const given = refunds.get(conversionId) ?? [];
-    broken.push(...brokenConversion(request, life, given, settled));
+    broken.push(...brokenConversion(request, life, given, { settled, erased }));
   }
   for (const stream of streams.keys()) {
     const [, id] = /^conversion-(.*)$/.exec(stream) ?? [];

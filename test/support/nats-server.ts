@@ -24,6 +24,8 @@ export interface NatsServer {
   /** Without credentials. */
   readonly url: string;
   readonly port: number;
+  /** The directory of JetStream's files. */
+  readonly storeDir: string;
   /** Ends it in an orderly way. */
   stop(): Promise<void>;
   /** Ends it by SIGKILL. */
@@ -142,6 +144,7 @@ export async function startNatsServer(
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    storeDir,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
     restart: async ({ loseData = false } = {}) => {

@@ -43,6 +43,18 @@ export interface Kind {
 const MANY = '1000000';
 const KEY = '0123456789abcdef'.repeat(4);
 
+/** Documents and keys in S3. */
+export async function onS3(t: Test): Promise<Stores & { readonly s3: S3Server }> {
+  const s3 = await startS3Server(t);
+  const settings = {
+    BLOB_STORE_URL: s3Url(s3.location),
+    AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
+    MASTER_KEY: KEY,
+  };
+  return { settings, s3 };
+}
+
 export const KINDS: readonly Kind[] = [
   {
     name: 'on the embedded store',
@@ -57,16 +69,10 @@ export const KINDS: readonly Kind[] = [
     options: needsEventStoreServer,
     shared: false,
     open: async (t) => {
-      const s3 = await startS3Server(t);
+      const { settings, s3 } = await onS3(t);
       const storeWire = await startWire(t, serverPlace());
-      const settings = {
-        EVENT_STORE_URL: emptyLogUrl(undefined, storeWire.place),
-        BLOB_STORE_URL: s3Url(s3.location),
-        AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
-        AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
-        MASTER_KEY: KEY,
-      };
-      return { settings, storeWire, s3 };
+      const url = emptyLogUrl(undefined, storeWire.place);
+      return { settings: { ...settings, EVENT_STORE_URL: url }, storeWire, s3 };
     },
   },
 ];

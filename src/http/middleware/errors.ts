@@ -5,7 +5,6 @@ import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
 import { errorMessage } from '../../error-message.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
-import { loggedPath } from './request-id.ts';
 
 const STORE_RETRY_SECONDS = 5;
 /** The way to authenticate (RFC 6750, section 3). */
@@ -58,11 +57,10 @@ export const errors: HttpMiddleware = async (ctx, next) => {
   try {
     await next();
   } catch (thrown) {
-    const error = toServiceError(thrown, ctx.state.requestId);
+    const error = toServiceError(thrown, ctx.state.loggedId);
     // An error without a cause says all there is to whoever asked. Probes would fill the log with it.
     if (error.status >= 500 && error.cause !== undefined) {
-      const { log } = ctx.state;
-      const path = loggedPath(ctx.path);
+      const { log, loggedPath: path } = ctx.state;
       // An outage is no fault of ours. A stack for each request of an outage would hide everything else.
       if (error.code === 'service_unavailable') {
         log.warn({ reason: errorMessage(error.cause), path }, 'A request was put off.');

@@ -1,12 +1,63 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
+import { addressKey } from '../../use-cases/rate-limits.ts';
 import type { Caller, HttpContext, HttpMiddleware, RequestState } from '../context.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
+/** A UUID, as we make them, or a trace id: it says nothing about anybody. */
+const NEUTRAL = /^([0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32})$/i;
+const ID = new RegExp(`^(${[ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID].join('|')})(\\.pdf)?$`);
+const PSEUDONYM_CHARACTERS = 16;
 
 /** The client's own name for its request, where it gave a fit one. */
 export function requestIdOf(given: string | readonly string[] | undefined): string {
   return typeof given === 'string' && PRINTABLE.test(given) ? given : randomUUID();
+}
+
+export interface RequestLogOptions {
+  readonly logger: Logger;
+  /** Keys what stands in place of addresses and of ids that clients chose freely. */
+  readonly key: Buffer;
+  /** The paths that are served: their words, and ids, are all that is logged of a path. */
+  readonly paths: readonly string[];
+}
+
+/** Says in log lines who asked for what, and repeats nothing that a client wrote or that names it. */
+class RequestLog {
+  readonly logger: Logger;
+  readonly #key: Buffer;
+  readonly #words: ReadonlySet<string>;
+
+  constructor({ logger, key, paths }: RequestLogOptions) {
+    this.logger = logger;
+    this.#key = key;
+    this.#words = new Set(paths.flatMap((path) => path.split('/')));
+  }
+
+  idOf(id: string): string {
+    return NEUTRAL.test(id) ? id : this.#pseudonym(`request id\0${id}`);
+  }
+
+  clientOf(address: string): string {
+    return this.#pseudonym(`logged client\0${addressKey(address)}`);
+  }
+
+  pathOf(path: string): string {
+    const shown = path.split('/').map((part) => (this.#isKnown(part) ? part : '…'));
+    return shown.join('/').replace(/…(\/…)+/, '…');
+  }
+
+  #isKnown(part: string): boolean {
+    return this.#words.has(part) || ID.test(part);
+  }
+
+  #pseudonym(text: string): string {
+    return createHmac('sha256', this.#key)
+      .update(text)
+      .digest('hex')
+      .slice(0, PSEUDONYM_CHARACTERS);
+  }
 }
 
 /** Few requests have anything to log, and a logger of its own costs each some microseconds. */
@@ -15,58 +66,61 @@ class KnownRequest implements RequestState {
   clientAddress = 'unknown';
   caller: Caller | undefined;
   asOf: bigint | undefined;
-  readonly #logger: Logger;
+  readonly #path: string;
+  readonly #log: RequestLog;
 
-  constructor(id: string, logger: Logger) {
+  constructor(id: string, path: string, log: RequestLog) {
     this.requestId = id;
-    this.#logger = logger;
+    this.#path = path;
+    this.#log = log;
+  }
+
+  get loggedId(): string {
+    return this.#log.idOf(this.requestId);
+  }
+
+  get loggedPath(): string {
+    return this.#log.pathOf(this.#path);
   }
 
   get log(): Logger {
-    return this.#logger.child({ requestId: this.requestId });
+    const client = this.#log.clientOf(this.clientAddress);
+    return this.#log.logger.child({ requestId: this.loggedId, client });
   }
 }
 
 /** Probes come every few seconds, and nobody looks for one of them. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
-const MAX_LOGGED_PATH = 200;
-/** API keys, access tokens and the tokens of file links, should a client put one into a path. */
-const SECRETS = /pk_live_\w+|eyJ[\w-]+\.[\w.-]+|v4\.\w+\.[\w.-]+/g;
-
-/** The path as a log may have it. */
-export const loggedPath = (path: string): string =>
-  path.slice(0, MAX_LOGGED_PATH).replace(SECRETS, '…');
 
 /** @param begun by `performance.now()` */
-function logRequest({ method, path, res, state }: HttpContext, logger: Logger, begun: number) {
-  const shownPath = loggedPath(path);
+function logRequest({ method, path, res, state }: HttpContext, begun: number): void {
+  const { log, loggedPath, caller } = state;
   // A client that went away has seen no answer, or not the whole of it.
   const status = res.headersSent ? res.statusCode : undefined;
   const aborted = !res.writableFinished;
   const ms = Math.round(performance.now() - begun);
-  logger[PROBES.has(path) ? 'debug' : 'info'](
+  log[PROBES.has(path) ? 'debug' : 'info'](
     {
-      requestId: state.requestId,
       method,
-      path: shownPath,
+      path: loggedPath,
       status,
       ms,
-      accountId: state.caller?.accountId,
-      client: state.clientAddress,
+      accountId: caller?.accountId,
       ...(aborted && { aborted }),
     },
-    `${method} ${shownPath} ${status ?? 'unanswered'}, ${ms} ms`,
+    `${method} ${loggedPath} ${status ?? 'unanswered'}, ${ms} ms`,
   );
 }
 
 /** Names the request in the answer, in the log and in every event that it causes, and logs how it ended. */
-export function requestId(logger: Logger): HttpMiddleware {
+export function requestId(options: RequestLogOptions): HttpMiddleware {
+  const log = new RequestLog(options);
   return (ctx, next) => {
     const id = requestIdOf(ctx.req.headers['x-request-id']);
-    ctx.state = new KnownRequest(id, logger);
+    ctx.state = new KnownRequest(id, ctx.path, log);
     ctx.res.setHeader('X-Request-Id', id);
     const begun = performance.now();
-    if (logger.isLevelEnabled('info')) ctx.res.once('close', () => logRequest(ctx, logger, begun));
+    if (log.logger.isLevelEnabled('info')) ctx.res.once('close', () => logRequest(ctx, begun));
     return next();
   };
 }

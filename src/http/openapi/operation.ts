@@ -127,6 +127,11 @@ export const HEADERS = {
     'Links to the first, prev, next and last page (RFC 8288).',
     '<https://pdf.example.com/api/v1/conversions/?page=2&page_size=20>; rel="next"',
   ),
+  'Pressledger-As-Of': text(
+    'The position of the account’s last event up to as_of, if the request has that. As the value of as_of, it gives the same response at any later time.',
+    '4711',
+    false,
+  ),
   ETag: text('The version of the content, for If-None-Match and If-Range.', '"9f86d081…"'),
   'Accept-Ranges': text('Ranges of bytes are supported.', 'bytes'),
   'Content-Range': text(

@@ -65,6 +65,7 @@ export function createTokenPair(deps: RouteDependencies): HttpMiddleware {
       ...pair,
       clientAddress: ctx.state.clientAddress,
       requestId: ctx.state.requestId,
+      loggedId: ctx.state.loggedId,
       log: ctx.state.log,
     });
     const actor = { kind: 'account', id: accountId } as const;

@@ -5,14 +5,16 @@ import { type ConversionRow, conversionQueries } from '../../../projections/conv
 import { openContent } from '../../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
 import { BudgetExceeded } from '../../budgets.ts';
+import { accountAggregate } from '../../domain/account.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
+import { holdInForce } from '../../domain/hold.ts';
 import { ServiceError } from '../../errors.ts';
 import { unlessErased } from '../../keyring/vault.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import { warningsOf } from '../../use-cases/warnings.ts';
+import { warningsOf } from '../../use-cases/records.ts';
 import {
   commandContext,
   disconnection,
@@ -60,9 +62,13 @@ async function downloadOf(
   if (row?.completedAt === undefined || document === undefined || pdf === undefined) {
     throw new ServiceError('not_found', 'There is no such file.');
   }
+  const { state } = await deps.actors.read(accountAggregate, row.accountId);
+  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
   // The deletion itself may still be under way.
-  const keptUntil = row.completedAt + deps.config.retentionSeconds * 1000;
-  if (row.expired || deps.clock.now() >= keptUntil) throw new ServiceError('gone');
+  const now = deps.clock.now();
+  const isOver = now >= row.completedAt + deps.config.retentionSeconds * 1000;
+  if (row.expired || (isOver && holdInForce(state, now) === undefined))
+    throw new ServiceError('gone');
   const contentKey = await unlessErased(deps.vault.contentKey(row.accountId, row.id));
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
   const { accountId, filename } = row;
@@ -99,15 +105,20 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
 
 /**
  * Counts the answer until its connection has taken all of it, or is closed.
+ * @param accountId whose file it is: readers of one account's files leave room for those of others
  * @throws {BudgetExceeded}
  */
-function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
+export function countDownload(
+  ctx: HttpContext,
+  { budgets }: RouteDependencies,
+  accountId: string | undefined,
+): void {
   const ofAddress = budgets.get('maxAddressDownloads').take(1, addressKey(ctx.state.clientAddress));
   if (ofAddress === undefined) {
     const message = 'Too many files are being sent to this address. Wait until some have arrived.';
     throw new BudgetExceeded('client', message, RETRY_SECONDS);
   }
-  const ofAll = budgets.get('maxDownloads').take();
+  const ofAll = budgets.get('maxDownloads').take(1, accountId);
   if (ofAll === undefined) {
     ofAddress();
     throw new BudgetExceeded('service', 'Too many files are being sent.', RETRY_SECONDS);
@@ -139,10 +150,10 @@ async function openFile(
  * Records that the file is sent, before the first byte of it is.
  * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
  */
-async function recordDownload(
+export async function recordDownload(
   ctx: HttpContext,
   deps: RouteDependencies,
-  { accountId, conversionId }: Download,
+  { accountId, conversionId }: Pick<Download, 'accountId' | 'conversionId'>,
 ): Promise<void> {
   const { caller, clientAddress } = ctx.state;
   const network = createHmac('sha256', deps.addressKey)
@@ -202,7 +213,7 @@ export async function sendPdf(
   row: ConversionRow | undefined,
   disposition: Disposition = 'attachment',
 ): Promise<void> {
-  countDownload(ctx, deps);
+  countDownload(ctx, deps, row?.accountId);
   const download = await downloadOf(deps, row);
   const etag = `"${download.pdf.sha256}"`;
   ctx.set('ETag', etag);

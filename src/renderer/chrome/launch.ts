@@ -50,11 +50,11 @@ export interface LaunchedChrome {
 /** The part of our environment that Chrome may know: it runs strangers' pages and needs no secret. */
 function chromeEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'];
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => names.includes(name) || name.startsWith('FONTCONFIG_'),
-    ),
+  const known = Object.entries(process.env).filter(
+    ([name]) => names.includes(name) || name.startsWith('FONTCONFIG_'),
   );
+  // Where a Chrome that is no headless shell would write what pages say.
+  return { ...Object.fromEntries(known), CHROME_LOG_FILE: '/dev/null' };
 }
 
 /**

@@ -183,6 +183,11 @@ export class LogRules {
       case 'PlanChanged':
       case 'PasswordChanged':
       case 'SessionsEnded':
+      case 'HoldPlaced':
+      case 'HoldReleased':
+        break;
+      case 'ErasureCompleted':
+        if (!account.isErased) throw new Broken('an AccountErased before it', 'none');
         break;
     }
   }

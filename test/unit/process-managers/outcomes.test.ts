@@ -267,7 +267,7 @@ void test('a line says how a conversion ended, why, and where its time went', as
       storeMs: stored,
     },
     {
-      msg: `${second.conversionId} failed: The page took too long.`,
+      msg: `${second.conversionId} failed`,
       code: 'timeout',
       totalMs: 10,
     },

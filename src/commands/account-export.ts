@@ -1,0 +1,101 @@
+/** `account export`: everything kept about an account, as ZIP archives that are written little by little. */
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
+import { exportAccount, type ExportedFile } from '../use-cases/account-export.ts';
+import { ACCOUNT, accountByEmail } from './account.ts';
+import { type Command, counted, requiredOption } from './command.ts';
+import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+
+/** A plain ZIP archive holds 65,535 files and 4 GiB. No file of an account has more than 1 GiB. */
+const MAX_FILES = 60_000;
+const MAX_BYTES = 2 ** 31;
+
+/** The files that are still to be written. */
+class Remaining {
+  taken = 0;
+  readonly #files: AsyncIterator<ExportedFile, undefined>;
+  #next: ExportedFile | undefined;
+
+  constructor(files: AsyncIterator<ExportedFile, undefined>) {
+    this.#files = files;
+  }
+
+  async next(): Promise<ExportedFile | undefined> {
+    this.#next ??= (await this.#files.next()).value;
+    return this.#next;
+  }
+
+  take(): void {
+    this.#next = undefined;
+    this.taken += 1;
+  }
+}
+
+/** One archive of as many of the files as it holds. */
+async function* archive(remaining: Remaining): AsyncGenerator<Uint8Array> {
+  let chunks: Uint8Array[] = [];
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error;
+    chunks.push(chunk);
+  });
+  let bytes = 0;
+  function* written(): Generator<Uint8Array> {
+    for (const chunk of chunks) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+    chunks = [];
+  }
+  for (let files = 0; files < MAX_FILES && bytes < MAX_BYTES; files += 1) {
+    const next = await remaining.next();
+    if (next === undefined) break;
+    remaining.take();
+    const { name, content } = next;
+    // A PDF is compressed already.
+    const file = name.endsWith('.pdf') ? new ZipPassThrough(name) : new ZipDeflate(name);
+    zip.add(file);
+    for await (const chunk of content) {
+      file.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      yield* written();
+    }
+    file.push(new Uint8Array(0), true);
+    yield* written();
+  }
+  zip.end();
+  yield* written();
+}
+
+export const accountExport: Command = {
+  name: 'account export',
+  usage: '<email> -o <file>',
+  summary: 'Write everything that is kept about an account to a ZIP archive.',
+  positionals: { email: ACCOUNT },
+  examples: ['account export ann@example.com -o ann.zip'],
+  options: {
+    output: { short: 'o', value: 'file', help: 'the archive; further ones get -2, -3 and so on' },
+  },
+  run: async (invocation, { withCore, output, outputMode }) => {
+    const [email = ''] = invocation.positionals;
+    const path = requiredOption(invocation, 'output');
+    await checkOutputFile(path);
+    await withCore(async (core) => {
+      const { id } = await accountByEmail(core, email);
+      await core.caughtUp();
+      const deps = { ...core, streams: core.store };
+      const remaining = new Remaining(exportAccount(deps, id, core.clock.now()));
+      const files: string[] = [];
+      let bytes = 0;
+      while ((await remaining.next()) !== undefined) {
+        const suffix = files.length === 0 ? '' : `-${files.length + 1}`;
+        const file = path.replace(/(\.zip)?$/i, (extension) => suffix + extension);
+        const open = async (): Promise<Readable> => Readable.from(archive(remaining));
+        await writeOutputFile(open, file, outputMode);
+        files.push(file);
+        bytes += (await stat(file)).size;
+      }
+      output.json({ id, email, files, entries: remaining.taken, bytes });
+      output.line(`${counted(remaining.taken, 'file')} of ${email} in ${files.join(', ')}.`);
+    });
+  },
+};

@@ -1,0 +1,106 @@
+/** Erasing an account, and the hold that keeps it from being erased. */
+import { timeIn } from '../clock.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { holdInForce } from '../domain/hold.ts';
+import { ServiceError } from '../errors.ts';
+import { operatorContext, orThrow } from '../use-cases/command-context.ts';
+import { completeErasure, eraseAccount, findHolder } from '../use-cases/erasure.ts';
+import { ACCOUNT, accountByEmail, holdInWords, shownHold } from './account.ts';
+import { ask } from './ask.ts';
+import { type Command, textOption, UsageError } from './command.ts';
+
+const NOTHING = 'Nothing was erased.';
+
+/** @throws {Error} the user does not confirm */
+async function confirm(email: string): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new UsageError('There is no terminal to ask at: give --yes to erase without a question.');
+  }
+  const question =
+    `This erases the account of ${email} for good: its documents, its API keys and all that is personal ` +
+    'in its history.\nType the address again to confirm: ';
+  const normal = (text: string): string => text.trim().normalize('NFC').toLowerCase();
+  const typed = await ask(question, { cancelled: NOTHING });
+  if (normal(typed) !== normal(email)) throw new Error(`That is another address. ${NOTHING}`);
+}
+
+export const accountErase: Command = {
+  name: 'account erase',
+  usage: '<email>',
+  summary: 'Erase an account for good; asks for the address again, unless --yes is given.',
+  positionals: { email: ACCOUNT },
+  examples: ['account erase ann@example.com', 'account erase ann@example.com --yes --json'],
+  options: { yes: { help: 'do not ask' } },
+  run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
+    await withCore(async (core) => {
+      const holder = await findHolder(core, email);
+      if (!holder) throw new ServiceError('not_found', `There is no account for ${email}.`);
+      const { id, state } = holder;
+      const isNews = !state.erasureCompleted;
+      if (state.status === 'open') {
+        if (values['yes'] !== true) await confirm(email);
+        await core.caughtUp();
+        await eraseAccount(core, id, operatorContext(core.clock)).catch((error: unknown) => {
+          if (!(error instanceof ServiceError) || error.code !== 'forbidden') throw error;
+          const remedy = `Release it with 'pressledger account hold ${email} --release'.`;
+          throw new ServiceError('forbidden', `${error.message} ${remedy}`);
+        });
+      } else if (isNews) {
+        await core.caughtUp();
+        await completeErasure(core, id);
+      }
+      output.json({ id, email, erased: true });
+      output.line(
+        isNews
+          ? `Erased ${id}: its key is destroyed, and its documents are deleted.`
+          : `${id} was erased before.`,
+      );
+    });
+  },
+};
+
+export const accountHold: Command = {
+  name: 'account hold',
+  usage: '<email>',
+  summary: 'Keep an account and its documents from being deleted, by retention or by erasing.',
+  positionals: { email: ACCOUNT },
+  examples: [
+    'account hold ann@example.com',
+    'account hold ann@example.com --until 2027-06-30T00:00:00Z',
+    'account hold ann@example.com --release',
+  ],
+  options: {
+    until: { value: 'time', help: 'the end of the hold, in ISO 8601 (default: until its release)' },
+    release: { help: 'end the hold that is in force' },
+  },
+  run: async (invocation, { withCore, output }) => {
+    const [email = ''] = invocation.positionals;
+    const given = textOption(invocation, 'until');
+    const until = given === undefined ? undefined : timeIn(given);
+    if (given !== undefined && until === undefined) {
+      throw new UsageError('--until is a time with its offset, such as 2027-06-30T00:00:00Z.');
+    }
+    const release = invocation.values['release'] === true;
+    if (release && given !== undefined) {
+      throw new UsageError('Give --until or --release, not both.');
+    }
+    await withCore(async (core) => {
+      const { id: accountId } = await accountByEmail(core, email);
+      const context = operatorContext(core.clock);
+      const now = context.metadata.time;
+      const command = release
+        ? ({ type: 'ReleaseHold', accountId, now } as const)
+        : ({ type: 'PlaceHold', accountId, now, ...(until && { until }) } as const);
+      const { state } = orThrow(
+        await core.actors.send(accountAggregate, accountId, command, context),
+      );
+      const hold = holdInForce(state, now);
+      output.json({ id: accountId, email, hold: shownHold(hold) });
+      output.line(
+        hold === undefined
+          ? `${email} is under no hold any more: its retention goes on.`
+          : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
+      );
+    });
+  },
+};

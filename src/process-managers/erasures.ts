@@ -1,0 +1,42 @@
+/** Completes the erasures that the log has begun, also those whose process ended in between. */
+import { erasureQueries } from '../../projections/erasures.ts';
+import type { Logger } from '../log.ts';
+import type { Stoppable } from '../stoppable.ts';
+import { completeErasure, type ErasureDependencies } from '../use-cases/erasure.ts';
+import { startBackgroundLoop } from './background-loop.ts';
+
+/** The pause before an erasure that could not be completed is tried again. */
+const PAUSE_MS = 60_000;
+
+/** @param onErased called where an account was erased: its jobs are to leave the queue */
+export function startErasures(
+  deps: ErasureDependencies & { readonly logger: Logger },
+  onErased: () => void,
+): Stoppable {
+  const { logger, readModel, runner } = deps;
+  const round = async (stopping: AbortSignal): Promise<void> => {
+    for (const { accountId } of readModel.query(erasureQueries).all()) {
+      if (stopping.aborted) return;
+      try {
+        await completeErasure(deps, accountId, stopping);
+      } catch (error) {
+        // What is away must not hold up the erasure of others.
+        logger.error({ err: error, accountId }, 'an erasure is not complete: it is tried again');
+      }
+    }
+  };
+  const loop = startBackgroundLoop('erasures', round, logger);
+  const timer = setInterval(() => loop.wake(), PAUSE_MS);
+  const unsubscribe = runner.onCommit((events) => {
+    if (!events.some(({ type }) => type === 'AccountErased')) return;
+    onErased();
+    loop.wake();
+  });
+  return {
+    stop: async () => {
+      unsubscribe();
+      clearInterval(timer);
+      await loop.stop();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** What is left of an account that was erased beside a running service; its hold and its export. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unzipSync } from 'fflate';
+import { test } from 'tap';
+import { cliJson, refuses } from '../support/cli.ts';
+import { EMAIL, eraseAndSearch, SETTINGS, TEXTS, useAccount } from '../support/erasure.ts';
+import { startService } from '../support/service.ts';
+import { filesBelow, findTexts } from '../support/telling-texts.ts';
+
+void test('the search finds a text in each of its forms', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'pressledger-texts-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const [text, other] = [TEXTS.html, TEXTS.header];
+  for (const [n, encoding] of (
+    ['utf8', 'utf16le', 'hex', 'base64', 'base64url'] as const
+  ).entries()) {
+    const content = Buffer.from(`${'~'.repeat(n)}${text}~`).toString(
+      encoding === 'utf8' ? 'utf8' : 'latin1',
+    );
+    const bytes = Buffer.from(content, encoding === 'utf16le' ? 'utf16le' : 'latin1');
+    const written =
+      encoding === 'hex' || encoding.startsWith('base64') ? bytes.toString(encoding) : bytes;
+    writeFileSync(join(directory, `${n}`), written);
+  }
+  const found = findTexts(filesBelow(directory), { text, other }).map((each) => each.split(':')[0]);
+  for (const form of ['plain', 'UTF-16LE', 'hex', 'base64 0', 'base64url 1']) {
+    t.ok(found.includes(`text, ${form}`), form);
+  }
+  t.notOk(found.some((each) => each?.startsWith('other')));
+  t.end();
+});
+
+void test('nothing of an erased account is found, in one process', {
+  timeout: 240_000,
+}, async (t) => {
+  const api = await startService(t, SETTINGS);
+  const { dataDir, tmpDir } = api.place;
+  const stored = () => filesBelow(dataDir, tmpDir);
+  const deployment = { api, processes: [api], stored };
+  await eraseAndSearch(t, deployment);
+});
+
+void test('a hold, an export, and what the operator must confirm', {
+  timeout: 240_000,
+}, async (t) => {
+  const api = await startService(t, SETTINGS);
+  const { place } = api;
+  const { id, completed } = await useAccount(t, { api, processes: [api], stored: () => new Map() });
+  const until = '2100-01-01T00:00:00.000Z';
+  t.match(await cliJson(place, ['account', 'hold', EMAIL, '--until', until]), { hold: { until } });
+  t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: { until, placed_at: /Z$/ } });
+  const erase = ['account', 'erase', EMAIL];
+  const remedy = /under a hold.*ends 2100-.*'pressledger account hold zerlina.* --release'/;
+  await refuses(t, place, [...erase, '--yes'], 1, remedy);
+  t.match(await cliJson(place, ['account', 'hold', EMAIL, '--release']), { hold: null });
+  t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: null });
+  await refuses(t, place, ['account', 'hold', EMAIL, '--release'], 1, /under no hold/);
+  await refuses(
+    t,
+    place,
+    ['account', 'hold', EMAIL, '--until', '2001-01-01T00:00:00Z'],
+    1,
+    /future/,
+  );
+  await refuses(t, place, erase, 2, /no terminal to ask at: give --yes/);
+  await refuses(t, place, ['account', 'erase', 'nobody@example.com', '--yes'], 1, /no account/);
+
+  const file = join(place.tmpDir, 'export.zip');
+  const told = await cliJson(place, ['account', 'export', EMAIL, '-o', file]);
+  const files = unzipSync(readFileSync(file));
+  t.match(told, { id, email: EMAIL, files: [file], entries: Object.keys(files).length });
+  const text = (name: string): string => Buffer.from(files[name] ?? '').toString();
+  const folder = `documents/${completed.id}`;
+  t.strictSame(Object.keys(files).toSorted(), [
+    'README.txt',
+    'account.json',
+    'conversions.jsonl',
+    `${folder}/document.pdf`,
+    `${folder}/manifest.json`,
+    `${folder}/request.json`,
+    'events/000000001.jsonl',
+    'index.html',
+    'keys.json',
+    'ledger.jsonl',
+  ]);
+  t.match(text(`${folder}/document.pdf`), /^%PDF-/);
+  t.match(JSON.parse(text(`${folder}/request.json`)), { metadata: { title: TEXTS.title } });
+  t.match(JSON.parse(text(`${folder}/manifest.json`)), { version: Number });
+  t.match(JSON.parse(text('account.json')), { id, email: EMAIL, plan: 'pro' });
+  t.match(JSON.parse(text('keys.json')), [{ name: TEXTS.keyName }]);
+  const lines = (name: string) =>
+    text(name)
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each));
+  t.match(lines('ledger.jsonl').at(-1), { type: 'grant' });
+  t.equal(lines('ledger.jsonl').length, 6);
+  const events = lines('events/000000001.jsonl');
+  const requested = events.find(({ type }) => type === 'ConversionRequested');
+  t.match(requested, { request_id: TEXTS.requestId, client_address: TEXTS.clientAddress });
+  t.match(events[0], { type: 'EmailReserved' });
+  t.match(lines('conversions.jsonl').at(-1), { id: completed.id, filename: TEXTS.filename });
+  t.match(text('index.html'), `href="${folder}/document.pdf"`);
+  t.strictSame(
+    readdirSync(place.tmpDir).filter((name) => name.endsWith('.part')),
+    [],
+  );
+  await refuses(t, place, ['account', 'export', EMAIL], 2, /--output is needed/);
+});
