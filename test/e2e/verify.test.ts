@@ -31,7 +31,7 @@ async function usedPlace(t: Test): Promise<Place> {
   const end = await eventually('the deletion of what failed', () =>
     log().find(({ type }) => type === 'ConversionExpired'),
   );
-  await eventually('a checkpoint over it', () => coveredBy(log()) > end.position || undefined);
+  await eventually('a checkpoint over it', () => coveredBy(log()) >= end.position || undefined);
   const beside = await cliJson(place, ['verify', '--documents']);
   t.match(beside, { ok: true, unfinished: 0, refunds_due: 0 }, 'beside the service');
   t.equal((await service.stop()).code, 0);

@@ -62,10 +62,9 @@ const FIRST: Readonly<Partial<Record<Kind, EventType>>> = {
   account: 'AccountOpened',
   apikey: 'KeyCreated',
   session: 'SessionOpened',
-  email: 'EmailReserved',
 };
 /** Types that nothing may follow in their stream. */
-const LAST: ReadonlySet<EventType> = new Set(['KeyRevoked', 'SessionRevoked', 'EmailReserved']);
+const LAST: ReadonlySet<EventType> = new Set(['KeyRevoked', 'SessionRevoked']);
 
 export const isOfAccount = (event: DomainEvent): event is AccountEvent =>
   KIND_OF[event.type] === 'account';

@@ -108,6 +108,9 @@ const requeued = step(`conversion-${conversionId()}`, {
   type: 'ConversionRequeued',
   data: { ...ids, renderer: 'r', attempt: 1, requeuedAt: NOW },
 });
+/** Of an erased account, another one gets the address. */
+const reserved = (n: number): Step =>
+  step('email-1', { type: 'EmailReserved', data: { accountId: accountId(n) } });
 const granted = { type: 'CreditGranted', data: { accountId: accountId(), amount: 1 } } as const;
 const erased = step(ACCOUNT, { type: 'AccountErased', data: { accountId: accountId() } });
 
@@ -124,6 +127,7 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', ...begun, erased, failure(1, 1)],
     ['2 unfinished, 0 refunds due', open, keyed(1, NOW), keyed(2, NOW + day)],
     ['0 unfinished, 0 refunds due', keyMaking(1, 1), used, used, revoked],
+    ['0 unfinished, 0 refunds due', reserved(1), reserved(2)],
   ];
   for (const [counts, ...steps] of good) t.equal(check(logOf(steps)), counts);
   const caused = logOf([...failed, refund()], new Map());
