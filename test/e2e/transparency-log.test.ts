@@ -36,9 +36,7 @@ void test('the commands of the guide check what a service serves', needsPrograms
   const run = (program: string, args: string[]) =>
     runCommand(program, args, { ...place.env, URL: service.url }, '', directory);
 
-  // The one about timestamps is run in attestations.test.ts.
-  const [shell = '', , ...otherShells] = guideBlocks('sh');
-  t.equal(otherShells.length, 0);
+  const shell = guideBlocks('sh').find((block) => block.includes('pkeyutl')) ?? '';
   const checked = await run('sh', ['-euc', shell]);
   t.match(checked.stdout, /^Signature Verified Successfully$/m, checked.stderr);
   writeFileSync(join(directory, 'text'), `${readFileSync(join(directory, 'text'), 'utf8')}x`);
