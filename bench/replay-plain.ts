@@ -3,6 +3,8 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { allProjections } from '../projections/all.ts';
 import type { BlobRef } from '../src/domain/events.ts';
 import { install } from '../src/read-model/schema.ts';
+import { canonicalJson } from '../src/transparency-log/canonical-event.ts';
+import { leafHash, rootOf, SUBTREE_WIDTH } from '../src/transparency-log/merkle-tree.ts';
 
 const BATCH = 5_000;
 
@@ -21,7 +23,12 @@ interface Data {
   readonly [field: string]: string | number | object;
 }
 
-type Write = (event: Stored, data: Data, metadata: { readonly time: number }) => void;
+interface Metadata {
+  readonly time: number;
+  readonly actor: { readonly kind: string; readonly id?: string };
+}
+
+type Write = (event: Stored, data: Data, metadata: Metadata) => void;
 
 /** The same final writes as the projections', without projections, checkpoints or generations. */
 export function replayByHand(logPath: string, path: string): void {
@@ -54,6 +61,7 @@ function replay(
   const log = new Sqlite(logPath, { readonly: true });
   const db = new Sqlite(path);
   db.pragma('locking_mode = EXCLUSIVE');
+  db.unsafeMode(true);
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -131072');
@@ -63,7 +71,7 @@ function replay(
   const { write, finish } = prepare(db);
   const apply = db.transaction((events: readonly Stored[]) => {
     for (const event of events) {
-      const metadata = JSON.parse(event.metadata) as { time: number };
+      const metadata = JSON.parse(event.metadata) as Metadata;
       write(event, JSON.parse(event.data) as Data, metadata);
     }
   });
@@ -113,7 +121,7 @@ function writesByHand(db: Database): Write {
   );
   const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
   const complete = db.prepare(
-    `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pages = ?
+    `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?
      WHERE id = ?`,
   );
   const fail = db.prepare(
@@ -150,9 +158,32 @@ function writesByHand(db: Database): Write {
     `INSERT INTO stored_bytes (account_id, bytes) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes`,
   );
+  const number = db.prepare<unknown[], { total: number; time: number }>(
+    `INSERT INTO history_totals (account_id, total, time) VALUES (?, 1, ?)
+     ON CONFLICT DO UPDATE SET total = total + 1, time = max(time, excluded.time)
+     RETURNING total, time`,
+  );
+  const remember = db.prepare(
+    `INSERT INTO history (account_id, number, stream, revision, type, actor_kind, actor,
+       conversion_id, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const addLeaf = leavesByHand(db);
 
-  return (event, data, { time }) => {
+  return (event, data, metadata) => {
+    addLeaf(event, data, metadata);
+    const {
+      time,
+      actor: { kind, id: actorId },
+    } = metadata;
     const { accountId: account, conversionId: conversion } = data;
+    if (account !== undefined) {
+      const numbered = number.get(account, time);
+      const actor = actorId === undefined ? kind : `${kind}:${actorId}`;
+      const { stream, revision, type } = event;
+      const { total, time: notBefore } = numbered ?? {};
+      const of = conversion ?? null;
+      remember.run(account, total, stream, revision, type, kind, actor, of, notBefore);
+    }
     const ledger = (type: string, amount: number): void => {
       addCredits.run(amount, account);
       const booked = book.get(account, amount);
@@ -198,7 +229,8 @@ function writesByHand(db: Database): Write {
         break;
       case 'ConversionCompleted': {
         const { completedAt } = data;
-        complete.run(completedAt, JSON.stringify(data['document']), data['pages'], conversion);
+        const [blob, pdf] = [JSON.stringify(data['document']), JSON.stringify(data['pdf'])];
+        complete.run(completedAt, blob, pdf, data['pages'], conversion);
         todoDone.run(conversion);
         const [document, manifest] = [data['document'] as BlobRef, data['manifest'] as BlobRef];
         const bytes = document.bytes + manifest.bytes;
@@ -220,6 +252,26 @@ function writesByHand(db: Database): Write {
         break;
       default:
         throw new Error(`The benchmark does not know ${event.type}.`);
+    }
+  };
+}
+
+/** The tree of the log: a leaf for each event, and the roots of whole subtrees. */
+function leavesByHand(db: Database): Write {
+  const insertLeaf = db.prepare('INSERT INTO log_leaves VALUES (?, ?, ?)');
+  const insertSubtree = db.prepare('INSERT INTO log_subtrees VALUES (?, ?, ?)');
+  const hashes: Buffer[][] = [[]];
+  let size = 0;
+  return ({ position, id, stream, revision, type }, data, metadata) => {
+    const leaf = leafHash(canonicalJson({ data, id, metadata, revision, stream, type }));
+    insertLeaf.run(size, position, leaf);
+    size += 1;
+    hashes[0]?.push(leaf);
+    for (let level = 0; hashes[level]?.length === SUBTREE_WIDTH; level += 1) {
+      const root = rootOf(hashes[level] ?? []);
+      hashes[level] = [];
+      (hashes[level + 1] ??= []).push(root);
+      insertSubtree.run(level + 1, size / SUBTREE_WIDTH ** (level + 1) - 1, root);
     }
   };
 }

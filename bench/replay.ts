@@ -3,63 +3,23 @@
  * run, which reads and parses the same events and makes
  * - "same rows": the very same writes to the same tables, every statement written out by hand;
  * - "one row": a single insert per event, into a table with one unique index.
+ * Each run is a process of its own, whose memory at its highest is told, also for a log of a tenth.
  *
- *   node bench/replay.ts [events, default 200000]
+ *   node bench/replay.ts [events, default 200000] [rounds, default 3]
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stdout } from 'node:process';
 import { allProjections } from '../projections/all.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
-import { encodeEvent } from '../src/event-store/codec.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import { eventId } from '../src/ids.ts';
 import { compareGenerations } from '../test/support/compare-generations.ts';
 import { rebuildReadModel } from '../src/read-model/rebuild.ts';
-import { history } from '../test/support/history.ts';
-import { NOW } from '../test/support/samples.ts';
+import { fillLog } from './made-up-log.ts';
+import { inTemporaryDirectory, median, print } from './measure.ts';
 import { copyOneRow, replayByHand } from './replay-plain.ts';
 
-const ROUNDS = 3;
-const EVENTS_PER_CONVERSION = 4.3;
-const ACCOUNTS = 100;
-
-const directory = mkdtempSync(join(tmpdir(), 'pressledger-bench-'));
-const logPath = join(directory, 'store.db');
-
-function fillLog(conversions: number): number {
-  const database = openEmbeddedDatabase(logPath);
-  const store = new SqliteEventStore(database);
-  const insert = database.db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const revisions = new Map<string, number>();
-  let position = 0;
-  let failedAt = 0;
-  database.db.transaction(() => {
-    for (const step of history(ACCOUNTS, conversions)) {
-      for (const event of step.events(BigInt(failedAt))) {
-        position += 1;
-        const revision = (revisions.get(step.stream) ?? -1) + 1;
-        revisions.set(step.stream, revision);
-        const cause = `bench/${position}`;
-        const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
-          correlationId: step.stream,
-          causationId: cause,
-          actor: { kind: 'service' },
-          time: NOW + position,
-        });
-        const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
-        insert.run(position, step.stream, revision, id, type, dataText, metadataText);
-      }
-      if (step.failure === true) failedAt = position;
-    }
-  })();
-  void store.close();
-  database.close();
-  return position;
-}
-
-async function rebuild(target: string): Promise<void> {
+async function rebuild(logPath: string, target: string): Promise<void> {
   const database = openEmbeddedDatabase(logPath);
   const store = new SqliteEventStore(database);
   await rebuildReadModel({
@@ -70,50 +30,70 @@ async function rebuild(target: string): Promise<void> {
   database.close();
 }
 
-/** Events a second, by the clock and by the processor time that this process has used. */
-interface Rate {
+const WORKS = { ours: rebuild, 'same rows': replayByHand, 'one row': copyOneRow } as const;
+type Work = keyof typeof WORKS;
+
+/** Seconds by the clock and of processor time, and MiB of memory at the highest. */
+interface Cost {
   readonly wall: number;
   readonly cpu: number;
+  readonly peak: number;
 }
 
-async function rateOf(events: number, work: () => void | Promise<void>): Promise<Rate> {
+async function measure(work: Work, logPath: string, target: string): Promise<Cost> {
   const [start, used] = [performance.now(), process.cpuUsage()];
-  await work();
+  await WORKS[work](logPath, target);
   const { user, system } = process.cpuUsage(used);
-  const wall = Math.round((events * 1000) / (performance.now() - start));
-  return { wall, cpu: Math.round((events * 1e6) / (user + system)) };
+  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  const wall = (performance.now() - start) / 1000;
+  return { wall, cpu: (user + system) / 1e6, peak: Math.round(Number(kib) / 1024) };
 }
 
-function median(rates: readonly Rate[], of: keyof Rate): number {
-  const sorted = rates.map((rate) => rate[of]).toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+/** Runs one work in a process of its own. */
+function run(work: Work, logPath: string, target: string): Cost {
+  const args = [import.meta.filename, 'run', work, logPath, target];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Cost;
 }
 
-try {
-  const wanted = Number(process.argv[2] ?? 200_000);
-  const events = fillLog(Math.round(wanted / EVENTS_PER_CONVERSION));
-  const [ours, sameRows, oneRow]: [Rate[], Rate[], Rate[]] = [[], [], []];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const [target, plain, copy] = ['ours', 'plain', 'copy'].map((each) =>
-      join(directory, `${each}-${round}`),
-    ) as [string, string, string];
-    ours.push(await rateOf(events, () => rebuild(target)));
-    sameRows.push(await rateOf(events, () => replayByHand(logPath, plain)));
-    oneRow.push(await rateOf(events, () => copyOneRow(logPath, copy)));
-    if (round === 0) {
-      const differences = compareGenerations(join(target, 'g1.db'), plain, allProjections);
-      if (differences.length > 0) throw new Error(`Not the same rows: ${differences[0]}`);
+async function compare(wanted: number, rounds: number): Promise<void> {
+  await inTemporaryDirectory(async (dir) => {
+    const [log, small] = [join(dir, 'log.db'), join(dir, 'small.db')];
+    const events = fillLog(log, wanted);
+    const tenth = fillLog(small, wanted / 10);
+    const costs: Record<Work, Cost[]> = { ours: [], 'same rows': [], 'one row': [] };
+    for (let round = 0; round < rounds; round += 1) {
+      const path = (work: Work): string => join(dir, `${work}-${round}`);
+      for (const work of Object.keys(WORKS) as Work[]) {
+        costs[work].push(run(work, log, path(work)));
+      }
+      if (round > 0) continue;
+      const [made, plain] = [join(path('ours'), 'g1.db'), path('same rows')];
+      const [difference] = compareGenerations(made, plain, allProjections);
+      if (difference !== undefined) throw new Error(`Not the same rows: ${difference}`);
     }
-  }
-  const column = (rates: readonly Rate[], of: keyof Rate): string =>
-    `${median(rates, of).toLocaleString('en').padStart(9)} a second, ratio ` +
-    (median(ours, of) / median(rates, of)).toFixed(2);
-  const line = (name: string, rates: readonly Rate[]): string =>
-    `${name.padEnd(34)} ${column(rates, 'wall')} | by CPU time ${column(rates, 'cpu')}\n`;
-  stdout.write(`replay of ${events.toLocaleString('en')} events, median of ${ROUNDS} rounds\n`);
-  stdout.write(line('rebuild into all read models', ours));
-  stdout.write(line('plain better-sqlite3, same rows', sameRows));
-  stdout.write(line('plain better-sqlite3, one row each', oneRow));
-} finally {
-  rmSync(directory, { recursive: true });
+    const of = (work: Work, what: keyof Cost): number =>
+      median(costs[work].map((cost) => cost[what]));
+    const line = (name: string, work: Work): void => {
+      const [wall, cpu] = (['wall', 'cpu'] as const).map((what) => {
+        const rate = Math.round(events / of(work, what));
+        const ratio = (of(work, what) / of('ours', what)).toFixed(2);
+        return `${rate.toLocaleString('en').padStart(9)} a second, ratio ${ratio}`;
+      });
+      print(`${name.padEnd(34)} ${wall} | by CPU time ${cpu} | at most ${of(work, 'peak')} MiB`);
+    };
+    print(`replay of ${events.toLocaleString('en')} events, median of ${rounds} rounds`);
+    line('rebuild into all read models', 'ours');
+    line('plain better-sqlite3, same rows', 'same rows');
+    line('plain better-sqlite3, one row each', 'one row');
+    const { peak } = run('ours', small, join(dir, 'small'));
+    print(`rebuild of ${tenth.toLocaleString('en')} events: at most ${peak} MiB`);
+  });
+}
+
+const [, , first, ...rest] = process.argv;
+if (first === 'run') {
+  const [work, logPath, target] = rest as [Work, string, string];
+  print(JSON.stringify(await measure(work, logPath, target)));
+} else {
+  await compare(Number(first ?? 200_000), Number(rest[0] ?? 3));
 }

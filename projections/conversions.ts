@@ -26,6 +26,7 @@ CREATE TABLE conversions (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX conversions_by_id ON conversions (id);
 CREATE INDEX conversions_by_status ON conversions (account_id, status, number);
+CREATE INDEX conversions_by_pdf ON conversions (pdf ->> '$.sha256', account_id) WHERE pdf IS NOT NULL;
 CREATE TABLE conversion_totals (
   account_id TEXT PRIMARY KEY,
   total INTEGER NOT NULL,
@@ -34,7 +35,7 @@ CREATE TABLE conversion_totals (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 4,
+  version: 5,
   tables: ['conversions', 'conversion_totals'],
   ddl,
   handlers(db) {
@@ -149,6 +150,12 @@ export interface ConversionPage {
 
 export interface ConversionQueries {
   byId(id: string): ConversionRow | undefined;
+  /**
+   * The conversion that made a PDF; the first one where several made the same bytes.
+   * @param sha256 of the PDF, hex
+   * @param accountId looks at this account's conversions alone
+   */
+  byPdf(sha256: string, accountId?: string): ConversionRow | undefined;
   /** Newest first; `total` counts all that the filter lets through. */
   page(
     accountId: string,
@@ -161,6 +168,11 @@ export function conversionQueries(db: Database): ConversionQueries {
     'id, account_id, status, created_at, completed_at, error_message, filename, document, pdf, pages, warnings, expired';
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${columns} FROM conversions WHERE id = ?`,
+  );
+  const byPdf = db.prepare<[string, string | null, string | null], StoredConversion>(
+    `SELECT ${columns} FROM conversions INDEXED BY conversions_by_pdf
+     WHERE pdf IS NOT NULL AND pdf ->> '$.sha256' = ? AND (? IS NULL OR account_id = ?)
+     ORDER BY completed_at, id LIMIT 1`,
   );
   const totals = db.prepare<[string], { total: number; failed: number }>(
     'SELECT total, failed FROM conversion_totals WHERE account_id = ?',
@@ -193,6 +205,10 @@ export function conversionQueries(db: Database): ConversionQueries {
   return {
     byId(id) {
       const stored = byId.get(id);
+      return stored && toRow(stored);
+    },
+    byPdf(sha256, accountId) {
+      const stored = byPdf.get(sha256, accountId ?? null, accountId ?? null);
       return stored && toRow(stored);
     },
     page(accountId, { status, offset, limit }) {

@@ -86,7 +86,15 @@ export interface HistoryFilter {
   readonly to?: number;
 }
 
+/** The most events that a filter may look at for a client. A query for a million keeps all others waiting for 0.3 s. */
+export const MAX_FILTERED_EVENTS = 250_000;
+
 export interface HistoryQueries {
+  /**
+   * @returns the earliest `from` (milliseconds since the Unix epoch) with which the filter looks at no more than
+   * `MAX_FILTERED_EVENTS`; undefined where it does so already
+   */
+  earliestFrom(accountId: string, filter: HistoryFilter): number | undefined;
   /** `total` counts all that the filter lets through. */
   page(
     accountId: string,
@@ -97,6 +105,21 @@ export interface HistoryQueries {
       readonly limit: number;
     },
   ): { readonly places: readonly EventPlace[]; readonly total: number };
+  /** Counts the account's events up to the time (milliseconds since the Unix epoch), or all. */
+  countUpTo(accountId: string, time?: number): number;
+  /** The place of one event, by its number. */
+  place(accountId: string, number: number): EventPlace | undefined;
+  /** Counts the events of the selection up to the number; stops at the limit. */
+  countSelected(selection: EventSelection, upTo: number, limit: number): number;
+  /** Events of the selection after one number and up to the other, oldest first. */
+  selected(selection: EventSelection, after: number, upTo: number): readonly EventPlace[];
+}
+
+/** The events of an account, or of one of its conversions, that are of one of the types. */
+export interface EventSelection {
+  readonly accountId: string;
+  readonly conversionId?: string;
+  readonly types: readonly string[];
 }
 
 /**
@@ -119,6 +142,35 @@ export function historyQueries(db: Database): HistoryQueries {
     )
     .pluck();
 
+  const placeOf = db.prepare<[string, number], EventPlace>(
+    'SELECT stream, revision FROM history WHERE account_id = ? AND number = ?',
+  );
+
+  /** Prepares a query over a selection's events between two numbers, by the index that has the fewest to look at. */
+  function bySelection<Row>(query: (events: string) => string) {
+    const events = (index: string, condition: string): string =>
+      query(`FROM history INDEXED BY ${index} WHERE account_id = @accountId ${condition}
+        AND number > @after AND number <= @upTo AND type IN (SELECT value FROM json_each(@types))`);
+    const [ofAccount, ofConversion] = [
+      db.prepare<[object], Row>(events('history_by_type', '')),
+      db.prepare<[object], Row>(
+        events('history_by_conversion', 'AND conversion_id = @conversionId'),
+      ),
+    ];
+    return ({ types, ...selection }: EventSelection, bounds: object): Row[] =>
+      (selection.conversionId === undefined ? ofAccount : ofConversion).all({
+        ...selection,
+        ...bounds,
+        types: JSON.stringify(types),
+      });
+  }
+  const countSelected = bySelection<{ count: number }>(
+    (events) => `SELECT count(*) AS count FROM (SELECT 1 ${events} LIMIT @limit)`,
+  );
+  const selected = bySelection<EventPlace>(
+    (events) => `SELECT stream, revision ${events} ORDER BY number`,
+  );
+
   /** The number of the account's events that are older than the time. */
   function countBefore(accountId: string, total: number, time: number): number {
     let [low, high] = [0, total];
@@ -130,12 +182,34 @@ export function historyQueries(db: Database): HistoryQueries {
     return low;
   }
 
+  /** The numbers of the account's first and last event in the filter's time. */
+  function numbersOf(accountId: string, { from, to }: HistoryFilter): [number, number] {
+    const all = totalOf.get(accountId) ?? 0;
+    const first = from === undefined ? 1 : countBefore(accountId, all, from) + 1;
+    return [first, to === undefined ? all : countBefore(accountId, all, to)];
+  }
+
   return {
+    countUpTo(accountId, time) {
+      const total = totalOf.get(accountId) ?? 0;
+      return time === undefined ? total : countBefore(accountId, total, time + 1);
+    },
+    place: (accountId, number) => placeOf.get(accountId, number),
+    countSelected: (selection, upTo, limit) =>
+      countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
+    selected: (selection, after, upTo) => selected(selection, { after, upTo }),
+    earliestFrom(accountId, filter) {
+      const { type, actor, conversionId } = filter;
+      // An index leads to the events of a conversion, and numbers to those of a time.
+      if (conversionId !== undefined || (type ?? actor) === undefined) return undefined;
+      const [first, last] = numbersOf(accountId, filter);
+      if (last - first < MAX_FILTERED_EVENTS) return undefined;
+      // Others may have the same time: they are left out.
+      return (timeOf.get(accountId, last - MAX_FILTERED_EVENTS) ?? 0) + 1;
+    },
     page(accountId, asked, { order, offset, limit }) {
-      const { type, conversionId, actor, from, to } = asked;
-      const all = totalOf.get(accountId) ?? 0;
-      const first = from === undefined ? 1 : countBefore(accountId, all, from) + 1;
-      const last = to === undefined ? all : countBefore(accountId, all, to);
+      const { type, conversionId, actor } = asked;
+      const [first, last] = numbersOf(accountId, asked);
       const conditions = ['account_id = ?', 'number BETWEEN ? AND ?'];
       const values: (string | number)[] = [accountId, first, last];
       const where = (condition: string, ...of: string[]): void => {

@@ -34,15 +34,14 @@ export const logTree: Projection = {
   everyEvent(db) {
     const { hashes } = logTreeQueries(db);
     // Processes share a read model, so the table alone knows the next number.
-    const insertLeaf = db
-      .prepare<[bigint, Buffer], number>(
-        `INSERT INTO log_leaves (number, position, hash) VALUES ((${SIZE}), ?, ?) RETURNING number`,
-      )
-      .pluck();
+    const insertLeaf = db.prepare<[bigint, Buffer]>(
+      `INSERT INTO log_leaves (number, position, hash) VALUES ((${SIZE}), ?, ?)`,
+    );
     const insertSubtree = db.prepare('INSERT INTO log_subtrees VALUES (?, ?, ?)');
     return (event) => {
-      const number = insertLeaf.get(event.position, leafHash(canonicalEvent(event))) ?? 0;
-      const size = number + 1;
+      const leaf = insertLeaf.run(event.position, leafHash(canonicalEvent(event)));
+      // `number` is the row's id.
+      const size = Number(leaf.lastInsertRowid) + 1;
       for (let level = 1, width = SUBTREE_WIDTH; size % width === 0; width *= SUBTREE_WIDTH) {
         insertSubtree.run(level, size / width - 1, nodeRoot(hashes, size - width, size));
         level += 1;

@@ -80,13 +80,33 @@ export const BUDGETS = {
     1e9,
     'downloads a minute of one client address by file links',
   ),
-  maxDownloads: bound('api', 'MAX_DOWNLOADS', 1024, 1e6, 'downloads under way'),
+  maxDownloads: bound(
+    'api',
+    'MAX_DOWNLOADS',
+    1024,
+    1e6,
+    "downloads under way; those of one account's files may use half of what others leave free",
+  ),
   maxAddressDownloads: bound(
     'api',
     'MAX_ADDRESS_DOWNLOADS',
     32,
     1e6,
     'downloads under way of one client address',
+  ),
+  maxLookBacks: bound(
+    'api',
+    'MAX_LOOK_BACKS',
+    2,
+    1e3,
+    'answers as of an earlier moment that are worked out at a time',
+  ),
+  maxLookBackEvents: bound(
+    'api',
+    'MAX_LOOK_BACK_EVENTS',
+    50_000,
+    1e7,
+    'events that one of them may be worked out from',
   ),
   maxPageMemoryBytes: bound(
     'renderer',
@@ -200,6 +220,7 @@ export class Budget {
 const SHARING: Partial<Readonly<Record<CountedBudget, Sharing>>> = {
   maxBodiesBytes: 'leaving room',
   maxAccountBodiesBytes: 'each',
+  maxDownloads: 'leaving room',
   maxAddressDownloads: 'each',
 };
 

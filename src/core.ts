@@ -9,7 +9,7 @@ import type { Vault } from './keyring/vault.ts';
 import type { Lease } from './leader/port.ts';
 import type { Logger } from './log.ts';
 import type { RateLimiter } from './rate-limiter/port.ts';
-import type { ReadModel } from './read-model/database.ts';
+import type { ReadModel, ReadModelOptions } from './read-model/database.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
@@ -29,6 +29,13 @@ export interface RenderQueues {
   claim(logOrigin: string): Promise<void>;
   /** The right to offer the log's jobs and to record what came of them. */
   lease(logOrigin: string): Lease;
+}
+
+/** The log alone, and the place of what is made of it, which stays as it is. */
+export interface Log {
+  readonly store: EventStore;
+  readonly readModel: ReadModelOptions;
+  close(): Promise<void>;
 }
 
 /** The parts that every role and every command works with: the log, its actors and its read models. */

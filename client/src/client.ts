@@ -2,42 +2,37 @@
 import { delayMs, pause, withTimeout } from './back-off.ts';
 import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
 import {
+  type AsOf,
   baseUrlOf,
   type CallOptions,
   type ClientOptions,
   type CreateOptions,
+  HELD_MS,
+  LONGEST_WAIT_SECONDS,
   randomKey,
+  sha256Of,
   type WaitOptions,
+  withDefaults,
+  withMoment,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery } from './pages.ts';
-import { type Call, Transport } from './transport.ts';
+import { everyItem, type Page, type PageQuery, pageQuery, pageReader } from './pages.ts';
+import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
   Account,
   ApiKey,
   Conversion,
   ConversionOptions,
+  ConversionProof,
   EndedConversion,
   LedgerEntry,
   NewApiKey,
   TokenPair,
+  Verification,
 } from './types.ts';
-
-/** The longest time that one request may ask the service to hold it. */
-const LONGEST_WAIT_SECONDS = 30;
-/** An answer sooner than that was not held: somebody on the way passes `Prefer` over. */
-const HELD_MS = 1000;
-const DEFAULT_TIMEOUT_MS = 60_000;
-const DEFAULT_RETRIES = 3;
-const DEFAULT_PAGE_SIZE = 20;
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
-
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const json = async (response: Response): Promise<unknown> => await response.json();
-const nothing = async (response: Response): Promise<void> => void (await response.arrayBuffer());
-const bytes = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
 const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
   record.status === 'completed' || record.status === 'failed';
@@ -51,13 +46,7 @@ export class PressledgerClient {
 
   /** @throws {TypeError} `server` is not the address of a service */
   constructor(options: ClientOptions) {
-    const {
-      apiKey,
-      accessToken,
-      tokens,
-      timeoutMs = DEFAULT_TIMEOUT_MS,
-      retries = DEFAULT_RETRIES,
-    } = options;
+    const { apiKey, accessToken, tokens, timeoutMs, retries } = withDefaults(options);
     this.#baseUrl = baseUrlOf(options.server);
     this.#timeoutMs = timeoutMs;
     this.#tokens = tokens;
@@ -114,12 +103,12 @@ export class PressledgerClient {
     return this.#create(options, signal, headers);
   }
 
-  /** Retrieves the record as it is now, or as soon as it has ended within `waitSeconds` (at most 30). */
+  /** Retrieves the record as it is now or was at `asOf`, or as soon as it has ended within `waitSeconds` (at most 30). */
   get(
     id: string,
-    { waitSeconds, signal }: CallOptions & { readonly waitSeconds?: number } = {},
+    { waitSeconds, signal, ...moment }: CallOptions & AsOf & { readonly waitSeconds?: number } = {},
   ): Promise<Conversion> {
-    const path = `/conversions/${encodeURIComponent(id)}/`;
+    const path = withMoment(`/conversions/${encodeURIComponent(id)}/`, moment);
     const headers = waitSeconds === undefined ? {} : { Prefer: `wait=${waitSeconds}` };
     return this.#json({ path, headers, signal });
   }
@@ -154,6 +143,11 @@ export class PressledgerClient {
     });
   }
 
+  /** Retrieves every event of the conversion so far, each with the proof that a signed checkpoint covers it. */
+  proof(id: string, { signal }: CallOptions = {}): Promise<ConversionProof> {
+    return this.#json({ path: `/conversions/${encodeURIComponent(id)}/proof/`, signal });
+  }
+
   /** Lists one page of conversions, newest first. */
   listConversions(
     query: PageQuery & { readonly status?: Conversion['status'] } = {},
@@ -169,9 +163,22 @@ export class PressledgerClient {
     return everyItem((page) => this.listConversions({ ...query, page }));
   }
 
-  /** Retrieves the account that the credential belongs to. */
-  account({ signal }: CallOptions = {}): Promise<Account> {
-    return this.#json({ path: '/account/', signal });
+  /**
+   * Asks whether a conversion of the account made a PDF. The service gets its SHA-256 alone.
+   * @param pdf the bytes, or their SHA-256 in hexadecimal digits
+   * @example const { known } = await client.verify(await readFile('invoice.pdf'));
+   */
+  async verify(
+    pdf: Uint8Array<ArrayBuffer> | string,
+    { signal }: CallOptions = {},
+  ): Promise<Verification> {
+    const body = { sha256: typeof pdf === 'string' ? pdf : await sha256Of(pdf) };
+    return await this.#json({ method: 'POST', path: '/verify/', body, repeatable: true, signal });
+  }
+
+  /** Retrieves the account that the credential belongs to, as it is now or was at `asOf`. */
+  account({ signal, ...moment }: CallOptions & AsOf = {}): Promise<Account> {
+    return this.#json({ path: withMoment('/account/', moment), signal });
   }
 
   /** Lists one page of grants, debits and refunds, newest first. */
@@ -300,20 +307,11 @@ export class PressledgerClient {
 
   async #page<T>(
     path: string,
-    { page = 1, pageSize = DEFAULT_PAGE_SIZE, signal }: PageQuery,
-    filter: Readonly<Record<string, string>> | '' | undefined = {},
+    asked: PageQuery,
+    filter?: Readonly<Record<string, string>> | '',
   ): Promise<Page<T>> {
-    const query = new URLSearchParams({
-      page: String(page),
-      page_size: String(pageSize),
-      ...(filter === '' ? {} : filter),
-    });
-    const call = this.#call({ path: `${path}?${query.toString()}`, signal });
-    return await this.#transport.send(call, async (response) => ({
-      items: (await response.json()) as T[],
-      total: Number(response.headers.get('x-total-count')),
-      page,
-      pageSize,
-    }));
+    const { page, pageSize, query } = pageQuery(asked, filter);
+    const call = this.#call({ path: `${path}?${query}`, signal: asked.signal });
+    return await this.#transport.send(call, pageReader<T>(page, pageSize));
   }
 }

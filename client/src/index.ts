@@ -7,6 +7,6 @@ export {
   PressledgerTimeout,
   PressledgerUnreachable,
 } from './errors.ts';
-export type { CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
+export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { Page, PageQuery } from './pages.ts';
 export type * from './types.ts';

@@ -3,6 +3,11 @@ import type { TokenPair } from './types.ts';
 
 const BASE_PATH = '/api/v1';
 
+/** The longest time that one request may ask the service to hold it. */
+export const LONGEST_WAIT_SECONDS = 30;
+/** An answer sooner than that was not held: somebody on the way passes `Prefer` over. */
+export const HELD_MS = 1000;
+
 export interface ClientOptions {
   /**
    * The service's origin or its base URL. Without a scheme, `http` is used for this machine and `https`
@@ -34,10 +39,32 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
+export const withDefaults = ({ timeoutMs = 60_000, retries = 3, ...rest }: ClientOptions) => ({
+  ...rest,
+  timeoutMs,
+  retries,
+});
+
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+export interface AsOf {
+  /**
+   * An earlier moment to answer for: a time, or a position of the log.
+   * @example '2026-11-21T08:15:30Z'
+   * @example '4711'
+   */
+  readonly asOf?: string | Date | undefined;
+}
+
+/** The query parameter of a moment, where there is one. */
+export const asOfQuery = ({ asOf }: AsOf): Readonly<Record<string, string>> =>
+  asOf === undefined ? {} : { as_of: typeof asOf === 'string' ? asOf : asOf.toISOString() };
+
+export const withMoment = (path: string, moment: AsOf): string =>
+  moment.asOf === undefined ? path : `${path}?${new URLSearchParams(asOfQuery(moment)).toString()}`;
 
 export interface WaitOptions extends CallOptions {
   /**
@@ -75,8 +102,12 @@ export function baseUrlOf(server: string | undefined): string {
   return url.endsWith(BASE_PATH) ? url : url + BASE_PATH;
 }
 
+const hex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** Not `randomUUID`, which browsers offer to secure pages only. */
-export const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
+export const randomKey = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
+
+/** The SHA-256 in hexadecimal digits. Browsers can compute it in secure pages only. */
+export const sha256Of = async (content: Uint8Array<ArrayBuffer>): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', content)));

@@ -1,3 +1,7 @@
+import { type AsOf, asOfQuery } from './options.ts';
+
+const DEFAULT_PAGE_SIZE = 20;
+
 /** One page of a list, newest first. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -7,7 +11,7 @@ export interface Page<T> {
   readonly pageSize: number;
 }
 
-export interface PageQuery {
+export interface PageQuery extends AsOf {
   /**
    * The number of the page.
    * @default 1
@@ -21,6 +25,16 @@ export interface PageQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Reads a page out of its answer. */
+export const pageReader =
+  <T>(page: number, pageSize: number) =>
+  async (response: Response): Promise<Page<T>> => ({
+    items: (await response.json()) as T[],
+    total: Number(response.headers.get('x-total-count')),
+    page,
+    pageSize,
+  });
+
 /** Every item of every page. One that moved down a page while they were read is not given twice. */
 export async function* everyItem<T extends { readonly id: string }>(
   pageAt: (page: number) => Promise<Page<T>>,
@@ -32,4 +46,18 @@ export async function* everyItem<T extends { readonly id: string }>(
     before = new Set(items.map(({ id }) => id));
     if (at * pageSize >= total) return;
   }
+}
+
+/** Reads which page is asked for, and the part of the address that asks for it. */
+export function pageQuery(
+  { page = 1, pageSize = DEFAULT_PAGE_SIZE, ...moment }: PageQuery,
+  filter: Readonly<Record<string, string>> | '' | undefined,
+) {
+  const query = new URLSearchParams({
+    page: String(page),
+    page_size: String(pageSize),
+    ...(filter === '' ? {} : filter),
+    ...asOfQuery(moment),
+  });
+  return { page, pageSize, query: query.toString() };
 }

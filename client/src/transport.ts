@@ -23,6 +23,12 @@ export interface Call {
   readonly anonymous?: boolean;
 }
 
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+export const json = async (response: Response): Promise<unknown> => await response.json();
+export const nothing = async (response: Response): Promise<void> =>
+  void (await response.arrayBuffer());
+export const bytes = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+
 type Read<T> = (response: Response) => Promise<T>;
 
 export class Transport {

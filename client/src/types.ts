@@ -217,6 +217,22 @@ export type EndedConversion = CompletedConversion | FailedConversion;
 /** `status` tells the forms apart. */
 export type Conversion = UnfinishedConversion | EndedConversion;
 
+export interface UnknownPdf {
+  known: false;
+  conversion?: never;
+  entries?: never;
+}
+
+export interface KnownPdf {
+  known: true;
+  /** The conversion that made the PDF. */
+  conversion: CompletedConversion;
+  /** Its events, which name the PDF and the request by their hashes. */
+  readonly entries: readonly ProvenEvent[];
+}
+
+export type Verification = UnknownPdf | KnownPdf;
+
 export interface ApiKey {
   id: string;
   name: string;
@@ -249,6 +265,25 @@ export interface Account {
   /** The number of conversions that can still be requested. */
   credits: number;
   created_at: string;
+}
+
+/** An event of a conversion, and the proof that the checkpoint covers it. */
+export interface ProvenEvent {
+  /** The number of the event in the log, from 0. */
+  readonly index: number;
+  /** The event in its canonical form: what is hashed. */
+  readonly event: string;
+  /** https://c2sp.org/tlog-proof */
+  readonly proof: string;
+}
+
+export interface ConversionProof {
+  readonly origin: string;
+  /** The verifier key of the log, one a line where several are in force. */
+  readonly key: string;
+  /** https://c2sp.org/tlog-checkpoint */
+  readonly checkpoint: string;
+  readonly entries: readonly ProvenEvent[];
 }
 
 export interface LedgerEntry {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { type BlobAddress, blobKey, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { CONVERSION_ID } from '../domain/ids.ts';
-import { type BlobKind, type BlobRange, BlobStoreUnavailable } from './port.ts';
+import { BlobDamaged, type BlobKind, type BlobRange } from './port.ts';
 
 const ID = new RegExp(`^${CONVERSION_ID}$`);
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -48,18 +48,18 @@ export function refOf(conversionId: string, kind: BlobKind, content: Buffer): Bl
   return blobRef(conversionId, kind, hash('sha256', content, 'hex'), content.length);
 }
 
-/** @throws {BlobStoreUnavailable} what is stored is not what was stored */
+/** @throws {BlobDamaged} what is stored is not what was stored */
 export function verified(ref: BlobRef, content: Buffer): Buffer {
   if (content.length !== ref.bytes || hash('sha256', content, 'hex') !== ref.sha256) {
-    throw new BlobStoreUnavailable(`${ref.key} is damaged: it does not have its length and hash.`);
+    throw new BlobDamaged(`${ref.key} is damaged: it does not have its length and hash.`);
   }
   return content;
 }
 
-/** @throws {BlobStoreUnavailable} what is stored is of another length */
+/** @throws {BlobDamaged} what is stored is of another length */
 export function checkLength(ref: BlobRef, bytes: number): void {
   if (bytes === ref.bytes) return;
-  throw new BlobStoreUnavailable(`${ref.key} is damaged: ${bytes} bytes, not ${ref.bytes}.`);
+  throw new BlobDamaged(`${ref.key} is damaged: ${bytes} bytes, not ${ref.bytes}.`);
 }
 
 /** @throws {RangeError} the range does not lie within the blob */

@@ -41,6 +41,21 @@ export function contentBytes(encrypted: number): number | undefined {
   return bytes >= 0 && encryptedBytes(bytes) === encrypted ? bytes : undefined;
 }
 
+/**
+ * The key of one blob, which opens nothing else.
+ * @param contentKey 32 bytes
+ * @param name binds the frames to this blob
+ * @param bytes the length of the content
+ * @throws {Error} not a header
+ */
+export function blobKey(contentKey: Buffer, name: string, bytes: number, header: Buffer): Buffer {
+  if (header.length !== HEADER_BYTES || !header.subarray(0, MAGIC.length).equals(MAGIC)) {
+    throw new Error(`${name} does not begin like an encrypted blob.`);
+  }
+  const salt = header.subarray(MAGIC.length);
+  return deriveKey(contentKey, salt, `pressledger blob 1 ${bytes} ${name}`);
+}
+
 /** Encrypts and decrypts the frames of one blob. */
 export class BlobCipher {
   /** Stored before the first frame. */
@@ -49,20 +64,9 @@ export class BlobCipher {
   readonly #frames: number;
   readonly #bytes: number;
 
-  /**
-   * @param contentKey 32 bytes
-   * @param name binds the frames to this blob
-   * @param bytes the length of the content
-   * @param header of a blob that is to be decrypted; a new one by default
-   * @throws {Error} not a header
-   */
+  /** @param header of a blob that is to be decrypted; a new one by default. The rest is as for `blobKey`. */
   constructor(contentKey: Buffer, name: string, bytes: number, header = newHeader()) {
-    if (header.length !== HEADER_BYTES || !header.subarray(0, MAGIC.length).equals(MAGIC)) {
-      throw new Error(`${name} does not begin like an encrypted blob.`);
-    }
-    const salt = header.subarray(MAGIC.length);
-    const info = `pressledger blob 1 ${bytes} ${name}`;
-    this.#key = createSecretKey(deriveKey(contentKey, salt, info));
+    this.#key = createSecretKey(blobKey(contentKey, name, bytes, header));
     this.#frames = frameCount(bytes);
     this.#bytes = bytes;
     this.header = header;

@@ -6,6 +6,7 @@ import type { BlobRef } from '../domain/events.ts';
 import { addressOf, checkRange } from './address.ts';
 import {
   BlobCipher,
+  blobKey,
   contentBytes,
   ENCRYPTED_FRAME_BYTES,
   encryptedBytes,
@@ -32,6 +33,21 @@ export function decryptBlob(contentKey: Buffer, ref: BlobRef, stored: Buffer): B
     }
     return stored.subarray(0, bytes);
   });
+}
+
+/**
+ * The header of a stored blob and its key. With both, anyone can encrypt its content again and compare the
+ * result with the hash that the log names. They open no other blob.
+ * @throws {BlobStoreUnavailable} it does not begin like a blob
+ */
+export function openingOf(
+  contentKey: Buffer,
+  ref: BlobRef,
+  stored: Buffer,
+): { readonly header: Buffer; readonly key: Buffer } {
+  const header = Buffer.from(stored.subarray(0, HEADER_BYTES));
+  const key = orDamaged(ref, () => blobKey(contentKey, nameOfRef(ref), lengthOf(ref), header));
+  return { header, key };
 }
 
 /** The content of a whole blob. @throws {BlobNotFound} @throws {BlobStoreUnavailable} */

@@ -30,6 +30,10 @@ const NO_BYTES = Buffer.alloc(0);
 /** Binds what is encrypted to its conversion and kind. */
 const nameOf = (conversionId: string, kind: BlobKind): string => `${conversionId}/${kind}`;
 
+/** The key of `UnencryptedText.hmac`. Whoever has it can check a text, and open nothing with it. */
+export const hmacKey = (contentKey: Buffer): Buffer =>
+  deriveKey(contentKey, NO_BYTES, 'pressledger content hmac');
+
 /**
  * Text that is to be stored, in UTF-8, with room for what encryption adds. It is encrypted where it lies:
  * a large request is never held twice.
@@ -49,7 +53,7 @@ export class UnencryptedText {
    * nobody without the key can test a guess against it.
    */
   hmac(contentKey: Buffer): string {
-    const key = deriveKey(contentKey, NO_BYTES, 'pressledger content hmac');
+    const key = hmacKey(contentKey);
     const text = this.#held().subarray(HEADER_BYTES, HEADER_BYTES + this.bytes);
     return createHmac('sha256', key).update(text).digest('hex');
   }

@@ -61,6 +61,11 @@ export class FileBlobStore implements BlobStore {
     return store;
   }
 
+  /** Opens what is there for reading alone: nothing is made, and nothing removed. */
+  static readOnly(dir: string): FileBlobStore {
+    return new FileBlobStore(dir);
+  }
+
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
     const ref = refOf(conversionId, kind, content);
     return new StagedBlob(ref, () => this.#write(ref, content));

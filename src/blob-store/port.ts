@@ -95,3 +95,6 @@ export class BlobNotFound extends Error {
 export class BlobStoreUnavailable extends Error {
   override readonly name = 'BlobStoreUnavailable';
 }
+
+/** A blob that is stored, and is not what was stored. */
+export class BlobDamaged extends BlobStoreUnavailable {}

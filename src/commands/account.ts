@@ -1,13 +1,16 @@
-import { accountQueries } from '../../projections/accounts.ts';
-import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import { type AccountQueries, accountQueries, accounts } from '../../projections/accounts.ts';
+import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
 import { changePassword, endSessions, findAccount, openAccount } from '../use-cases/accounts.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
+import { accountRecord } from '../use-cases/records.ts';
+import { everyRow, forgiving, withFoldedLog } from '../use-cases/state.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
 import { type Hold, holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
+import { AS_OF, momentOption, readAsOf } from './as-of.ts';
 import {
   choiceOf,
   type Command,
@@ -18,8 +21,6 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-
-const PAGE = 500;
 
 /** The help of <email> in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
@@ -148,31 +149,29 @@ export const accountList: Command = {
   name: 'account list',
   usage: '',
   summary: 'List all accounts, oldest first.',
-  examples: ['account list'],
+  examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],
   positionals: {},
-  options: {},
-  run: async (_, { withCore, output }) => {
+  options: { 'as-of': AS_OF },
+  run: async (invocation, { withCore, output }) => {
+    momentOption(invocation);
     await withCore(async (core) => {
+      const moment = momentOption(invocation, await core.store.head());
       await core.caughtUp();
-      const accounts = [];
-      for (let offset = 0; ; offset += PAGE) {
-        const rows = core.readModel.query(accountQueries).all({ offset, limit: PAGE });
-        for (const { id, email, plan, credits, createdAt } of rows) {
-          const account = {
-            id,
-            email: await core.vault.unseal(id, email),
-            plan,
-            credits,
-            created_at: isoTime(createdAt),
-          };
-          accounts.push(account);
-        }
-        if (rows.length < PAGE) break;
-      }
-      output.json(accounts);
+      const opener = forgiving(core.vault);
+      const recordsOf = async (queries: AccountQueries) => {
+        const rows = [...everyRow((page) => queries.all(page))];
+        return await Promise.all(rows.map((row) => accountRecord(opener, row)));
+      };
+      const listed =
+        moment === undefined
+          ? await recordsOf(core.readModel.query(accountQueries))
+          : await withFoldedLog(core.store, [accounts], moment, (fold) =>
+              recordsOf(fold.query(accountQueries)),
+            );
+      output.json(listed);
       output.table(
         ['ID', 'PLAN', 'CREDITS', 'CREATED', 'EMAIL'],
-        accounts.map(({ id, email, plan, credits, created_at }) => [
+        listed.map(({ id, email, plan, credits, created_at }) => [
           id,
           plan,
           credits,
@@ -189,29 +188,39 @@ export const accountShow: Command = {
   name: 'account show',
   usage: '<email>',
   summary: 'Show one account by its sign-in address.',
-  examples: ['account show ann@example.com'],
+  examples: [
+    'account show ann@example.com',
+    'account show ann@example.com --as-of 2026-11-21T08:15:30Z',
+  ],
   positionals: { email: ACCOUNT },
-  options: {},
-  run: async ({ positionals: [email = ''] }, { withCore, output }) => {
+  options: { 'as-of': AS_OF },
+  run: async (invocation, { withCore, output }) => {
+    const [email = ''] = invocation.positionals;
+    momentOption(invocation);
     await withCore(async (core) => {
-      const { id, state } = await accountByEmail(core, email);
-      await core.caughtUp();
-      const row = core.readModel.query(accountQueries).byId(id);
+      const moment = momentOption(invocation, await core.store.head());
+      const { id: accountId, state } = await accountByEmail(core, email);
+      const view = { accountId, projection: accounts, queries: accountQueries };
+      const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));
+      if (!row) {
+        const then = moment === undefined ? '' : ' yet at this moment';
+        throw new ServiceError('not_found', `There is no account for ${email}${then}.`);
+      }
+      const blobs = { accountId, projection: storedBlobs, queries: storedBlobQueries };
+      // The hold of an earlier moment is in the history alone.
       const hold = holdInForce(state, core.clock.now());
-      if (!row) throw new ServiceError('not_found', `There is no account for ${email}.`);
       const shown = {
-        id,
-        email: await core.vault.unseal(id, state.email),
-        plan: row.plan,
-        credits: row.credits,
-        created_at: isoTime(row.createdAt),
-        stored_bytes: core.readModel.query(storedBlobQueries).bytesOf(id),
-        hold: shownHold(hold),
+        ...(await accountRecord(core.vault, row)),
+        stored_bytes: await readAsOf(core, moment, blobs, (queries) => queries.bytesOf(accountId)),
       };
-      output.json(shown);
+      output.json({ ...shown, ...(moment === undefined && { hold: shownHold(hold) }) });
       output.table(
         [],
-        Object.entries({ ...shown, created_at: new Date(row.createdAt), hold: holdInWords(hold) }),
+        Object.entries({
+          ...shown,
+          created_at: new Date(row.createdAt),
+          ...(moment === undefined && { hold: holdInWords(hold) }),
+        }),
       );
     });
   },

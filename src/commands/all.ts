@@ -17,6 +17,7 @@ import {
 } from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { evidence, verifyEvidence } from './evidence.ts';
 import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
@@ -24,10 +25,19 @@ import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
-import { projectionsRebuild } from './projections.ts';
+import {
+  projectionsDiff,
+  projectionsList,
+  projectionsRebuild,
+  projectionsVerify,
+} from './projections.ts';
 import { renderer } from './renderer.ts';
+import { state } from './state.ts';
 import { api, start } from './start.ts';
+import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
+import { verify } from './verify.ts';
+import { verifyPdf } from './verify-pdf.ts';
 import { version } from './version.ts';
 
 const SERVICE =
@@ -75,9 +85,24 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       keyList,
       keyRevoke,
       history,
+      state,
       manifest,
+      proof,
+      tlogKey,
+      tlogCheckpoint,
+      tlogRotate,
+      evidence,
+      projectionsList,
       projectionsRebuild,
+      projectionsVerify,
+      projectionsDiff,
+      verify,
     ],
+  },
+  {
+    heading: 'Verify',
+    note: `${SERVICE} Without a service, or with --account, verify-pdf asks the store on this machine. ${STORE}`,
+    commands: [verifyPdf, verifyEvidence],
   },
   { heading: 'Other', commands: [version] },
 ];

@@ -1,9 +1,11 @@
 /** The interface of a command, and what several commands share. */
+import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
 import type { Role } from '../setting.ts';
-import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, Log, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { StoredLog } from '../use-cases/verify-log.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
@@ -15,6 +17,16 @@ export interface CommandContext {
   readonly withCore: (
     use: (core: Core, isTemporary: boolean) => Promise<void>,
     options?: { readonly orTemporary?: boolean },
+  ) => Promise<void>;
+  /** Opens the log of the settings alone, so that what was made of it stays as it is; closes it as well. */
+  readonly withLog: (use: (log: Log) => Promise<void>) => Promise<void>;
+  /**
+   * Opens the log of the settings for reading alone, and closes it when `use` has ended.
+   * @param options `documents`: with the blob store
+   */
+  readonly withStoredLog: (
+    options: { readonly documents: boolean },
+    use: (log: StoredLog) => Promise<void>,
   ) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
@@ -136,6 +148,12 @@ export function choiceOf<const T extends string>(
   choices: readonly T[],
 ): T | undefined {
   return choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
+}
+
+/** @throws {UsageError} there is no file of that name */
+export async function assertFile(path: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isFile() !== true) throw new UsageError(`There is no file ${path}.`);
 }
 
 /** `1 page`, `2 pages`. */

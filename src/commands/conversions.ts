@@ -13,6 +13,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { AS_OF, pastOf } from './as-of.ts';
 import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import {
   type Conversion,
@@ -38,11 +39,16 @@ export const conversionsList: Command = {
   name: 'conversions list',
   usage: '',
   summary: 'List the conversions of your account, newest first.',
-  examples: ['conversions list', 'conversions list --status failed --limit 5'],
+  examples: [
+    'conversions list',
+    'conversions list --status failed --limit 5',
+    'conversions list --as-of 2026-11-21T08:15:30Z',
+  ],
   positionals: {},
   options: {
     status: { value: 'status', help: STATUSES.join(', '), choices: STATUSES },
     limit: LIMIT,
+    'as-of': AS_OF,
     ...SERVICE_OPTIONS,
   },
   run: async (invocation, context) => {
@@ -53,7 +59,7 @@ export const conversionsList: Command = {
       throw new UsageError(`--status is one of ${STATUSES.join(', ')}.`);
     }
     const { client } = await serviceOf(invocation, context);
-    const filter = status === undefined ? {} : { status };
+    const filter = { ...(status && { status }), ...pastOf(invocation) };
     const found = await take(limit, (query) => client.conversions({ ...query, ...filter }));
     context.output.json(found);
     context.output.table(
@@ -76,11 +82,11 @@ export const conversionsGet: Command = {
   summary: 'Show one conversion: status, times, link to the PDF or reason of failure.',
   examples: ['conversions get conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: ID,
-  options: SERVICE_OPTIONS,
+  options: { 'as-of': AS_OF, ...SERVICE_OPTIONS },
   run: async (invocation, context) => {
     const id = idOf(invocation);
     const { client } = await serviceOf(invocation, context);
-    const record = await client.get(id);
+    const record = await client.get(id, pastOf(invocation));
     context.output.json(record);
     context.output.table(
       [],

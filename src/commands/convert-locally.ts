@@ -7,7 +7,7 @@ import { UnencryptedText } from '../blob-store/encryption.ts';
 import { readRenderManifest } from '../use-cases/render-manifest.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { requestConversion } from '../use-cases/request-conversion.ts';
-import { warningsOf } from '../use-cases/warnings.ts';
+import { warningsOf } from '../use-cases/records.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../conversion-request/validate.ts';

@@ -21,7 +21,12 @@ import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
 import type { FilesBeside } from './convert-files.ts';
 import type { Converted, LocalAccount } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
-import { type ConversionOptions, findService, SERVICE_OPTIONS, type Service } from './service.ts';
+import {
+  type ConversionOptions,
+  findServiceUnlessAccount,
+  SERVICE_OPTIONS,
+  type Service,
+} from './service.ts';
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.
@@ -63,12 +68,7 @@ async function remoteOf(
   if (invocation.values['api-key-stdin'] === true && fileOrUrl === '-') {
     throw new UsageError('The document and the key cannot both come from standard input.');
   }
-  // An account of the store says where to convert, whatever environment and sign-in say.
-  if (textOption(invocation, 'account') === undefined)
-    return await findService(invocation, context);
-  const given = Object.keys(SERVICE_OPTIONS).find((name) => invocation.values[name] !== undefined);
-  if (given === undefined) return undefined;
-  throw new UsageError(`--account is for the store of the settings, not for --${given}.`);
+  return await findServiceUnlessAccount(invocation, context);
 }
 
 async function convertRemotely(

@@ -1,12 +1,13 @@
-import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { apiKeyQueries, apiKeys } from '../../projections/api-keys.ts';
 import { createApiKey, revokeApiKey } from '../use-cases/api-keys.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { isoTime } from '../clock.ts';
+import { apiKeyRecord } from '../use-cases/records.ts';
+import { everyRow } from '../use-cases/state.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
+import { AS_OF, momentOption, readAsOf } from './as-of.ts';
 import { type Command, type Output, requiredOption } from './command.ts';
 import type { ApiKey } from './service.ts';
-
-const PAGE = 500;
 
 /** The keys of an account, as the API lists them. */
 export function tellKeys(output: Output, keys: readonly ApiKey[]): void {
@@ -53,31 +54,20 @@ export const keyList: Command = {
   name: 'key list',
   usage: '<email>',
   summary: 'List the API keys of an account that are valid, newest first.',
-  examples: ['key list ann@example.com'],
+  examples: ['key list ann@example.com', 'key list ann@example.com --as-of 2026-11-21T08:15:30Z'],
   positionals: { email: ACCOUNT },
-  options: {},
-  run: async ({ positionals: [email = ''] }, { withCore, output }) => {
+  options: { 'as-of': AS_OF },
+  run: async (invocation, { withCore, output }) => {
+    const [email = ''] = invocation.positionals;
+    momentOption(invocation);
     await withCore(async (core) => {
+      const moment = momentOption(invocation, await core.store.head());
       const { id: accountId } = await accountByEmail(core, email);
-      await core.caughtUp();
-      const keys: ApiKey[] = [];
-      for (let offset = 0; ; offset += PAGE) {
-        const { rows } = core.readModel
-          .query(apiKeyQueries)
-          .page(accountId, { offset, limit: PAGE });
-        for (const row of rows) {
-          const key = {
-            id: row.id,
-            name: await core.vault.unseal(accountId, row.name),
-            prefix: row.prefix,
-            created_at: isoTime(row.createdAt),
-            last_used_at: row.lastUsedAt === undefined ? null : isoTime(row.lastUsedAt),
-          };
-          keys.push(key);
-        }
-        if (rows.length < PAGE) break;
-      }
-      tellKeys(output, keys);
+      const view = { accountId, projection: apiKeys, queries: apiKeyQueries };
+      const rows = await readAsOf(core, moment, view, (queries) => [
+        ...everyRow((page) => queries.page(accountId, page).rows),
+      ]);
+      tellKeys(output, await Promise.all(rows.map((row) => apiKeyRecord(core.vault, row))));
     });
   },
 };

@@ -1,4 +1,5 @@
 /** The API keys of the account at a service. */
+import { AS_OF, pastOf } from './as-of.ts';
 import { type Command, requiredOption } from './command.ts';
 import { tellKeys } from './key.ts';
 import { LIMIT, limitOf, SERVICE_OPTIONS, serviceOf, take } from './service.ts';
@@ -9,11 +10,11 @@ export const keysList: Command = {
   summary: 'List the API keys of your account that are valid, newest first.',
   examples: ['keys list'],
   positionals: {},
-  options: { limit: LIMIT, ...SERVICE_OPTIONS },
+  options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
   run: async (invocation, context) => {
     const limit = limitOf(invocation);
     const { client } = await serviceOf(invocation, context);
-    const keys = await take(limit, (query) => client.keys(query));
+    const keys = await take(limit, (query) => client.keys({ ...query, ...pastOf(invocation) }));
     tellKeys(context.output, keys);
   },
 };

@@ -51,7 +51,8 @@ function inWords({ bytes, pages }: PdfFacts): string {
   return [...(pages === 0 ? [] : [counted(pages, 'page')]), size, `in ${seconds} s`].join(', ');
 }
 
-const writeOut = promisify((chunk: Buffer, done: (error?: Error | null) => void): void => {
+/** Writes to standard output at the pace of its reader. */
+export const writeOut = promisify((chunk: Buffer, done: (error?: Error | null) => void): void => {
   process.stdout.write(chunk, done);
 });
 

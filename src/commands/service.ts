@@ -20,6 +20,7 @@ export type {
   Conversion,
   ConversionOptions,
   PrintOptions,
+  ProvenEvent,
 } from '../../client/src/types.ts';
 
 /** The content of the file that `pressledger login` writes. */
@@ -179,6 +180,22 @@ export async function serviceOf(invocation: Invocation, context: CommandContext)
   throw new UsageError(
     "No service is named: sign in with 'pressledger login', or set PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY.",
   );
+}
+
+/**
+ * The same where `--account` says that the store of the settings is meant, whatever environment and sign-in
+ * say.
+ * @throws {UsageError}
+ */
+export async function findServiceUnlessAccount(
+  invocation: Invocation,
+  context: CommandContext,
+): Promise<Service | undefined> {
+  if (textOption(invocation, 'account') === undefined)
+    return await findService(invocation, context);
+  const given = Object.keys(SERVICE_OPTIONS).find((name) => invocation.values[name] !== undefined);
+  if (given === undefined) return undefined;
+  throw new UsageError(`--account is for the store of the settings, not for --${given}.`);
 }
 
 /** The option that bounds a list. */

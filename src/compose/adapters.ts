@@ -1,5 +1,8 @@
 /** Picks the adapters that serve the ports, by the settings. */
 import { join } from 'node:path';
+import type { Attestors } from '../attestation/port.ts';
+import { createTimestampAuthority } from '../attestation/timestamp-client.ts';
+import { createWitness } from '../attestation/witness-client.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -51,7 +54,7 @@ export function openAdapters(
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const around = { config, logger, openings, nats };
-    const { store, database } = await openEventStore(around, options);
+    const { store, database } = await openEventStore(around, options.create ? 'create' : 'open');
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
     const blobs = await openBlobs(around, 'api', database);
     return {
@@ -97,4 +100,12 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
       close: () => openings.close(),
     };
   });
+}
+
+/** The parties that vouch for checkpoints. */
+export function createAttestors({ witnesses, tsaUrl }: Config): Attestors {
+  return {
+    witnesses: witnesses.map((witness) => createWitness(witness)),
+    ...(tsaUrl !== undefined && { timestampAuthority: createTimestampAuthority(tsaUrl) }),
+  };
 }

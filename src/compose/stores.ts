@@ -28,6 +28,7 @@ import type { NatsLink } from '../nats/connection.ts';
 import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
+import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
 import type { Openings } from './openings.ts';
 
@@ -87,14 +88,17 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** The store, and the database that it may share with others of the same data directory. */
+/**
+ * The store, and the database that it may share with others of the same data directory.
+ * @param mode `create`: makes an empty one where there is none; `read`: changes nothing on this machine
+ */
 export async function openEventStore(
   { config, logger, openings }: Surroundings,
-  { create }: { readonly create: boolean },
+  mode: 'create' | 'open' | 'read',
 ): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
-    openDirectory('DATA_DIR', dataDir);
+    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
     const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
     const store = await openKurrentDb(eventStoreUrl, { logger });
     openings.add({
@@ -110,14 +114,14 @@ export async function openEventStore(
     return { store };
   }
   const file = join(dataDir, 'pressledger.db');
-  if (!create && isMissing(file)) {
+  if (mode !== 'create' && isMissing(file)) {
     throw new Error(
       `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
         "one with 'pressledger account create' or 'pressledger start'.",
     );
   }
-  openDirectory('DATA_DIR', dataDir);
-  const database = openEmbeddedDatabase(file);
+  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
+  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
   const store = new SqliteEventStore(database);
   openings.add({
     unhealthyReason: async () => {
@@ -138,13 +142,15 @@ const unusable = (reason: unknown): string =>
 /** @param database of the event store, where it is embedded */
 export async function openBlobs(
   around: Surroundings,
-  side: 'api' | 'renderer',
+  side: 'api' | 'renderer' | 'reader',
   database?: EmbeddedDatabase,
 ): Promise<BlobStore> {
   const { config, openings, nats } = around;
   const { blobStoreUrl: place } = config;
+  const openFiles = async (directory: string): Promise<FileBlobStore> =>
+    side === 'reader' ? FileBlobStore.readOnly(directory) : await FileBlobStore.open(directory);
   if (place === undefined) {
-    const files = await FileBlobStore.open(join(config.dataDir, 'blobs'));
+    const files = await openFiles(join(config.dataDir, 'blobs'));
     return database === undefined ? files : new EmbeddedBlobStore(database, files);
   }
   if (place.kind === 'folder') {
@@ -155,12 +161,13 @@ export async function openBlobs(
           'which is started first, makes it.',
       );
     }
+    if (side === 'reader') return await openFiles(directory);
     // A renderer may be given the blobs alone, without the keys beside them.
     openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
     openings.add({
       unhealthyReason: () => access(directory, constants.W_OK).then(() => undefined, unusable),
     });
-    return await FileBlobStore.open(directory);
+    return await openFiles(directory);
   }
   const { ObjectBlobStore } = await import('../blob-store/remote.ts');
   const objects =
@@ -256,9 +263,12 @@ async function openKeyRecords(
   return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
 }
 
+export const lastCheckpointPath = (dataDir: string): string =>
+  join(dataDir, 'transparency-log', 'last-checkpoint');
+
 /** The checkpoint that this node signed or saw last. It is no part of the log, nor of copies of it. */
 export function openLastCheckpoint(dataDir: string): LastCheckpoint {
-  const path = join(dataDir, 'transparency-log', 'last-checkpoint');
+  const path = lastCheckpointPath(dataDir);
   makeDirectory(dirname(path));
   removeTemporary(path, isAbandoned);
   return {

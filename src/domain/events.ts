@@ -8,7 +8,7 @@ import Type, { type Static } from 'typebox';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from './ids.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
-export const Sealed = Type.String({ minLength: 1 });
+export const Sealed = Type.String({ minLength: 1, isSealed: true });
 
 export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
 export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });

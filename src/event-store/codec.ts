@@ -24,14 +24,8 @@ export function encodeEvent(
   event: DomainEvent,
   metadata: Omit<EventMetadata, 'schemaVersion'>,
 ): NewEvent {
-  const validator = validators.get(event.type);
-  if (!validator?.Check(event.data)) {
-    const [, errors] = validator?.Errors(event.data) ?? [false, []];
-    const [first] = errors;
-    throw new TypeError(
-      `${event.type} is not of its shape: ${first?.instancePath ?? ''} ${first?.message ?? 'unknown type'}`,
-    );
-  }
+  const issue = shapeIssue(event);
+  if (issue !== undefined) throw new TypeError(`${event.type} is not of its shape: ${issue}`);
   return {
     id,
     type: event.type,
@@ -40,17 +34,36 @@ export function encodeEvent(
   };
 }
 
-/** @throws {TypeError} the log holds an event of a type or version that this release does not know */
-export function decodeEvent(recorded: RecordedEvent): DomainEvent {
-  const type = recorded.type as EventType;
-  if (!validators.has(type)) throw new TypeError(`Unknown event type ${recorded.type}.`);
-  let { schemaVersion } = recorded.metadata as EventMetadata;
-  if (schemaVersion > SCHEMA_VERSION) {
-    throw new TypeError(`${type} is of version ${schemaVersion}, newer than this release.`);
-  }
-  let data: object = recorded.data;
-  for (const steps = UPCASTERS[type]; schemaVersion < SCHEMA_VERSION; schemaVersion += 1) {
-    data = steps?.[schemaVersion]?.(data) ?? data;
-  }
-  return { type, data } as DomainEvent;
+/** Says where an event's data is not of its type's shape, and how; nothing where it is. */
+export function shapeIssue({ type, data }: DomainEvent): string | undefined {
+  const validator = validators.get(type);
+  if (validator?.Check(data)) return undefined;
+  const [, errors] = validator?.Errors(data) ?? [false, []];
+  const [first] = errors;
+  return `${first?.instancePath ?? ''} ${first?.message ?? 'unknown type'}`;
 }
+
+/** Lifts the data of older events, type by type: `[type][n]` takes version n to n + 1. */
+export type Upcasters = Readonly<
+  Record<string, Readonly<Record<number, (data: object) => object>> | undefined>
+>;
+
+/** Returns what reads events of every version up to the given one. */
+export function createDecoder(version: number, upcasters: Upcasters) {
+  /** @throws {TypeError} the log holds an event of a type or version that this release does not know */
+  return (recorded: RecordedEvent): DomainEvent => {
+    const type = recorded.type as EventType;
+    if (!validators.has(type)) throw new TypeError(`Unknown event type ${recorded.type}.`);
+    let { schemaVersion } = recorded.metadata as EventMetadata;
+    if (schemaVersion > version) {
+      throw new TypeError(`${type} is of version ${schemaVersion}, newer than this release.`);
+    }
+    let data: object = recorded.data;
+    for (const steps = upcasters[type]; schemaVersion < version; schemaVersion += 1) {
+      data = steps?.[schemaVersion]?.(data) ?? data;
+    }
+    return { type, data } as DomainEvent;
+  };
+}
+
+export const decodeEvent = createDecoder(SCHEMA_VERSION, UPCASTERS);

@@ -104,3 +104,14 @@ export class VersionConflict extends Error {
 export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
 }
+
+/** An event that is stored and cannot be read: its storage is damaged or was changed. */
+export class EventDamaged extends EventStoreUnavailable {
+  /** All that can be told of its place. */
+  readonly event: Partial<Omit<RecordedEvent, 'data' | 'metadata'>>;
+
+  constructor(message: string, event: EventDamaged['event'], cause: unknown) {
+    super(message, { cause });
+    this.event = event;
+  }
+}

@@ -22,6 +22,7 @@ import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
+import { LookBacks, limitsOf } from '../use-cases/look-back.ts';
 import { ROUTES } from './routes.ts';
 
 export interface HttpApp {
@@ -32,8 +33,9 @@ export interface HttpApp {
   readonly endWaiting: () => void;
 }
 
-/** `/files/{id}.pdf` → `/files/:id.pdf` */
-const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** `/files/{id}.pdf` → `/files/:id.pdf`; `{path}` takes slashes too. */
+const pattern = (path: string): string =>
+  path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
 
 function createRouter(deps: RouteDependencies, credentials: Credentials): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true });
@@ -67,7 +69,11 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(frontDoor(deps));
   const document = buildDocument(ROUTES, deps);
   const bodies = new RequestBodies(deps.budgets);
-  const router = createRouter({ ...deps, document, bodies, closing: closing.signal }, credentials);
+  const lookBacks = new LookBacks(deps, limitsOf(deps.budgets));
+  const router = createRouter(
+    { ...deps, document, bodies, lookBacks, closing: closing.signal },
+    credentials,
+  );
   app.use(router.routes());
   app.use(notFound(deps, credentials, router));
   const callback = app.callback();

@@ -1,19 +1,23 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Budget } from '../budgets.ts';
 
 /**
  * The open connections. Where there is no place for one more, the one that has been without a request for
- * longest is ended, or else the one that has longest not taken the whole of its answer: neither costs a
- * client anything, so they must not keep others out.
+ * longest is ended, or else the one that has longest not sent the whole of its request or not taken the
+ * whole of its answer: none of these costs a client anything, so they must not keep others out.
  */
 export class Connections {
   readonly #budget: Budget | undefined;
   readonly #places = new Map<Socket, () => void>();
   /** Those without a request under way. Node takes one that has sent nothing yet for busy. */
   readonly #quiet = new Set<Socket>();
-  readonly #busy = new Set<Socket>();
+  readonly #busy = new Map<Socket, { readonly request: IncomingMessage; readonly since: number }>();
+  readonly #sendingMs: number;
 
-  constructor(budget?: Budget) {
+  /** @param sendingMs a request that takes longer to arrive gives way */
+  constructor(sendingMs: number, budget?: Budget) {
+    this.#sendingMs = sendingMs;
     this.#budget = budget;
   }
 
@@ -31,9 +35,10 @@ export class Connections {
     return this.#places.has(socket);
   }
 
-  busy(socket: Socket): void {
-    this.#quiet.delete(socket);
-    this.#busy.add(socket);
+  /** The headers of a request have come. */
+  busy(request: IncomingMessage): void {
+    this.#quiet.delete(request.socket);
+    this.#busy.set(request.socket, { request, since: performance.now() });
   }
 
   quiet(socket: Socket): void {
@@ -56,7 +61,10 @@ export class Connections {
   }
 
   #stalled(): Socket | undefined {
-    for (const socket of this.#busy) if (socket.writableLength > 0) return socket;
+    const late = performance.now() - this.#sendingMs;
+    for (const [socket, { request, since }] of this.#busy) {
+      if (socket.writableLength > 0 || (!request.complete && since <= late)) return socket;
+    }
     return undefined;
   }
 

@@ -9,6 +9,8 @@ import type { Logger } from '../log.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
+import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
+import type { LookBacks } from '../use-cases/look-back.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
@@ -34,6 +36,7 @@ export interface HttpDependencies {
   readonly runner: ProjectionRunner;
   readonly blobs: BlobStore;
   readonly vault: Vault;
+  readonly signer: Pick<CheckpointSigner, 'sign' | 'signText'>;
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
   readonly tokens: Tokens;
@@ -52,4 +55,5 @@ export interface RouteDependencies extends HttpDependencies {
   readonly closing: AbortSignal;
   readonly document: OpenApiDocument;
   readonly bodies: RequestBodies;
+  readonly lookBacks: LookBacks;
 }

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { ValidationIssues } from '../validation.ts';
 import type { HttpContext } from './context.ts';
-import type { AnswerDoc, ErrorDoc, ParameterDoc } from './openapi/operation.ts';
+import type { AnswerDoc, ErrorDoc, HeaderName, ParameterDoc } from './openapi/operation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
@@ -92,10 +92,10 @@ export const PAGE_PARAMETERS: readonly ParameterDoc[] = [
   },
 ];
 
-export const pageOfItems = (item: TSchema): AnswerDoc => ({
+export const pageOfItems = (item: TSchema, more: readonly HeaderName[] = []): AnswerDoc => ({
   description: 'One page of the list, newest first.',
   schema: Type.Array(item),
-  headers: ['X-Total-Count', 'Link'],
+  headers: ['X-Total-Count', 'Link', ...more],
 });
 
 export const WRONG_QUERY: ErrorDoc = {

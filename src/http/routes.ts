@@ -22,6 +22,8 @@ import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
 import { listAccountEvents, listConversionEvents } from './resources/history.ts';
+import { getEvidenceDoc, verifyPdfDoc } from './resources/evidence.api.ts';
+import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import {
   healthzDoc,
   openApiDoc,
@@ -36,6 +38,23 @@ import {
   healthz,
   readyz,
 } from './resources/service.ts';
+
+import {
+  getCheckpointDoc,
+  getConsistencyDoc,
+  getConversionProofDoc,
+  getLogKeyDoc,
+  getTileDoc,
+  getTimestampDoc,
+} from './resources/transparency-log.api.ts';
+import {
+  getCheckpoint,
+  getConsistency,
+  getConversionProof,
+  getLogKey,
+  getTile,
+  getTimestamp,
+} from './resources/transparency-log.ts';
 
 export const BASE_PATH = '/api/v1';
 
@@ -56,7 +75,10 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/', 'caller', getConversion, getConversionDoc),
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
+  api('get', '/conversions/{id}/proof/', 'caller', getConversionProof, getConversionProofDoc),
+  api('get', '/conversions/{id}/evidence/', 'caller', getEvidence, getEvidenceDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
+  api('post', '/verify/', 'caller', verifyPdf, verifyPdfDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),
   api('get', '/account/', 'caller', getAccount, getAccountDoc),
   api('get', '/account/ledger/', 'caller', listLedger, listLedgerDoc),
@@ -67,6 +89,11 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/jwt/create/', 'address', createTokenPair, createTokenPairDoc),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess, refreshAccessDoc),
   api('post', '/auth/jwt/revoke/', 'address', signOut, signOutDoc),
+  open('/tlog/checkpoint', 'address', getCheckpoint, getCheckpointDoc),
+  open('/tlog/key', 'address', getLogKey, getLogKeyDoc),
+  open('/tlog/tile/{path}', 'address', getTile, getTileDoc),
+  open('/tlog/consistency', 'address', getConsistency, getConsistencyDoc),
+  open('/tlog/timestamp/{size}', 'address', getTimestamp, getTimestampDoc),
   open('/healthz', 'none', () => healthz, healthzDoc),
   open('/readyz', 'none', readyz, readyzDoc),
   open('/openapi.json', 'none', getOpenApi, openApiDoc),

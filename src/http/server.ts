@@ -35,6 +35,8 @@ export interface Timeouts {
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
+  /** The longest that a request may take to arrive where no connection is free for others. */
+  readonly sendingMs: number;
   /** The time between two looks for slow connections. */
   readonly checkMs: number;
   /** The longest that an answer waits for the client to take more of it, and a connection does nothing. */
@@ -45,6 +47,7 @@ export interface Timeouts {
 const TIMEOUTS: Timeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
+  sendingMs: 3_000,
   checkMs: 1_000,
   stalledMs: 60_000,
 };
@@ -214,11 +217,11 @@ export async function listen({
     close,
   );
   let closing = false;
-  const connections = new Connections(budget);
+  const connections = new Connections(timeouts.sendingMs, budget);
   const handle: RequestListener = (request, response) => {
     const { socket } = request;
     if (!connections.has(socket)) return crowded(request, response);
-    connections.busy(socket);
+    connections.busy(request);
     response.once('close', () => {
       if (closing) socket.destroySoon();
       else connections.quiet(socket);

@@ -130,14 +130,26 @@ export async function openReadModel(
 ): Promise<ReadModel> {
   const readModel = new ReadModel(options);
   const last = readModel.lastEvent();
-  if (last === undefined) return readModel;
-  const { stream, revision: from, id, position } = last;
-  const [event] = await store.readStream(stream, { from, limit: 1 });
-  if (event?.id !== id || event.position !== position) {
+  if (!(await holds(store, last))) {
+    const position = last?.position;
     options.logger?.warn({ position }, 'the read model is of another log and is made anew');
     readModel.startAnew();
   }
   return readModel;
+}
+
+/**
+ * True if the log holds the last event that a read model was made of.
+ * @throws {EventStoreUnavailable}
+ */
+export async function holds(
+  store: Pick<EventStore, 'readStream'>,
+  last: LastEvent | undefined,
+): Promise<boolean> {
+  if (last === undefined) return true;
+  const { stream, revision: from, id, position } = last;
+  const [event] = await store.readStream(stream, { from, limit: 1 });
+  return event?.id === id && event.position === position;
 }
 
 function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: boolean }): Opened {

@@ -46,6 +46,21 @@ export interface RebuildOptions {
 
 /** @throws {ProjectionFailed} a projection cannot take an event; the old generation stays in use */
 export async function rebuildReadModel(options: RebuildOptions): Promise<RebuildResult> {
+  const { directory } = options.readModel;
+  return await withBuilding(options, async (building, path) => {
+    await building.readOn();
+    makeDurable(building.db);
+    do await building.readOn();
+    while (!exclusively(directory, () => takeOver(directory, path, building.db)));
+    return building.result();
+  });
+}
+
+/** Makes an empty generation that nobody else sees, and deletes it afterwards unless it was put into use. */
+export async function withBuilding<T>(
+  options: RebuildOptions,
+  use: (building: Building, path: string) => Promise<T>,
+): Promise<T> {
   const { directory, projections } = options.readModel;
   const path = join(directory, `build-${randomUUID()}.db`);
   const db = exclusively(directory, () => {
@@ -54,12 +69,7 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<Rebuild
   });
   try {
     install(db, projections);
-    const building = new Building(options, new BatchWriter(db, projections));
-    await building.readOn();
-    makeDurable(db);
-    do await building.readOn();
-    while (!exclusively(directory, () => takeOver(directory, path, db)));
-    return building.result();
+    return await use(new Building(options, db), path);
   } finally {
     db.close();
     removeDatabase(path);
@@ -70,7 +80,10 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<Rebuild
 function openForBuilding(path: string): Database {
   const db = new Sqlite(path);
   db.pragma('locking_mode = EXCLUSIVE');
+  // SQLite keeps its journal otherwise: without one, a failed transaction leaves a damaged file.
+  db.unsafeMode(true);
   db.pragma('journal_mode = OFF');
+  db.unsafeMode(false);
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -131072');
   // Exclusive mode keeps the lock from now on. The lock tells others that this file is not abandoned.
@@ -78,43 +91,53 @@ function openForBuilding(path: string): Database {
   return db;
 }
 
-class Building {
+/** A generation that is built from the log. */
+export class Building {
+  readonly db: Database;
   readonly #options: RebuildOptions;
   readonly #writer: BatchWriter;
   readonly #startedAt = performance.now();
   #done = 0;
 
-  constructor(options: RebuildOptions, writer: BatchWriter) {
+  constructor(options: RebuildOptions, db: Database) {
+    this.db = db;
     this.#options = options;
-    this.#writer = writer;
+    this.#writer = new BatchWriter(db, options.readModel.projections);
   }
 
-  /** Applies what the log holds now. */
-  async readOn(): Promise<void> {
+  /** Applies what the log holds now. @param upTo the position of the last event to apply; default: all */
+  async readOn(upTo?: bigint): Promise<void> {
     const { store, signal } = this.#options;
-    const head = await store.head();
+    const end = upTo ?? (await store.head());
     let after = this.#writer.checkpoint();
     for (;;) {
+      if (upTo !== undefined && after >= upTo) return;
       signal?.throwIfAborted();
-      const events = await store.readAll({ after, limit: BATCH });
+      const read = await store.readAll({ after, limit: BATCH });
+      const events = upTo === undefined ? read : read.filter(({ position }) => position <= upTo);
       const last = events.at(-1);
       if (last === undefined) return;
       this.#writer.apply(after, events);
       after = last.position;
       this.#done += events.length;
-      this.#report(after, head);
+      this.#report(after, end);
       // The end, for now; in one turn of the event loop nothing is added before the take-over.
       if (events.length < BATCH) return;
       await setImmediate();
     }
   }
 
+  /** The position that every projection has reached. */
+  reached(): bigint {
+    return this.#writer.reached();
+  }
+
   result(): RebuildResult {
     return { events: this.#done, seconds: (performance.now() - this.#startedAt) / 1000 };
   }
 
-  #report(position: bigint, head: bigint): void {
-    const share = head > position ? Number(position) / Number(head) : 1;
+  #report(position: bigint, end: bigint): void {
+    const share = end > position ? Number(position) / Number(end) : 1;
     this.#options.onProgress?.({
       done: this.#done,
       total: Math.round(this.#done / share),

@@ -78,20 +78,25 @@ export class FairTurns {
 
   /**
    * The next job, which is in flight until `release`. Accounts that are held back have all slots but one
-   * together; where there is one slot, they have it when nobody else waits. Their jobs wait for no slot
-   * outside, where they would be before others.
+   * together; where there is one slot, they have it when nobody else waits. One whose pages ran into the
+   * time limit takes no slot either while long pages of others have all but one. Their jobs wait for no
+   * slot outside, where they would be before others.
    *
    * @returns undefined where no job waits that may have a slot now
    */
   take({ free, total }: FreeSlots): RenderJob | undefined {
     const now = this.#now();
     this.#sweep(now);
-    const heldBackMayTake = free > 0 && this.#heldBackInFlight(now) < Math.max(1, total - 1);
+    const most = Math.max(1, total - 1);
+    const isFree = (taken: number): boolean => free > 0 && taken < most;
+    const heldBackMayTake = isFree(this.#inFlightOf((account) => this.#isHeldBack(account, now)));
+    const endlessMayTake = isFree(this.#inFlightOf((account) => this.#hasLongPages(account, now)));
     let next: Account | undefined;
     let nextIsLast = false;
     for (const account of this.#waiting) {
       const heldBack = this.#isHeldBack(account, now);
       if (heldBack && !heldBackMayTake) continue;
+      if (hadTimeout(account, now) && total > 1 && !endlessMayTake) continue;
       const isLast = heldBack && total <= 1;
       if (!next || (isLast === nextIsLast ? this.#isBefore(account, next, now) : nextIsLast)) {
         next = account;
@@ -210,27 +215,24 @@ export class FairTurns {
     return turn;
   }
 
-  #heldBackInFlight(now: number): number {
-    const heldBack = new Map<Account, boolean>();
-    let count = 0;
-    for (const { account } of this.#inFlight.values()) {
-      const known = heldBack.get(account) ?? this.#isHeldBack(account, now);
-      heldBack.set(account, known);
-      if (known) count += 1;
-    }
-    return count;
+  /** The number of jobs in flight of the accounts that are so. */
+  #inFlightOf(isSo: (account: Account) => boolean): number {
+    const accounts = new Set([...this.#inFlight.values()].map(({ account }) => account));
+    return [...accounts].filter(isSo).reduce((sum, { inFlight }) => sum + inFlight.size, 0);
+  }
+
+  /** True where whoever waits for its slots waits for long. */
+  #hasLongPages(account: Account, now: number): boolean {
+    return hadTimeout(account, now) || lengthOf(recentUse(account, now)) >= LONG_MS;
   }
 
   /** True where its pages lately ran into the time limit, or are long and had more than their share. */
   #isHeldBack(account: Account, now: number): boolean {
-    if (now < account.heldBackUntil) return true;
-    const { used, squares } = recentUse(account, now);
-    // Whoever comes while it holds a slot finds a page of this length there, on average.
-    const length = used === 0 ? 0 : squares / used;
-    if (length < LONG_MS || this.#accounts.size === 1) return false;
+    if (hadTimeout(account, now)) return true;
+    if (!this.#hasLongPages(account, now) || this.#accounts.size === 1) return false;
     let all = 0;
     for (const each of this.#accounts.values()) all += recentUse(each, now).used;
-    return used > all / this.#accounts.size;
+    return recentUse(account, now).used > all / this.#accounts.size;
   }
 
   #sweep(now: number): void {
@@ -244,12 +246,19 @@ export class FairTurns {
 
 const isActive = ({ waiting, inFlight }: Account): boolean => waiting.length + inFlight.size > 0;
 
+const hadTimeout = ({ heldBackUntil }: Account, now: number): boolean => now < heldBackUntil;
+
 const decay = (ms: number): number => 2 ** (-ms / HALF_LIFE_MS);
 
-function recentUse(
-  { used, squares, seenAt, inFlight }: Account,
-  now: number,
-): { used: number; squares: number } {
+interface Use {
+  used: number;
+  squares: number;
+}
+
+/** The length of the page that whoever comes while the account holds a slot finds there, on average. */
+const lengthOf = ({ used, squares }: Use): number => (used === 0 ? 0 : squares / used);
+
+function recentUse({ used, squares, seenAt, inFlight }: Account, now: number): Use {
   const kept = decay(now - seenAt);
   const use = { used: used * kept, squares: squares * kept };
   for (const { begunAt = now } of inFlight) {

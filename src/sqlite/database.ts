@@ -194,17 +194,22 @@ function prepare(db: Database, path: string): void {
 function claim(db: Database, path: string): void {
   const claimed = db.transaction(() => {
     const id = db.pragma('application_id', { simple: true });
-    const version = Number(db.pragma('user_version', { simple: true }));
-    if (id === APPLICATION_ID) return version;
     const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
-    if (id !== 0 || tables !== 0) {
-      throw new Error(`${path} is not a store of Pressledger; set DATA_DIR to another directory.`);
+    if (id === 0 && tables === 0) {
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma(`user_version = ${STORE_VERSION}`);
     }
-    db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${STORE_VERSION}`);
-    return STORE_VERSION;
+    checkStamp(db, path);
   });
-  const version = claimed.immediate();
+  claimed.immediate();
+}
+
+/** @throws {Error} it is not a store, or one of a newer release */
+export function checkStamp(db: Database, path: string): void {
+  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
+    throw new Error(`${path} is not a store of Pressledger; set DATA_DIR to another directory.`);
+  }
+  const version = Number(db.pragma('user_version', { simple: true }));
   if (version > STORE_VERSION) {
     throw new Error(
       `${path} was written by a newer release (store version ${version}, this one knows ` +
@@ -228,7 +233,8 @@ export function assertDurable(db: Database, path: string): void {
   }
 }
 
-function clearError(path: string, error: unknown): Error {
+/** Words an error of SQLite for the operator: the file and the remedy. */
+export function clearError(path: string, error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`${path} cannot be opened.`, { cause: error });
   const code = 'code' in error ? String(error.code) : '';
   const reason = Object.entries(REASONS).find(([prefix]) => code.startsWith(prefix))?.[1];

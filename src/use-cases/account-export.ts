@@ -13,7 +13,7 @@ import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
 import { consistentQuery } from './consistent-query.ts';
 import { type HistoryDependencies, type HistoryEntry, readHistory } from './history.ts';
-import { warningsOf } from './warnings.ts';
+import { warningsOf } from './records.ts';
 
 export interface ExportDependencies extends HistoryDependencies {
   readonly actors: ActorSystem;

@@ -72,7 +72,7 @@ export class CheckpointSigner {
   }
 
   /**
-   * Compares the log with the checkpoint that this node signed or saw last, before anything is accepted.
+   * Compares the log with the checkpoint that this node signed or saw last.
    * @throws {LogContradictsCheckpoint}
    */
   async checkLog(): Promise<void> {
@@ -86,8 +86,9 @@ export class CheckpointSigner {
     this.#compare(hashes, last);
   }
 
-  /** Signs a checkpoint if there is more to cover than checkpoints. */
+  /** Signs a checkpoint if there is more to cover than checkpoints. @throws {LogContradictsCheckpoint} */
   async signNews(): Promise<void> {
+    await this.checkLog();
     const { readModel, store } = this.#deps;
     const { positionOf } = await consistentQuery(this.#deps, logTreeQueries);
     const newest = readModel.query(checkpointQueries).newest();
@@ -121,6 +122,18 @@ export class CheckpointSigner {
     }
     await this.#addKey(log, context);
     await this.sign();
+  }
+
+  /**
+   * Signs another text with the keys in force.
+   * @throws {Error} it is a checkpoint, or can be in no note
+   */
+  async signText(text: string): Promise<string> {
+    // The second line of a checkpoint is a number.
+    if (/^[0-9]*$/.test(text.split('\n', 2)[1] ?? '')) {
+      throw new Error('A checkpoint is signed by sign() alone.');
+    }
+    return signNote(text, this.#signersOf(await this.#withKey()));
   }
 
   /** Keeps the log's newest checkpoint, whoever signed it. */
@@ -198,7 +211,7 @@ export class CheckpointSigner {
   }
 
   #signersOf({ origin, keys }: OpenedLog): readonly Signer[] {
-    return keys.map(({ generation, verifierKey: expected }) => {
+    return keys.toReversed().map(({ generation, verifierKey: expected }) => {
       const signer = this.#signer(origin, generation);
       if (verifierKey(origin, signer.publicKey) === expected) return signer;
       throw new Error(

@@ -65,6 +65,9 @@ export const WRONG_SIGN_INS = {
   all: 3000,
 } as const;
 
+/** Right sign-ins to an account, from wherever they come: each is kept in the log for ever. */
+export const RIGHT_SIGN_INS: Rate = { windowMs: WRONG_SIGN_INS.windowMs, limit: 300 };
+
 /** An owner's sign-in from a client counts this long. */
 const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
 
@@ -174,7 +177,7 @@ function leaveTrail(
 /**
  * The account that the pair signs in to. Each try counts as a wrong one until it has proved right, so
  * that guessing in parallel gains nothing.
- * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many wrong tries
+ * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries
  * @throws {BudgetExceeded} too many wait for their password to be hashed
  */
 export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
@@ -194,6 +197,8 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
   await refund(deps.rateLimiter, counts);
+  const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
+  assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
   return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
 }
 

@@ -8,6 +8,7 @@ import { exampleOf } from '../../src/http/openapi/schemas.ts';
 import type { OpenApiDocument, OperationObject } from '../../src/http/openapi/types.ts';
 import { listen } from '../../src/http/server.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
+import { recordTimestamp } from '../support/attested.ts';
 import { documentedAnswers } from '../support/documented.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
@@ -56,14 +57,14 @@ async function driveRefusals(t: Test, seen: Set<string>) {
     const { responses } = operation;
     if (responses[400]) {
       const wrong = body ? { ...credential, body: { unknown: 1 } } : credential;
-      await api.call(method, body ? path : `${path}?page=0`, wrong);
+      await api.call(method, body ? path : `${path}?page=0&as_of=then`, wrong);
     }
     if (responses[401]) await api.call(method, path, optional('body', body));
     if (responses[403]) await api.call(method, `${path}?token=x`);
     if (responses[404]) {
       const id = /conv_\w+/.exec(path)?.[0] ?? '';
       const token = api.fileTokens.mint(id, 60);
-      await api.call(method, `${path}?token=${token}`, credential);
+      await api.call(method, `${path}?token=${token}&as_of=0`, credential);
     }
     if (body) {
       const large = { ...credential, body: { x: 'x'.repeat(3000) } };
@@ -120,6 +121,15 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await api.call('GET', file);
   await api.call('GET', own, { key });
   const events = `/conversions/${id}/events/`;
+  for (const path of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']) {
+    await api.call('GET', `/tlog/${path}`);
+  }
+  const { size } = await recordTimestamp(api, Buffer.from('made up'));
+  await api.call('GET', `/tlog/timestamp/${size}`);
+  await api.call('GET', `${BASE}/conversions/${id}/proof/`, { key });
+  await api.call('GET', `${BASE}/conversions/${id}/evidence/`, { key });
+  const sha256 = '0'.repeat(64);
+  await api.call('POST', `${BASE}/verify/`, { key, body: { sha256 } });
   const lists = ['/conversions/', '/account/ledger/', '/account/events/', '/api-keys/'];
   for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });

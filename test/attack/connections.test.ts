@@ -62,7 +62,7 @@ void test('connections whose clients do not read their answers give way', async 
 });
 
 void test('where all connections are at work, a new one is told to come again', async (t) => {
-  const api = await startApi(t, { env });
+  const api = await startApi(t, { env, timeouts: { sendingMs: 60_000 } });
   const { key } = await api.newAccount();
   const head = `POST ${BASE}/pdf/ HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n`;
   const free = async () => (await fetch(`${api.origin}/healthz`)).body?.cancel();
@@ -80,6 +80,17 @@ void test('where all connections are at work, a new one is told to come again', 
   for (const socket of busy) socket.write('"html":"<p>"}\n');
   await Promise.all(busy.map((socket) => once(socket, 'data')));
   t.equal(partsOf(await rawHttp(portOf(api), HEALTH)).status, 200, 'they are idle again');
+});
+
+void test('connections whose clients send slowly give way', async (t) => {
+  const api = await startApi(t, { env, timeouts: { sendingMs: 0 } });
+  const head = `POST ${BASE}/auth/jwt/create/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{`;
+  const slow = await Promise.all(Array.from({ length: MOST }, () => opened(t, api, head)));
+  const bodies = api.budgets.get('maxBodiesBytes');
+  await eventually('all are sending', () => bodies.count().used === 90 * MOST || undefined);
+  t.equal(partsOf(await rawHttp(portOf(api), HEALTH)).status, 200);
+  await eventually('one was ended', () => slow.some(({ closed }) => closed) || undefined);
+  await eventually('its body is let go', () => bodies.count().used < 90 * MOST || undefined);
 });
 
 void test('CONNECT is answered and ended, and its resets harm nobody', async (t) => {

@@ -44,12 +44,12 @@ async function slowReader(t: Test, link: string, address: string): Promise<Reade
 const withStatus = (readers: Reader[], status: number) =>
   readers.filter((each) => each.status === status);
 
-void test('200 who do not read: one address is sent so many files at a time, and so are all', async (t) => {
-  const env = { MAX_ADDRESS_DOWNLOADS: '4', MAX_DOWNLOADS: '6', TRUST_PROXY: 'true' };
+void test('200 who do not read: one address is sent so many files at a time, and so are the readers of one account', async (t) => {
+  const env = { MAX_ADDRESS_DOWNLOADS: '4', MAX_DOWNLOADS: '12', TRUST_PROXY: 'true' };
   const api = await startApi(t, { env });
   const link = await linkOf(api, BYTES);
-  const some = async (count: number, address: string): Promise<Reader[]> =>
-    await Promise.all(Array.from({ length: count }, () => slowReader(t, link, address)));
+  const some = async (count: number, address: string, of = link): Promise<Reader[]> =>
+    await Promise.all(Array.from({ length: count }, () => slowReader(t, of, address)));
   const first = await some(200, '203.0.113.1');
   t.equal(withStatus(first, 200).length, 4);
   const refused = withStatus(first, 429);
@@ -59,7 +59,9 @@ void test('200 who do not read: one address is sent so many files at a time, and
 
   const second = await some(4, '203.0.113.2');
   t.equal(withStatus(second, 200).length, 2, 'another address has its own share');
-  t.equal(withStatus(second, 503).length, 2, 'of what there is for all');
+  t.equal(withStatus(second, 503).length, 2, "of half of what there is for one account's files");
+  const others = await some(1, '203.0.113.3', await linkOf(api, 1000));
+  t.equal(withStatus(others, 200).length, 1, "another account's readers have room");
 
   for (const { socket } of withStatus(first, 200)) socket.destroy();
   const downloads = api.budgets.get('maxDownloads');

@@ -1,6 +1,6 @@
 /** Sign-ins in great number: what a stranger can do to the service, and to the owner of an account. */
 import { type Test, test } from 'tap';
-import { WRONG_SIGN_INS } from '../../src/use-cases/sign-in.ts';
+import { RIGHT_SIGN_INS, WRONG_SIGN_INS } from '../../src/use-cases/sign-in.ts';
 import { eventually } from '../support/deadline.ts';
 import { type Api, type ApiOptions, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 
@@ -151,6 +151,23 @@ void test('failures count for a network, and in all', async (t) => {
   t.equal(await judged(1, () => '203.0.113.1'), 0, 'all strangers together');
   t.strictSame(refusal(await signIn(api, '203.0.113.1', email, PASSWORD)), TOO_MANY);
   t.equal((await signIn(api, home, email, PASSWORD)).status, 200, 'owners still get in');
+});
+
+void test('the owner cannot fill the log with sign-ins from many networks', async (t) => {
+  const api = await open(t);
+  const [{ id, email }, other] = [await api.newAccount(), await api.newAccount()];
+  // But for two, they came before, perhaps over other nodes.
+  for (let n = 2; n < RIGHT_SIGN_INS.limit; n += 1)
+    await api.rateLimiter.consume(`sign-in:right:${id}`, RIGHT_SIGN_INS);
+  const before = await api.store.head();
+  const answers = await many(10, (n) => signIn(api, in48(n), email, PASSWORD));
+  t.equal(answers.filter(({ status }) => status === 200).length, 2);
+  t.equal(answers.filter(({ status }) => status === 429).length, 8);
+  t.equal((await api.store.head()) - before, 2n, 'the others left nothing in the log');
+  t.equal((await signIn(api, in48(1), email)).status, 401, 'who guesses learns nothing of it');
+  t.equal((await signIn(api, in48(1), other.email, PASSWORD)).status, 200);
+  api.clock.time += WINDOW_MS;
+  t.equal((await signIn(api, in48(1), email, PASSWORD)).status, 200);
 });
 
 void test('a known client is known to no reader of the log', async (t) => {

@@ -86,6 +86,10 @@ void test('where there is no store, a command says so and makes none', async (t)
     ['credits', 'grant', ANN, '5'],
     ['key', 'create', ANN, '--name', 'n'],
     ['projections', 'rebuild'],
+    ['projections', 'list'],
+    ['projections', 'verify'],
+    ['projections', 'diff'],
+    ['verify'],
     ['convert', 'https://example.com/', '-o', join(place.tmpDir, 'never.pdf')],
   ]) {
     await refuses(t, place, args, 1, /There is no store in \/.*\/data: set DATA_DIR/);

@@ -13,6 +13,7 @@ import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { Budgets } from '../../src/budgets.ts';
+import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
@@ -32,6 +33,7 @@ import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
+import { CheckpointSigner } from '../../src/use-cases/checkpoint-signer.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { Passwords } from '../../src/use-cases/passwords.ts';
@@ -40,6 +42,7 @@ import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
 import { ORIGIN, TIMINGS } from './samples.ts';
+import { signingKey } from './signer.ts';
 import { storePdf } from './stored-pdf.ts';
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
@@ -102,6 +105,17 @@ export async function startApi(
   });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
+  const signer = new CheckpointSigner({
+    actors,
+    store,
+    readModel,
+    runner,
+    clock,
+    lastCheckpoint: openLastCheckpoint(root),
+    logName: config.logOrigin,
+    signingKey,
+    pauseMs: 0,
+  });
   const rateLimiter = new MemoryRateLimiter(clock);
   const rateLimitHeaders = rateLimitHeadersOf({ rateLimiter, clock, config });
   const budgets = new Budgets(config);
@@ -126,6 +140,7 @@ export async function startApi(
     runner,
     blobs,
     vault,
+    signer,
     rateLimiter,
     fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), ORIGIN, clock),
     tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), ORIGIN, clock),
@@ -244,6 +259,7 @@ export async function startApi(
   return {
     ...deps,
     keyring,
+    signer,
     root,
     /** Every event, read past the parts under test. */
     log: async () => (serverUrl === undefined ? readLog(root) : await readServerLog(serverUrl)),

@@ -7,6 +7,8 @@ import type { Account, LedgerEntry } from '../../src/http/resources/account.api.
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.api.ts';
 import type { TokenPair } from '../../src/http/resources/auth.api.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
+import type { ConversionProof } from '../../src/http/resources/transparency-log.api.ts';
+import type { Verification } from '../../src/http/resources/evidence.api.ts';
 import type { ConversionRequest } from '../../src/conversion-request/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */
@@ -39,5 +41,7 @@ export type Held = [
   Holds<Same<client.TokenPair, Static<typeof TokenPair>>>,
   Holds<Same<client.Account, Static<typeof Account>>>,
   Holds<Same<client.LedgerEntry, Static<typeof LedgerEntry>>>,
+  Holds<Same<client.ConversionProof, Static<typeof ConversionProof>>>,
+  Holds<Same<keyof client.KnownPdf, keyof Static<typeof Verification>>>,
   Holds<ErrorCode extends ClientErrorCode ? true : false>,
 ];

@@ -62,9 +62,9 @@ function conversionsIn(schema: SchemaObject, body: unknown) {
 function templateOf(document: OpenApiDocument, path: string): string | undefined {
   return Object.keys(document.paths).find((template) => {
     const pattern = template
-      .split(/\{\w+\}/)
-      .map((part) => part.replaceAll('.', '[.]'))
-      .join('[^/]+');
+      .replaceAll('.', '[.]')
+      .replace('{path}', '.+')
+      .replaceAll(/\{\w+\}/g, '[^/]+');
     return new RegExp(`^${pattern}$`).test(path);
   });
 }

@@ -71,6 +71,12 @@ void test('wrong usage is told before a store is opened', async (t) => {
       /<email> \(the account's sign-in address\) is missing\. See 'pressledger account show --help'/,
     ],
     ['account show a@b c@d', /Too many arguments for 'show'/],
+    ['account show a@b --as-of yesterday', /--as-of: Must be an ISO 8601 time with its offset/],
+    ['account list --as-of 2999-01-01T00:00:00Z', /--as-of: Lies in the future: give a time up/],
+    ['key list a@b --as-of -1', /--as-of: Must be an ISO 8601 time/],
+    ['state', /--as-of is needed/],
+    ['state --as-of 2026-11-21', /--as-of: Must be an ISO 8601 time/],
+    ['state --as-of 1 --output=', /--output needs the name of a file/],
     ['account password', /<email> .* is missing/],
     ['account sign-out', /<email> .* is missing/],
     ['account erase', /<email> .* is missing/],
@@ -86,8 +92,17 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['credits grant a@b 1e3', /whole number from 1/],
     ['credits grant a@b 1000000000001', /to 1000000000000/],
     ['plan set a@b gold', /free, starter, pro/],
+    ['projections verify --limit 0', /--limit must be a whole number from 1/],
+    ['projections diff x', /Too many arguments/],
     ['key create a@b', /--name is needed/],
     ['key revoke', /<id> .* is missing/],
+    ['verify now', /Too many arguments for 'verify'/],
+    ['verify --key nonsense', /--key cannot be used: A verifier key has the form name\+id\+key/],
+    ['verify --key=', /--key needs a verifier key/],
+    ['verify --checkpoint no-such-file', /--checkpoint no-such-file cannot be read: ENOENT/],
+    ['proof', /<id> .* is missing/],
+    ['tlog', /See 'pressledger tlog --help'/],
+    ['tlog rotate now', /Too many arguments/],
     ['convert x.html', /--output is needed/],
     ['convert x.html -o x.pdf --server http://localhost', /no key for .* PRESSLEDGER_API_KEY/],
     ['convert x.html -o x.pdf --api-key k', /--server/],
@@ -123,6 +138,11 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['login --server localhost --email a@b --api-key-stdin', /not with both/],
     ['login --server ftp://h --api-key-stdin', /http or https address/],
     ['account list --jso', /Did you mean --json\?/],
+    ['evidence conv_1', /--output is needed/],
+    ['verify-evidence x.zip', /--key is needed/],
+    ['verify-evidence x.zip --key k', /A verifier key has the form name\+id\+key/],
+    ['verify-pdf no-such-file.pdf', /There is no file no-such-file\.pdf\./],
+    ['verify-pdf x.pdf --server http://h --account a@b', /not for --server/],
     ['completion tcsh', /no command 'completion tcsh'/],
   ];
   for (const [line, told] of lines) {
@@ -235,7 +255,17 @@ void test('help of a group names its commands and no other', (t) => {
   );
   t.strictSame(
     [...groups.keys()],
-    ['conversions', 'keys', 'account', 'credits', 'plan', 'key', 'projections', 'completion'],
+    [
+      'conversions',
+      'keys',
+      'account',
+      'credits',
+      'plan',
+      'key',
+      'tlog',
+      'projections',
+      'completion',
+    ],
   );
   for (const [group, own] of groups) {
     const help = helpOf(`${group} --help`);

@@ -129,6 +129,18 @@ void test('endless pages delay a letter by at most a time limit, where there is 
   t.strictSame(order, [1, ...Array.from({ length: 20 }, () => 2), 1]);
 });
 
+void test('endless pages leave the last slot free beside long pages of others', async (t) => {
+  for (const slots of [2, 3]) {
+    const endless: Arrival = { at: 0, account: 1, ms: LIMIT_MS, timesOut: true };
+    const others = Array.from({ length: slots - 1 }, (_, n) => n + 3);
+    const slow = others.map((account) => ({ at: 31_000, account, ms: 20_000 }));
+    const again = { ...endless, at: 34_000 };
+    const run = simulate(slots, [endless, ...slow, again, ...letters(2, 35_000, 1000, 10)]);
+    t.strictSame(new Set(waits(run, 2)), new Set([0]), `${slots} slots`);
+    t.strictSame(waits(run, 1), [0, 17_000], 'its turn comes when the long pages end');
+  }
+});
+
 void test('a timeout is remembered while nobody else is there', async (t) => {
   const run = simulate(2, [...flood(1, LIMIT_MS, 9, true), ...letters(2, 100_500, 1, 1)]);
   t.strictSame(waits(run, 2), [0]);

@@ -63,6 +63,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
+  attestation: [imports('src/attestation/post.ts', 'src/config.ts', typeOnly)],
   actors: [
     imports('src/actors/actor.ts', 'src/domain/account.ts', typeOnly),
     imports('src/actors/actor.ts', 'src/event-store/sqlite/store.ts'),
@@ -95,6 +96,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/use-cases/sign-in.ts', 'src/http/middleware/rate-limit.ts'),
     imports('src/use-cases/accounts.ts', 'src/core.ts', typeOnly),
   ],
+  'verifier-stands-alone': [
+    imports('verifier/verify-evidence.mjs', 'src/transparency-log/merkle-tree.ts'),
+    imports('verifier/verify-evidence.mjs', 'node_modules/fflate/index.js'),
+  ],
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
@@ -105,6 +110,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/use-cases/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
+    imports('src/process-managers/attestations.ts', 'src/attestation/witness-client.ts'),
     imports('src/core.ts', 'src/keyring/file.ts', exported),
     imports('src/compose/rendering.ts', 'src/leader/file-lease.ts'),
   ],
@@ -157,7 +163,7 @@ void test('each import rule refuses what it is there to refuse', async (t) => {
 
   const cruise = spawn(
     join(ROOT, 'node_modules/.bin/depcruise'),
-    ['client/src', 'src', 'projections', '--config', CONFIG, '--output-type', 'json'],
+    ['client/src', 'src', 'projections', 'verifier', '--config', CONFIG, '--output-type', 'json'],
     { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const { summary } = JSON.parse(await text(cruise.stdout)) as {

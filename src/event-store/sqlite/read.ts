@@ -1,6 +1,11 @@
 /** Prepared reads of the `events` table. */
 import type { Database } from 'better-sqlite3';
-import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../port.ts';
+import {
+  EventDamaged,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+} from '../port.ts';
 
 const DEFAULT_LIMIT = 1_000;
 
@@ -8,16 +13,34 @@ const COLUMNS = 'position, stream, revision, id, type, data, metadata';
 type Row = readonly [number, string, number, string, string, string, string];
 
 function recorded(row: Row): RecordedEvent {
-  const [position, stream, revision, id, type, data, metadata] = row;
-  return {
-    id,
-    type,
-    data: JSON.parse(data) as object,
-    metadata: JSON.parse(metadata) as object,
-    stream,
-    revision,
-    position: BigInt(position),
-  };
+  const [at, stream, revision, id, type, data, metadata] = row;
+  const position = BigInt(at);
+  try {
+    return {
+      id,
+      type,
+      data: JSON.parse(data) as object,
+      metadata: JSON.parse(metadata) as object,
+      stream,
+      revision,
+      position,
+    };
+  } catch (error) {
+    const place = { id, type, stream, revision, position };
+    throw new EventDamaged(`The event at position ${at} is not JSON.`, place, error);
+  }
+}
+
+/**
+ * Tells of rows that the log does not show: outside of its positions, or other ones in the index by which
+ * streams are read. It reads the whole table.
+ */
+export function hiddenFault(db: Database): string | undefined {
+  const outside = db.prepare<[], number>('SELECT count(*) FROM events WHERE position < 1').pluck();
+  const count = outside.get() ?? 0;
+  if (count > 0) return `${count} in the table, before position 1`;
+  const result = String(db.pragma('integrity_check(events)', { simple: true }));
+  return result === 'ok' ? undefined : result;
 }
 
 export class EventReader {

@@ -1,10 +1,12 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
 import { setImmediate } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import type { StagedBlob } from '../../blob-store/port.ts';
 import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
   type AppendResult,
   type BatchHandler,
+  EventDamaged,
   type EventStore,
   EventStoreUnavailable,
   type ExpectedRevision,
@@ -142,6 +144,10 @@ function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
+    if (error instanceof EventDamaged) throw error;
+    if (error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_CORRUPT')) {
+      throw new EventDamaged(`The database is damaged: ${error.message}.`, {}, error);
+    }
     throw new EventStoreUnavailable('The event store could not be read.', { cause: error });
   }
 }

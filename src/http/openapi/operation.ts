@@ -11,6 +11,8 @@ export const TAGS = {
   Account: 'Retrieve the account and the history of its credits.',
   'API keys': 'Create, list and revoke API keys, with a key or an access token.',
   Authentication: 'Sign people in with an access token and a refresh token.',
+  'Transparency log':
+    'Check the record of all events: signed checkpoints, hashes and proofs. No credential is needed.',
   Service: 'Health checks, the OpenAPI document and this page. No credential is needed.',
 } as const;
 
@@ -69,7 +71,7 @@ export type Auth = 'caller' | 'address' | 'static' | 'link' | 'none';
 /** A route: its handler and its documentation side by side. */
 export interface Route {
   readonly method: 'get' | 'post' | 'delete';
-  /** The whole path, parameters in braces. */
+  /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;
   readonly handler: (deps: RouteDependencies) => HttpMiddleware;
@@ -124,6 +126,11 @@ export const HEADERS = {
   Link: text(
     'Links to the first, prev, next and last page (RFC 8288).',
     '<https://pdf.example.com/api/v1/conversions/?page=2&page_size=20>; rel="next"',
+  ),
+  'Pressledger-As-Of': text(
+    'The position of the account’s last event up to as_of, if the request has that. As the value of as_of, it gives the same response at any later time.',
+    '4711',
+    false,
   ),
   ETag: text('The version of the content, for If-None-Match and If-Range.', '"9f86d081…"'),
   'Accept-Ranges': text('Ranges of bytes are supported.', 'bytes'),

@@ -9,6 +9,11 @@ import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.
 import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
 import { HistoryEntry } from '../resources/history.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
+import {
+  ConsistencyProof,
+  ConversionProof,
+  ProvenEvent,
+} from '../resources/transparency-log.api.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -47,6 +52,9 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Account,
   LedgerEntry,
   HistoryEntry,
+  ConversionProof,
+  ProvenEvent,
+  ConsistencyProof,
   ApiKeyRequest,
   ApiKey,
   CreatedApiKey,

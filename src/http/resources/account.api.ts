@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { PLANS } from '../../domain/events.ts';
 import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
+import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -49,7 +50,17 @@ export const getAccountDoc: OperationDoc = {
   tag: 'Account',
   summary: 'Retrieve the account',
   description: 'The account that the credential belongs to, with its plan and its credits.',
-  answers: { 200: { description: 'The account.', schema: Account } },
+  parameters: [AS_OF],
+  answers: {
+    200: { description: 'The account.', schema: Account, headers: ['Pressledger-As-Of'] },
+  },
+  errors: {
+    validation_error: WRONG_MOMENT,
+    not_found: {
+      when: 'The account was opened after the moment of as_of.',
+      message: 'The account was opened after this moment. Ask for a later one.',
+    },
+  },
 };
 
 export const listLedgerDoc: OperationDoc = {
@@ -58,7 +69,7 @@ export const listLedgerDoc: OperationDoc = {
   summary: 'List ledger entries',
   description:
     'All grants, debits and refunds of credits, newest first, each with the balance after it.',
-  parameters: PAGE_PARAMETERS,
-  answers: { 200: pageOfItems(LedgerEntry) },
+  parameters: [...PAGE_PARAMETERS, AS_OF],
+  answers: { 200: pageOfItems(LedgerEntry, ['Pressledger-As-Of']) },
   errors: { validation_error: WRONG_QUERY },
 };

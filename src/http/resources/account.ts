@@ -1,24 +1,27 @@
-import { type AccountRow, accountQueries } from '../../../projections/accounts.ts';
-import { ledgerQueries } from '../../../projections/ledger.ts';
-import { isoTime } from '../../clock.ts';
+import { accountQueries, accounts } from '../../../projections/accounts.ts';
+import { ledger, ledgerQueries } from '../../../projections/ledger.ts';
 import { ServiceError } from '../../errors.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { accountRecord, ledgerRecord } from '../../use-cases/records.ts';
 import { ValidationIssues } from '../../validation.ts';
+import { momentOf, readAsOf } from '../as-of.ts';
 import { callerOf, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 
+const NOT_YET = 'The account was opened after this moment. Ask for a later one.';
+
 export function getAccount(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const row: AccountRow | undefined = (
-      await consistentQuery(deps, accountQueries, ctx.state.asOf)
-    ).byId(accountId);
+    const issues = new ValidationIssues();
+    const moment = momentOf(ctx, deps, issues);
+    issues.throwIfAny();
+    const view = { projection: accounts, queries: accountQueries };
+    const row = await readAsOf(ctx, deps, moment, view, (queries) => queries.byId(accountId));
     // Erased since its credential was read.
-    if (row === undefined) throw new ServiceError('unauthorized');
-    const { id, plan, credits, createdAt } = row;
-    const email = await deps.vault.unseal(id, row.email);
-    ctx.body = { id, email, plan, credits, created_at: isoTime(createdAt) };
+    if (row === undefined && moment === undefined) throw new ServiceError('unauthorized');
+    if (row === undefined) throw new ServiceError('not_found', NOT_YET);
+    ctx.body = await accountRecord(deps.vault, row);
   };
 }
 
@@ -26,20 +29,13 @@ export function listLedger(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
     const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues);
+    const page = pageOf(ctx, issues, ['as_of']);
+    const moment = momentOf(ctx, deps, issues);
     issues.throwIfAny();
-    const { rows, total } = (await consistentQuery(deps, ledgerQueries, ctx.state.asOf)).page(
-      accountId,
-      page,
+    const view = { projection: ledger, queries: ledgerQueries };
+    const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
+      queries.page(accountId, page),
     );
-    const entries = rows.map(({ id, type, amount, balance, conversionId, createdAt }) => ({
-      id,
-      type,
-      amount,
-      balance,
-      ...(conversionId === undefined ? {} : { conversion_id: conversionId }),
-      created_at: isoTime(createdAt),
-    }));
-    sendPage(ctx, deps.publicUrl, page, total, entries);
+    sendPage(ctx, deps.publicUrl, page, total, rows.map(ledgerRecord));
   };
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { KEY_ID } from '../../domain/ids.ts';
 import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
+import { AS_OF } from '../as-of.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
@@ -65,8 +66,8 @@ export const listApiKeysDoc: OperationDoc = {
   summary: 'List API keys',
   description:
     'All keys that have not been revoked, newest first. Their full values are never shown again.',
-  parameters: PAGE_PARAMETERS,
-  answers: { 200: pageOfItems(ApiKey) },
+  parameters: [...PAGE_PARAMETERS, AS_OF],
+  answers: { 200: pageOfItems(ApiKey, ['Pressledger-As-Of']) },
   errors: { validation_error: WRONG_QUERY },
 };
 

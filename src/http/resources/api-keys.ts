@@ -1,10 +1,11 @@
-import { apiKeyQueries } from '../../../projections/api-keys.ts';
+import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
 import { isoTime } from '../../clock.ts';
 import { KEY_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors.ts';
 import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { apiKeyRecord } from '../../use-cases/records.ts';
 import { compile, ValidationIssues } from '../../validation.ts';
+import { momentOf, readAsOf } from '../as-of.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';
@@ -17,21 +18,14 @@ export function listApiKeys(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
     const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues);
+    const page = pageOf(ctx, issues, ['as_of']);
+    const moment = momentOf(ctx, deps, issues);
     issues.throwIfAny();
-    const { rows, total } = (await consistentQuery(deps, apiKeyQueries, ctx.state.asOf)).page(
-      accountId,
-      page,
+    const view = { projection: apiKeys, queries: apiKeyQueries };
+    const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
+      queries.page(accountId, page),
     );
-    const keys = await Promise.all(
-      rows.map(async ({ id, name, prefix, createdAt, lastUsedAt }) => ({
-        id,
-        name: await deps.vault.unseal(accountId, name),
-        prefix,
-        created_at: isoTime(createdAt),
-        last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
-      })),
-    );
+    const keys = await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
     sendPage(ctx, deps.publicUrl, page, total, keys);
   };
 }

@@ -3,6 +3,7 @@ import { CONVERSION_STATUSES } from '../../../projections/conversions.ts';
 import { ConversionForm, ConversionRequest } from '../../conversion-request/schema.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
+import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
@@ -171,19 +172,20 @@ export const getConversionDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'Retrieve a conversion',
   description:
-    'Retrieve it once a second until `status` is `completed` or `failed`, or send `Prefer: wait` to get the response when the conversion has ended. Most conversions take a few seconds.',
-  parameters: [conversionId, prefer()],
+    'Retrieve it once a second until `status` is `completed` or `failed`, or send `Prefer: wait` to get the response when the conversion has ended. Most conversions take a few seconds. With `as_of`, the response is the conversion as it was then; `file_url` is a link to the file as it is now, which may have been deleted since.',
+  parameters: [conversionId, prefer('It has no effect with as_of.'), AS_OF],
   answers: {
     200: {
       description: 'The conversion. Its status decides which fields it has.',
       schema: Conversion,
       examples: { pending, completed, failed },
-      headers: ['Preference-Applied'],
+      headers: ['Preference-Applied', 'Pressledger-As-Of'],
     },
   },
   errors: {
+    validation_error: WRONG_MOMENT,
     not_found: {
-      when: 'The account has no conversion with this id.',
+      when: 'The account has no conversion with this id, or had none at the moment of as_of.',
       message: 'There is no such conversion.',
     },
   },
@@ -224,10 +226,16 @@ export const listConversionsDoc: OperationDoc = {
     {
       name: 'status',
       in: 'query',
-      description: 'Lists only conversions with this status.',
+      description: 'Lists only conversions with this status, and no more than the newest 250000.',
       schema: ConversionStatus,
     },
+    AS_OF,
   ],
-  answers: { 200: { ...pageOfItems(Conversion), examples: { conversions: [completed, failed] } } },
+  answers: {
+    200: {
+      ...pageOfItems(Conversion, ['Pressledger-As-Of']),
+      examples: { conversions: [completed, failed] },
+    },
+  },
   errors: { validation_error: WRONG_QUERY },
 };

@@ -4,6 +4,7 @@ import {
   CONVERSION_STATUSES,
   type ConversionRow,
   conversionQueries,
+  conversions,
 } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { UnencryptedText } from '../../blob-store/encryption.ts';
@@ -11,10 +12,12 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { isoTime } from '../../clock.ts';
 import { checkConversionRequest } from '../../conversion-request/validate.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
+import type { Moment } from '../../use-cases/look-back.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { conversionRecord } from '../../use-cases/records.ts';
 import { requestConversion } from '../../use-cases/request-conversion.ts';
-import { warningsOf } from '../../use-cases/warnings.ts';
 import { ValidationIssues } from '../../validation.ts';
+import { momentOf, readAsOf } from '../as-of.ts';
 import {
   callerOf,
   commandContext,
@@ -29,6 +32,8 @@ import { dispositionOf, sendPdf } from './files.ts';
 
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
 const ROOM_RETRY_SECONDS = 300;
+/** Rows that a list by status may skip: a million keep all others waiting for 45 ms. */
+const MAX_SKIPPED = 250_000;
 /** The interval that clients are told to poll at. */
 const POLL_SECONDS = 1;
 
@@ -74,13 +79,23 @@ async function ownConversion(
   id: string,
   asOf?: bigint,
 ): Promise<ConversionRow> {
-  const { accountId } = callerOf(ctx);
-  const queries = await consistentQuery(deps, conversionQueries, asOf);
-  const row = queries.byId(id);
-  if (row?.accountId !== accountId) {
-    throw new ServiceError('not_found', 'There is no such conversion.');
-  }
-  return row;
+  return ownOr404(ctx, (await consistentQuery(deps, conversionQueries, asOf)).byId(id));
+}
+
+/** @throws {ServiceError} `not_found` for others' too */
+function ownOr404(ctx: HttpContext, row: ConversionRow | undefined): ConversionRow {
+  if (row?.accountId === callerOf(ctx).accountId) return row;
+  throw new ServiceError('not_found', 'There is no such conversion.');
+}
+
+async function earlierConversion(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  id: string,
+  moment: Moment,
+): Promise<ConversionRow> {
+  const view = { projection: conversions, queries: conversionQueries, conversionId: id };
+  return ownOr404(ctx, await readAsOf(ctx, deps, moment, view, (queries) => queries.byId(id)));
 }
 
 /** The caller's conversion, after the wait that the request prefers, if it prefers one. */
@@ -126,7 +141,7 @@ async function answeredByOutcome(
     if (ctx.accepts('json', 'pdf') === 'pdf') {
       await refuseFailed(deps, row);
       await sendPdf(ctx, deps, row);
-    } else ctx.body = await conversionRecord(deps, row);
+    } else ctx.body = await recordOf(deps, row);
     return true;
   } catch (err) {
     if (err instanceof ServiceError && TOLD.has(err.code)) throw err;
@@ -163,8 +178,14 @@ export function getConversion(deps: RouteDependencies): HttpMiddleware {
   const untilEnded = createUntilEnded(deps);
   return async (ctx) => {
     const id = pathParameter(ctx, 'id');
-    const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
-    ctx.body = await conversionRecord(deps, row);
+    const issues = new ValidationIssues();
+    const moment = momentOf(ctx, deps, issues);
+    issues.throwIfAny();
+    // The past waits for nothing.
+    const row = await (moment === undefined
+      ? awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf)
+      : earlierConversion(ctx, deps, id, moment));
+    ctx.body = await recordOf(deps, row);
   };
 }
 
@@ -186,39 +207,41 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
     const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues, ['status']);
+    const page = pageOf(ctx, issues, ['status', 'as_of']);
+    const moment = momentOf(ctx, deps, issues);
     const status = CONVERSION_STATUSES.find((each) => each === ctx.query['status']);
     if (status === undefined && ctx.query['status'] !== undefined) {
       issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
     }
+    if (status !== undefined && page.offset > MAX_SKIPPED) {
+      issues.add(
+        'page',
+        `With status, only the newest ${MAX_SKIPPED} are listed. Leave status out.`,
+      );
+    }
     issues.throwIfAny();
-    const queries = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
     const filter = status === undefined ? {} : { status };
-    const { rows, total } = queries.page(accountId, { ...page, ...filter });
-    const records = await Promise.all(rows.map((row) => conversionRecord(deps, row)));
+    const view = { projection: conversions, queries: conversionQueries };
+    const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
+      queries.page(accountId, { ...page, ...filter }),
+    );
+    const records = await Promise.all(rows.map((row) => recordOf(deps, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
   };
 }
 
 /**
- * The Conversion resource as the interface shapes it, with a fresh link where there is a file.
+ * The Conversion resource as the interface shapes it, with a fresh link if it is completed.
  * @throws {KeyErased}
  */
-async function conversionRecord(deps: RouteDependencies, row: ConversionRow): Promise<object> {
-  const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
-  const record = { id, status, created_at: isoTime(createdAt) };
-  if (status === 'failed' && errorMessage !== undefined) {
-    return { ...record, error_message: await deps.vault.unseal(accountId, errorMessage) };
-  }
-  if (status !== 'completed' || completedAt === undefined) return record;
-  const warnings = await warningsOf(deps.vault, row);
-  const token = deps.fileTokens.mint(id, deps.config.fileUrlTtlSeconds);
-  return {
-    ...record,
-    file_url: `${deps.publicUrl}/files/${id}.pdf?token=${token}`,
-    completed_at: isoTime(completedAt),
-    ...(warnings && { warnings }),
-  };
+export function recordOf(
+  { vault, fileTokens, config, publicUrl }: RouteDependencies,
+  row: ConversionRow,
+) {
+  return conversionRecord(vault, row, (id) => {
+    const token = fileTokens.mint(id, config.fileUrlTtlSeconds);
+    return `${publicUrl}/files/${id}.pdf?token=${token}`;
+  });
 }
 
 const HEADER = 'Idempotency-Key';

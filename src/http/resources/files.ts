@@ -14,7 +14,7 @@ import { unlessErased } from '../../keyring/vault.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import { warningsOf } from '../../use-cases/warnings.ts';
+import { warningsOf } from '../../use-cases/records.ts';
 import {
   commandContext,
   disconnection,
@@ -105,15 +105,20 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
 
 /**
  * Counts the answer until its connection has taken all of it, or is closed.
+ * @param accountId whose file it is: readers of one account's files leave room for those of others
  * @throws {BudgetExceeded}
  */
-function countDownload(ctx: HttpContext, { budgets }: RouteDependencies): void {
+export function countDownload(
+  ctx: HttpContext,
+  { budgets }: RouteDependencies,
+  accountId: string | undefined,
+): void {
   const ofAddress = budgets.get('maxAddressDownloads').take(1, addressKey(ctx.state.clientAddress));
   if (ofAddress === undefined) {
     const message = 'Too many files are being sent to this address. Wait until some have arrived.';
     throw new BudgetExceeded('client', message, RETRY_SECONDS);
   }
-  const ofAll = budgets.get('maxDownloads').take();
+  const ofAll = budgets.get('maxDownloads').take(1, accountId);
   if (ofAll === undefined) {
     ofAddress();
     throw new BudgetExceeded('service', 'Too many files are being sent.', RETRY_SECONDS);
@@ -145,10 +150,10 @@ async function openFile(
  * Records that the file is sent, before the first byte of it is.
  * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
  */
-async function recordDownload(
+export async function recordDownload(
   ctx: HttpContext,
   deps: RouteDependencies,
-  { accountId, conversionId }: Download,
+  { accountId, conversionId }: Pick<Download, 'accountId' | 'conversionId'>,
 ): Promise<void> {
   const { caller, clientAddress } = ctx.state;
   const network = createHmac('sha256', deps.addressKey)
@@ -208,7 +213,7 @@ export async function sendPdf(
   row: ConversionRow | undefined,
   disposition: Disposition = 'attachment',
 ): Promise<void> {
-  countDownload(ctx, deps);
+  countDownload(ctx, deps, row?.accountId);
   const download = await downloadOf(deps, row);
   const etag = `"${download.pdf.sha256}"`;
   ctx.set('ETag', etag);

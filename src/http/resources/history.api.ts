@@ -104,7 +104,7 @@ export const listAccountEventsDoc: OperationDoc = {
   tag: 'Account',
   summary: 'List the events of the account',
   description:
-    'Everything that the log holds about the account, newest first: credits, requests, renderings, downloads, keys, sessions and refused sign-ins.',
+    'Everything that the log holds about the account, newest first: credits, requests, renderings, downloads, keys, sessions and refused sign-ins. With type or actor, no more than 250000 events are searched: where there are more, the answer is 400 and names the from that may be asked for.',
   parameters: [
     ...PAGE_PARAMETERS,
     ...FILTERS,

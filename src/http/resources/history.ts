@@ -1,7 +1,11 @@
 /** Lists the events of the account, and of one of its conversions, for the account itself. */
 import { conversionQueries } from '../../../projections/conversions.ts';
-import type { HistoryFilter } from '../../../projections/history.ts';
-import { timeIn } from '../../clock.ts';
+import {
+  type HistoryFilter,
+  historyQueries,
+  MAX_FILTERED_EVENTS,
+} from '../../../projections/history.ts';
+import { isoTime, timeIn } from '../../clock.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors.ts';
@@ -56,6 +60,21 @@ function filterOf(query: Query, issues: ValidationIssues): HistoryFilter {
   };
 }
 
+/** @throws {ServiceError} `validation_error` where the filter would look at too many events */
+async function assertBounded(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  filter: HistoryFilter,
+): Promise<void> {
+  const queries = await consistentQuery(deps, historyQueries, ctx.state.asOf);
+  const earliest = queries.earliestFrom(callerOf(ctx).accountId, filter);
+  if (earliest === undefined) return;
+  const message =
+    `With type or actor, no more than ${MAX_FILTERED_EVENTS} events are searched. ` +
+    `Give from=${isoTime(earliest)} or later; with that time as to, the next request goes on before it.`;
+  throw new ServiceError('validation_error', `from: ${message}`, { details: { from: [message] } });
+}
+
 async function sendHistory(
   ctx: HttpContext,
   deps: RouteDependencies,
@@ -68,6 +87,7 @@ async function sendHistory(
   const filter = { ...filterOf(ctx.query, issues), ...of };
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);
+  await assertBounded(ctx, deps, filter);
   const { asOf } = ctx.state;
   const { entries, total } = await readHistory(deps, accountId, filter, { ...page, order, asOf });
   sendPage(ctx, deps.publicUrl, page, total, entries);

@@ -1,0 +1,54 @@
+/** `--as-of`: the answer of a command as it was at an earlier moment. */
+import type { Core } from '../core.ts';
+import { isoTime, systemClock } from '../clock.ts';
+import {
+  LookBacks,
+  type Moment,
+  momentIn,
+  operatorLimits,
+  type View,
+} from '../use-cases/look-back.ts';
+import { type Invocation, type OptionSpec, textOption, UsageError } from './command.ts';
+
+export const AS_OF = {
+  value: 'moment',
+  help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',
+} satisfies OptionSpec;
+
+/**
+ * Called without `head` first, so that wrong usage is told before a store is opened.
+ * @param head the log's, beyond which there is no position
+ * @throws {UsageError} it is no moment, or not a past one
+ */
+export function momentOption(invocation: Invocation, head?: bigint): Moment | undefined {
+  const text = textOption(invocation, 'as-of');
+  if (text === undefined) return undefined;
+  return momentIn(text, { now: systemClock.now(), head }, (problem) => {
+    throw new UsageError(`--as-of: ${problem}`);
+  });
+}
+
+export const momentText = (moment: Moment): string =>
+  'time' in moment ? isoTime(moment.time) : String(moment.position);
+
+/** Reads from the queries of a view as they answer now, or did at the moment. */
+export async function readAsOf<Q, R>(
+  core: Core,
+  moment: Moment | undefined,
+  view: View<Q>,
+  read: (queries: Q) => R,
+): Promise<R> {
+  if (moment === undefined) {
+    await core.caughtUp();
+    return read(core.readModel.query(view.queries));
+  }
+  const lookBacks = new LookBacks({ ...core, streams: core.store }, operatorLimits());
+  const asker = { head: await core.store.head() };
+  return (await lookBacks.read(view, moment, asker, read)).answer;
+}
+
+/** The same for a service, which judges it. */
+export function pastOf(invocation: Invocation): { readonly asOf?: string } {
+  const asOf = textOption(invocation, 'as-of');
+  return asOf === undefined ? {} : { asOf };
+}

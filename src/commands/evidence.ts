@@ -1,0 +1,86 @@
+/** `evidence` and `verify-evidence`: what the log proves about a conversion, in one file, and its check. */
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import {
+  Difference,
+  describe,
+  keysIn,
+  verifyEvidence as verify,
+} from '../../verifier/verify-evidence.mjs';
+import { gatherEvidence } from '../use-cases/evidence/gather.ts';
+import { errorMessage } from '../error-message.ts';
+import { parseVerifierKey } from '../transparency-log/signed-note.ts';
+import { assertFile, type Command, requiredOption, textOption, UsageError } from './command.ts';
+import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+
+export const evidence: Command = {
+  name: 'evidence',
+  usage: '<id> -o <file>',
+  summary: 'Write all that the log proves about a conversion into one ZIP file.',
+  examples: ['evidence conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o evidence.zip'],
+  positionals: { id: "the conversion's id" },
+  options: { output: { value: 'file', short: 'o', help: 'the ZIP file to write' } },
+  run: async (invocation, { withCore, output, outputMode }) => {
+    const [id = ''] = invocation.positionals;
+    const path = requiredOption(invocation, 'output');
+    await checkOutputFile(path);
+    await withCore(async (core) => {
+      const found = await gatherEvidence({ ...core, streams: core.store }, id);
+      const { bytes, size, absent } = found;
+      await writeOutputFile(async () => Readable.from(found.open()), path, outputMode);
+      const missing = Object.fromEntries(absent);
+      output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
+      output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
+      for (const [name, reason] of absent) output.note(`It has no ${name}: ${reason}`);
+    });
+  },
+};
+
+/** @throws {UsageError} one of them is no verifier key */
+function keysOf(given: string): readonly string[] {
+  const keys = keysIn(given);
+  try {
+    for (const key of keys) parseVerifierKey(key);
+    return keys;
+  } catch (error) {
+    throw new UsageError(errorMessage(error));
+  }
+}
+
+export const verifyEvidence: Command = {
+  name: 'verify-evidence',
+  usage: '<file> --key <key>',
+  summary: "Verify a file that 'evidence' has written, without any service.",
+  examples: [
+    'verify-evidence evidence.zip --key log-key.txt',
+    'verify-evidence evidence.zip --key log-key.txt --witness witness-key.txt --json',
+  ],
+  positionals: { file: 'the ZIP file' },
+  options: {
+    key: {
+      value: 'key',
+      help: 'the verifier key of the log, or a file that holds it; from the service or your records',
+    },
+    witness: {
+      value: 'key',
+      help: 'the verifier key of a witness that must have cosigned, or a file of several',
+    },
+  },
+  run: async (invocation, { output }) => {
+    const [path = ''] = invocation.positionals;
+    const keys = keysOf(requiredOption(invocation, 'key'));
+    const witness = textOption(invocation, 'witness');
+    const witnesses = witness === undefined ? [] : keysOf(witness);
+    await assertFile(path);
+    try {
+      const found = verify(await readFile(path), keys, witnesses);
+      output.json(found);
+      for (const line of describe(found)) output.line(line);
+    } catch (error) {
+      if (!(error instanceof Difference)) throw error;
+      const { at, expected, found } = error;
+      output.json({ ok: false, at, expected, found });
+      throw new Error(`${path} does not verify: ${error.message}`, { cause: error });
+    }
+  },
+};

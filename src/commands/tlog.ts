@@ -1,0 +1,89 @@
+/** `tlog` and `proof`: the signed side of the event log. */
+import type { Core } from '../core.ts';
+import { isoTime } from '../clock.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
+import {
+  currentCheckpoint,
+  currentKeys,
+  proofOfConversion,
+  type TransparencyLogDependencies,
+} from '../use-cases/transparency-log.ts';
+import { type Command, counted } from './command.ts';
+
+const published = (core: Core): TransparencyLogDependencies => ({ ...core, streams: core.store });
+
+const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n');
+
+export const tlogKey: Command = {
+  name: 'tlog key',
+  usage: '',
+  summary: "Show the verifier keys of the log's checkpoints, the newest first.",
+  examples: ['tlog key > log.key'],
+  positionals: {},
+  options: {},
+  run: async (_, { withCore, output }) => {
+    await withCore(async (core) => {
+      const keys = await currentKeys(published(core));
+      output.json({ keys });
+      for (const key of keys) output.line(key);
+    });
+  },
+};
+
+export const tlogCheckpoint: Command = {
+  name: 'tlog checkpoint',
+  usage: '',
+  summary: 'Show a signed checkpoint of the log as it is now.',
+  examples: ['tlog checkpoint > today.checkpoint'],
+  positionals: {},
+  options: {},
+  run: async (_, { withCore, output }) => {
+    await withCore(async (core) => {
+      await core.signer.signNews();
+      const { size, root, note, signedAt } = await currentCheckpoint(published(core));
+      output.json({ size, root: root.toString('base64'), note, signed_at: isoTime(signedAt) });
+      for (const line of linesOf(note)) output.line(line);
+    });
+  },
+};
+
+export const tlogRotate: Command = {
+  name: 'tlog rotate',
+  usage: '',
+  summary: 'Add a signing key: it and the one before sign from now on, older ones do not.',
+  examples: ['tlog rotate'],
+  positionals: {},
+  options: {},
+  run: async (_, { withCore, output }) => {
+    await withCore(async (core) => {
+      await core.signer.rotate(operatorContext(core.clock));
+      const keys = await currentKeys(published(core));
+      output.json({ keys });
+      output.line('Checkpoints are signed with these keys from now on, the newest first:');
+      for (const key of keys) output.line(key);
+    });
+  },
+};
+
+export const proof: Command = {
+  name: 'proof',
+  usage: '<id>',
+  summary:
+    'Prove what the log holds about a conversion; with --json as a document that others can check.',
+  examples: ['proof conv_06f3k8r1v2w9x4y5z6a7b8c9d0 --json > proof.json'],
+  positionals: { id: "the conversion's id" },
+  options: {},
+  run: async ({ positionals: [id = ''] }, { withCore, output }) => {
+    await withCore(async (core) => {
+      const proven = await proofOfConversion(published(core), id);
+      output.json(proven);
+      const { entries, checkpoint } = proven;
+      output.line(`${counted(entries.length, 'event')} of ${id}, each proven by this checkpoint:`);
+      for (const line of linesOf(checkpoint)) output.line(`  ${line}`);
+      for (const { index, event } of entries) {
+        const { type } = JSON.parse(event) as { readonly type: string };
+        output.line(`  ${String(index).padStart(8)}  ${type}`);
+      }
+    });
+  },
+};

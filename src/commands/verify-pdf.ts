@@ -1,0 +1,83 @@
+/** `verify-pdf`: whether the service made a PDF. Only the PDF's hash leaves this machine. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { conversionQueries } from '../../projections/conversions.ts';
+import { isoTime } from '../clock.ts';
+import { consistentQuery } from '../use-cases/consistent-query.ts';
+import { proofOfConversion } from '../use-cases/transparency-log.ts';
+import { accountByEmail } from './account.ts';
+import { assertFile, type Command, type CommandContext, textOption } from './command.ts';
+import { findServiceUnlessAccount, type ProvenEvent, SERVICE_OPTIONS } from './service.ts';
+
+type Answer =
+  | { readonly known: false }
+  | {
+      readonly known: true;
+      readonly conversion: {
+        readonly id: string;
+        readonly created_at: string;
+        readonly completed_at: string;
+      };
+      readonly entries: readonly ProvenEvent[];
+    };
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** The answer that a service would give, of any account or of the one that is named. */
+async function askStore(
+  { withCore }: CommandContext,
+  sha256: string,
+  email: string | undefined,
+): Promise<Answer> {
+  let answer: Answer = { known: false };
+  await withCore(async (core) => {
+    const accountId = email === undefined ? undefined : (await accountByEmail(core, email)).id;
+    const row = (await consistentQuery(core, conversionQueries)).byPdf(sha256, accountId);
+    if (row?.completedAt === undefined) return;
+    const { entries } = await proofOfConversion({ ...core, streams: core.store }, row.id);
+    const conversion = {
+      id: row.id,
+      status: 'completed',
+      created_at: isoTime(row.createdAt),
+      completed_at: isoTime(row.completedAt),
+    } as const;
+    answer = { known: true, conversion, entries };
+  });
+  return answer;
+}
+
+export const verifyPdf: Command = {
+  name: 'verify-pdf',
+  usage: '<file>',
+  summary: 'Tell whether the service has made a PDF, when, and for which conversion.',
+  examples: [
+    'verify-pdf invoice.pdf',
+    'verify-pdf invoice.pdf --server https://pdf.example.com --json',
+  ],
+  positionals: { file: 'the PDF' },
+  options: {
+    account: { value: 'email', help: 'look only at conversions of this account here' },
+    ...SERVICE_OPTIONS,
+  },
+  run: async (invocation, context) => {
+    const [path = ''] = invocation.positionals;
+    const email = textOption(invocation, 'account');
+    const service = await findServiceUnlessAccount(invocation, context);
+    await assertFile(path);
+    const sha256 = await sha256Of(path);
+    const answer: Answer = service
+      ? await service.client.verify(sha256)
+      : await askStore(context, sha256, email);
+    context.output.json(answer);
+    if (!answer.known) throw new Error(`${path} is not known: no conversion has made it.`);
+    const { id, created_at, completed_at } = answer.conversion;
+    context.output.line(`${path} is the PDF of ${id}.`);
+    context.output.line(`  requested ${created_at}, completed ${completed_at}`);
+    context.output.line(`  proved by ${answer.entries.length} events of the log; sha256 ${sha256}`);
+  },
+};

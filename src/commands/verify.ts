@@ -1,0 +1,112 @@
+/** `verify`: checks the whole log, and what lies beside it, without changing anything. */
+import { readFile } from 'node:fs/promises';
+import { parseVerifierKey } from '../transparency-log/signed-note.ts';
+import { errorMessage } from '../error-message.ts';
+import {
+  type Differs,
+  type Verified,
+  verifyLog,
+  type VerifyProgress,
+} from '../use-cases/verify-log.ts';
+import { type Command, counted, type Output, textOption, UsageError } from './command.ts';
+
+/** The pause between two lines of progress. */
+const TELL_MS = 1000;
+
+/** @throws {UsageError} one of them is no verifier key */
+function verifierKeys(text: string): readonly string[] {
+  const keys = text.split(/\s+/).filter((key) => key !== '');
+  try {
+    for (const key of keys) parseVerifierKey(key);
+  } catch (error) {
+    throw new UsageError(`--key cannot be used: ${errorMessage(error)}`);
+  }
+  if (keys.length === 0) throw new UsageError('--key needs a verifier key.');
+  return keys;
+}
+
+/** @throws {UsageError} it cannot be read */
+async function readCheckpoint(file: string) {
+  try {
+    return { at: { checkpoint: file }, note: await readFile(file, 'utf8') };
+  } catch (error) {
+    throw new UsageError(`--checkpoint ${file} cannot be read: ${errorMessage(error)}.`);
+  }
+}
+
+/** Tells at most one step a second. */
+function progressOn(output: Output): (progress: VerifyProgress) => void {
+  let toldAt = performance.now();
+  return ({ done, total, perSecond }) => {
+    if (performance.now() - toldAt < TELL_MS) return;
+    toldAt = performance.now();
+    const rate = `${Math.round(perSecond)} a second`;
+    if (total === undefined) return output.progress(`${counted(done, 'file')}, ${rate}`);
+    const percent = Math.floor((done / Math.max(total, 1)) * 100);
+    output.progress(`${done} of ${counted(total, 'event')} (${percent} %), ${rate}`);
+  };
+}
+
+function tellVerified(verified: Verified, seconds: number, output: Output): void {
+  const { events, root, origin, checkpoints, covered, documents } = verified;
+  const rate = Math.round(events / Math.max(seconds, 0.001));
+  output.line(`The log is whole: ${counted(events, 'event')}, ${rate} a second.`);
+  output.line(`Origin ${origin ?? '-'}, root ${root}`);
+  output.line(
+    checkpoints === 0
+      ? 'No checkpoint was signed yet.'
+      : `${counted(checkpoints, 'checkpoint')}; the newest covers ${counted(covered, 'event')}.`,
+  );
+  if (verified.unfinished > 0)
+    output.line(`Not ended yet: ${counted(verified.unfinished, 'conversion')}.`);
+  if (verified.refunds_due > 0)
+    output.line(`Still to come: ${counted(verified.refunds_due, 'refund')}.`);
+  if (documents === undefined) return;
+  const { files, bytes, deletions_unrecorded: gone } = documents;
+  output.line(`${counted(files, 'file')}, ${counted(bytes, 'byte')}, each as its event says.`);
+  if (gone > 0)
+    output.line(`Due for deletion and gone, without an event: ${counted(gone, 'file')}.`);
+}
+
+/** The place that a difference was found at, as words. */
+const placeText = (at: Differs['at']): string =>
+  Object.entries(at)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ') || 'the log';
+
+export const verify: Command = {
+  name: 'verify',
+  usage: '',
+  summary: 'Check the whole event log: its tree, checkpoints, revisions, balances; and its files.',
+  examples: [
+    'verify',
+    'verify --documents --json',
+    'verify --checkpoint received.txt --key "$(cat log.key)"',
+  ],
+  positionals: {},
+  options: {
+    documents: { help: 'check every stored file against its event, too' },
+    checkpoint: { value: 'file', help: 'a signed checkpoint that the log must still contain' },
+    key: { value: 'key', help: "verifier keys to trust instead of the log's own" },
+  },
+  run: async (invocation, { withStoredLog, output }) => {
+    const key = textOption(invocation, 'key');
+    const keys = key === undefined ? [] : verifierKeys(key);
+    const file = textOption(invocation, 'checkpoint');
+    const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
+    const documents = invocation.values['documents'] === true;
+    await withStoredLog({ documents }, async (log) => {
+      const began = performance.now();
+      const onProgress = progressOn(output);
+      const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
+      const seconds = (performance.now() - began) / 1000;
+      if (result.ok) {
+        output.json({ ...result, seconds: Math.round(seconds * 1000) / 1000 });
+        return tellVerified(result, seconds, output);
+      }
+      output.json(result);
+      const { at, expected, found } = result;
+      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${found}.`);
+    });
+  },
+};

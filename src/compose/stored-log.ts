@@ -1,0 +1,59 @@
+/** The log as `verify` reads it: nothing on this machine is made, changed or followed. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { logTreeQueries } from '../../projections/log-tree.ts';
+import { readIfThere } from '../keyring/durable-file.ts';
+import type { Config } from '../config.ts';
+import { hiddenFault } from '../event-store/sqlite/read.ts';
+import type { Logger } from '../log.ts';
+import { currentGeneration, generationPath } from '../read-model/generations.ts';
+import { openReadOnly } from '../sqlite/read-only.ts';
+import type { StoredLog } from '../use-cases/verify-log.ts';
+import { connect } from './nats.ts';
+import { Openings } from './openings.ts';
+import { lastCheckpointPath, openBlobs, openEventStore } from './stores.ts';
+
+/**
+ * @param options `documents`: opens the blob store too
+ * @throws {Error} one line that names the file, server or setting and the remedy
+ */
+export function openStoredLog(
+  config: Config,
+  logger: Logger,
+  { documents }: { readonly documents: boolean },
+): Promise<StoredLog & { close(): Promise<void> }> {
+  return Openings.all(async (openings) => {
+    const { dataDir, blobStoreUrl, retentionSeconds } = config;
+    const usesNats = documents && blobStoreUrl?.kind === 'nats';
+    const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
+    const around = { config, logger, openings, nats };
+    // The file before the log: what it was written for is in the log by then.
+    const file = lastCheckpointPath(dataDir);
+    const last = readIfThere(file);
+    const tree = openTree(join(dataDir, 'read-model'), logger, openings);
+    const { store, database } = await openEventStore(around, 'read');
+    return {
+      store,
+      ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),
+      ...(tree && { tree }),
+      ...(database && { hiddenFault: () => hiddenFault(database.db) }),
+      ...(documents && { blobs: await openBlobs(around, 'reader', database) }),
+      retentionMs: retentionSeconds * 1000,
+      close: () => openings.close(),
+    };
+  });
+}
+
+/** The tree of the read models, which is a help and no proof: where it cannot be read, it is left out. */
+function openTree(directory: string, logger: Logger, openings: Openings): StoredLog['tree'] {
+  const path = generationPath(directory, currentGeneration(directory));
+  if (!existsSync(path)) return undefined;
+  try {
+    const { db, close } = openReadOnly(path);
+    openings.add({ close: async () => close() });
+    return logTreeQueries(db);
+  } catch (error) {
+    logger.warn({ err: error, path }, 'the read models cannot be read, and are left out');
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+/** The rows of an account's read models as the API shapes them. */
+import type { AccountRow } from '../../projections/accounts.ts';
+import type { ApiKeyRow } from '../../projections/api-keys.ts';
+import type { ConversionRow } from '../../projections/conversions.ts';
+import type { LedgerRow } from '../../projections/ledger.ts';
+import { isoTime } from '../clock.ts';
+
+/** Opens a sealed text; a `T` of undefined stands for one that was erased. */
+export interface Opener<T extends string | undefined = string> {
+  unseal(accountId: string, sealed: string): Promise<T>;
+}
+
+export async function accountRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { id, email, plan, credits, createdAt }: AccountRow,
+) {
+  const opened = await opener.unseal(id, email);
+  return { id, email: opened, plan, credits, created_at: isoTime(createdAt) };
+}
+
+export async function apiKeyRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { id, accountId, name, prefix, createdAt, lastUsedAt }: ApiKeyRow,
+) {
+  return {
+    id,
+    name: await opener.unseal(accountId, name),
+    prefix,
+    created_at: isoTime(createdAt),
+    last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
+  };
+}
+
+export function ledgerRecord(row: LedgerRow) {
+  const { id, type, amount, balance, conversionId, createdAt } = row;
+  return {
+    id,
+    type,
+    amount,
+    balance,
+    ...(conversionId === undefined ? {} : { conversion_id: conversionId }),
+    created_at: isoTime(createdAt),
+  };
+}
+
+/** @param fileUrl the link of a completed one, where there is one to give */
+export async function conversionRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  row: ConversionRow,
+  fileUrl?: (id: string) => string,
+) {
+  const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
+  const record = { id, status, created_at: isoTime(createdAt) };
+  if (status === 'failed' && errorMessage !== undefined) {
+    return { ...record, error_message: await opener.unseal(accountId, errorMessage) };
+  }
+  if (status !== 'completed' || completedAt === undefined) return record;
+  const warnings = await warningsOf(opener, row);
+  return {
+    ...record,
+    ...(fileUrl && { file_url: fileUrl(id) }),
+    completed_at: isoTime(completedAt),
+    ...(warnings && { warnings }),
+  };
+}
+
+/** The warnings of a completed conversion, for its client; undefined where it has none. */
+export async function warningsOf(
+  opener: Opener<string | undefined>,
+  { accountId, warnings }: ConversionRow,
+): Promise<readonly string[] | undefined> {
+  const opened = warnings && (await opener.unseal(accountId, warnings));
+  return opened === undefined ? undefined : (JSON.parse(opened) as readonly string[]);
+}

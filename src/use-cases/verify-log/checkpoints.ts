@@ -1,0 +1,174 @@
+/**
+ * The checkpoints that the log says were signed. The log's own stream is read ahead of the log: a checkpoint
+ * is stored after the events that it covers, and its root can only be computed while these pass.
+ */
+import { type LogState, log, logAggregate, LOG_ID, type LogEvent } from '../../domain/log.ts';
+import type { EventStore, RecordedEvent } from '../../event-store/port.ts';
+import { errorMessage } from '../../error-message.ts';
+import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
+import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
+import { openNote, verifiedBy } from '../../transparency-log/signed-note.ts';
+import { Broken, Difference, type Place, placeOf } from './difference.ts';
+import { decoded, KIND_OF } from './streams.ts';
+
+export const LOG_STREAM = logAggregate.stream(LOG_ID);
+const PAGE = 500;
+
+export interface SignedCheckpoint {
+  readonly at: Place;
+  readonly size: number;
+  readonly root: Buffer;
+}
+
+export class SignedCheckpoints {
+  readonly #store: Pick<EventStore, 'readStream'>;
+  readonly #trusted: readonly string[];
+  #state: LogState = log.initialState;
+  /** The next revision of the log's stream to read. */
+  #next = 0;
+  /** Read and not yet met in the log. */
+  readonly #ahead: RecordedEvent[] = [];
+  readonly #due: SignedCheckpoint[] = [];
+  /** The first event of the stream that cannot be; nothing is read after it. */
+  #failure: { readonly id: string; readonly difference: Difference } | undefined;
+  readonly #keys = new Set<string>();
+  #newestIsTrusted = false;
+  #newest: SignedCheckpoint | undefined;
+  /** Checkpoints that the log was found to have the roots of. */
+  count = 0;
+
+  /** @param trusted verifier keys of which one must have signed the newest checkpoint; none: the log's own do */
+  constructor(store: Pick<EventStore, 'readStream'>, trusted: readonly string[]) {
+    this.#store = store;
+    this.#trusted = trusted;
+  }
+
+  get origin(): string | undefined {
+    return this.#state.origin;
+  }
+
+  /** The keys that a checkpoint may be signed with: those that are trusted, or all that the log has had. */
+  get keys(): readonly string[] {
+    return this.#trusted.length > 0 ? this.#trusted : [...this.#keys];
+  }
+
+  /** The newest checkpoint whose root the log has. */
+  get newest(): SignedCheckpoint | undefined {
+    return this.#newest;
+  }
+
+  /** The next checkpoint of which the root is to be compared. */
+  get due(): SignedCheckpoint | undefined {
+    return this.#due[0];
+  }
+
+  /** Reads every checkpoint of at most that size. */
+  async readThrough(size: number): Promise<void> {
+    while (this.#failure === undefined && (this.#due.at(-1)?.size ?? 0) <= size) {
+      const page = await this.#store.readStream(LOG_STREAM, { from: this.#next, limit: PAGE });
+      for (const event of page) if (this.#failure === undefined) this.#take(event);
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** An event of the log's stream, as it lies in the log. @throws {Broken} @throws {Difference} */
+  meet(event: RecordedEvent, number: number): void {
+    const ahead = this.#ahead.shift();
+    if (ahead === undefined || canonicalEvent(ahead) !== canonicalEvent(event)) {
+      throw new Broken(`the event that ${LOG_STREAM} has as its next one`, 'another one');
+    }
+    if (this.#failure?.id === event.id) throw this.#failure.difference;
+    if (event.type !== 'CheckpointSigned') return;
+    const { size } = event.data as { readonly size: number };
+    if (size > number)
+      throw new Broken(`a checkpoint of at most ${number} events`, `one of ${size}`);
+  }
+
+  /** The root of the due checkpoint is that of the log. */
+  confirm(): void {
+    this.#newest = this.#due.shift();
+    this.count += 1;
+  }
+
+  /** @param position of the last event of the log @throws {Difference} */
+  checkEnd(position: bigint): void {
+    const [unmet] = this.#ahead;
+    if (unmet !== undefined && unmet.position <= position) {
+      throw new Difference(placeOf(unmet), 'it in the log', 'it in its stream alone');
+    }
+    if (this.#trusted.length === 0 || this.#newestIsTrusted) return;
+    throw new Difference(
+      this.#newest?.at ?? {},
+      'a signature of a given key on the newest checkpoint',
+      this.#newest === undefined ? 'no checkpoint' : 'signatures of other keys alone',
+    );
+  }
+
+  #take(event: RecordedEvent): void {
+    this.#next = event.revision + 1;
+    this.#ahead.push(event);
+    try {
+      const domainEvent = logEventOf(event);
+      if (domainEvent.type === 'CheckpointSigned') {
+        const { size, root, note } = domainEvent.data;
+        const before = this.#due.at(-1) ?? this.#newest;
+        if (before !== undefined && size <= before.size) {
+          throw new Broken(`a checkpoint of more than ${before.size} events`, `one of ${size}`);
+        }
+        this.#checkNote(size, root, note);
+        this.#due.push({ at: placeOf(event), size, root: Buffer.from(root, 'base64') });
+      }
+      this.#state = log.evolve(this.#state, domainEvent);
+      if (domainEvent.type === 'SigningKeyAdded') this.#keys.add(domainEvent.data.verifierKey);
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error;
+      const difference = new Difference(placeOf(event), error.expected, error.found);
+      this.#failure = { id: event.id, difference };
+    }
+  }
+
+  #checkNote(size: number, root: string, note: string): void {
+    const { origin = '', keys } = this.#state;
+    const inForce = keys.map(({ verifierKey }) => verifierKey);
+    const signed = readNote(note);
+    if (
+      signed.origin !== origin ||
+      signed.size !== size ||
+      signed.root.toString('base64') !== root
+    ) {
+      const found = `of ${signed.origin}, ${signed.size} events, ${signed.root.toString('base64')}`;
+      throw new Broken(`a note of ${origin}, ${size} events, ${root}`, `one ${found}`);
+    }
+    this.#newestIsTrusted = isSignedBy(note, this.#trusted);
+    if (isSignedBy(note, inForce) || this.#newestIsTrusted) return;
+    throw new Broken(`a signature of ${namesOf(inForce)}`, 'none that holds');
+  }
+}
+
+/** @throws {Broken} it is none */
+function logEventOf(recorded: RecordedEvent): LogEvent {
+  const event = decoded(recorded);
+  if (KIND_OF[event.type] !== 'log') throw new Broken('an event of the log itself', event.type);
+  return event as LogEvent;
+}
+
+/** @throws {Broken} it is no checkpoint */
+export function readNote(note: string): ReturnType<typeof parseCheckpoint> {
+  try {
+    return parseCheckpoint(openNote(note).text);
+  } catch (error) {
+    throw new Broken('a signed checkpoint', errorMessage(error));
+  }
+}
+
+export function isSignedBy(note: string, keys: readonly string[]): boolean {
+  try {
+    return verifiedBy(note, keys).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Verifier keys without the key itself. */
+export const namesOf = (keys: readonly string[]): string =>
+  keys.map((key) => key.split('+').slice(0, 2).join('+')).join(' or ') || 'any key';

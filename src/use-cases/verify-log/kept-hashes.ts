@@ -1,0 +1,73 @@
+/**
+ * The hashes of the tree that the read models keep. They are no proof, but where a signed root follows from
+ * them, they tell which event is not the one that was signed.
+ */
+import type { LogTreeQueries } from '../../../projections/log-tree.ts';
+import type { RecordedEvent } from '../../event-store/port.ts';
+import { Frontier } from '../../transparency-log/merkle-tree.ts';
+import { Difference, placeOf } from './difference.ts';
+
+/** Hashes read at once. */
+const BATCH = 5_000;
+
+export class KeptHashes {
+  readonly #tree: LogTreeQueries;
+  #first: { readonly number: number; readonly difference: Difference } | undefined;
+  #batch: readonly Buffer[] = [];
+  #from = 0;
+  /** Leaves when this was opened. */
+  readonly size: number;
+
+  constructor(tree: LogTreeQueries) {
+    this.#tree = tree;
+    this.size = tree.hashes.size;
+  }
+
+  /** The number of the first event that has another hash there, and what is different. */
+  get first(): { readonly number: number; readonly difference: Difference } | undefined {
+    return this.#first;
+  }
+
+  compare(event: RecordedEvent, number: number, leaf: Buffer): void {
+    if (this.#first !== undefined || number >= this.size) return;
+    if (number >= this.#from + this.#batch.length) {
+      this.#from = number;
+      this.#batch = this.#tree.hashes.leaves(number, number + BATCH);
+    }
+    const kept = this.#batch[number - this.#from];
+    if (kept === undefined || kept.equals(leaf)) return;
+    const [expected, found] = this.#describe(event, number, kept, leaf);
+    this.#first = { number, difference: new Difference(placeOf(event, number), expected, found) };
+  }
+
+  /** True where the kept hashes give that root: then they are the hashes that were signed. */
+  haveRoot(size: number, root: Buffer): boolean {
+    if (size > this.#tree.hashes.size) return false;
+    const frontier = new Frontier();
+    for (let from = 0; from < size; from += BATCH) {
+      for (const leaf of this.#tree.hashes.leaves(from, Math.min(from + BATCH, size))) {
+        frontier.add(leaf);
+      }
+    }
+    return frontier.size === size && frontier.root().equals(root);
+  }
+
+  #describe(
+    event: RecordedEvent,
+    number: number,
+    kept: Buffer,
+    leaf: Buffer,
+  ): [expected: string, found: string] {
+    const position = this.#tree.positionOf(number);
+    const known = this.#tree.numberAt(event.position);
+    if (known === number) {
+      return [`an event with the hash ${base64(kept)}`, `one with ${base64(leaf)}: it was changed`];
+    }
+    const expected = `the event of position ${position}, with the hash ${base64(kept)}`;
+    const found = `that of position ${event.position}`;
+    if (known === undefined) return [expected, `${found}: it was put in`];
+    return [expected, `${found}: ${known - number} before it are missing`];
+  }
+}
+
+const base64 = (hash: Buffer): string => hash.toString('base64');

@@ -1,0 +1,287 @@
+/** Bundles of evidence, from what the log holds to what their verifier finds. */
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'tap';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { LOG_ID, logAggregate } from '../../src/domain/log.ts';
+import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
+import {
+  cosignedMessage,
+  openNote,
+  parseVerifierKey,
+  signatureLine,
+  signNote,
+  verifierKey,
+} from '../../src/transparency-log/signed-note.ts';
+import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
+import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
+import type { Api } from '../support/api.ts';
+import { startWithConversion } from '../support/conversion.ts';
+import {
+  asFiles,
+  bundleOf,
+  changed,
+  differenceIn,
+  filesOf,
+  noteSigner,
+  textOf,
+} from '../support/evidence.ts';
+
+const PDF = Buffer.from('%PDF-1.7 the PDF of this test\n%%EOF\n');
+
+async function completed(t: Parameters<typeof startWithConversion>[0]) {
+  const api = await startWithConversion(t);
+  const id = await api.create();
+  await api.complete(api.account.id, id, PDF, ['It lacks <b>a picture</b>.']);
+  return { api, id, ...(await bundleOf(api, id)) };
+}
+
+async function expire(api: Api, accountId: string, conversionId: string): Promise<void> {
+  await api.blobs.deleteAll(conversionId);
+  const command = {
+    type: 'ExpireConversion',
+    accountId,
+    conversionId,
+    at: api.clock.now(),
+  } as const;
+  await api.actors.send(conversionAggregate, conversionId, command, api.context());
+}
+
+void test('a bundle proves the events, the PDF, the request and the manifest', async (t) => {
+  const { api, id, zip, absent, key } = await completed(t);
+  t.strictSame(absent, {});
+  const found = verifyEvidence(zip, [key]);
+  t.match(found, {
+    ok: true,
+    conversion: id,
+    proved: ['document.pdf', 'request.json', 'manifest.json'],
+  });
+  t.strictSame(
+    found.events.map(({ type }) => type),
+    ['CreditDebited', 'ConversionRequested', 'ConversionCompleted'],
+  );
+  t.strictSame(found.signed, ['README.txt', 'report.html'], 'what is not proved is named');
+  t.match(describe(found).join('\n'), /signed by the service, not proved: README.txt, report.html/);
+
+  const files = filesOf(zip);
+  t.strictSame(files.get('document.pdf'), PDF);
+  t.strictSame(JSON.parse(textOf(files, 'request.json')), { html: '<p>x</p>' });
+  const report = textOf(files, 'report.html');
+  t.match(report, 'The PDF was stored: 1 page, 36 bytes.');
+  t.match(report, 'It lacks &#60;b&#62;a picture&#60;/b&#62;.', 'escaped, and decrypted');
+  t.notMatch(report, /<script|src=|href=|url\(/, 'nothing runs, nothing is fetched');
+  t.match(textOf(files, 'README.txt'), 'No document is missing.');
+
+  t.strictSame((await bundleOf(api, id)).zip, zip, 'the same bytes under the same checkpoint');
+  await t.rejects(bundleOf(api, 'conv_none'), { code: 'not_found' });
+});
+
+void test('the disclosed keys open nothing else', async (t) => {
+  const { api, id, zip } = await completed(t);
+  const other = await api.create();
+  const disclosed = textOf(filesOf(zip), 'keys.json');
+  for (const conversionId of [id, other]) {
+    const secret = await api.vault.contentKey(api.account.id, conversionId);
+    t.notOk(disclosed.includes(secret.toString('hex')), 'it is not the key of all');
+  }
+  await api.complete(api.account.id, other, PDF);
+  const second = JSON.parse(
+    textOf(filesOf((await bundleOf(api, other)).zip), 'keys.json'),
+  ) as object;
+  t.not(JSON.parse(disclosed), second);
+});
+
+void test('each byte of a bundle that is another one is found', async (t) => {
+  const { zip, key } = await completed(t);
+  const unfound: number[] = [];
+  for (const at of zip.keys()) {
+    const flipped = Buffer.from(zip);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+    if (!differenceIn(flipped, key)) unfound.push(at);
+  }
+  t.strictSame(unfound, [], `each of ${zip.length} bytes`);
+  for (const length of [0, 3, 29, zip.length - 1]) {
+    t.ok(differenceIn(zip.subarray(0, length), key), `cut to ${length} bytes`);
+  }
+  t.ok(differenceIn(Buffer.concat([zip, Buffer.from('\n')]), key), 'a byte more');
+});
+
+void test('bytes of its files that are other ones are found in a ZIP that fits them', async (t) => {
+  const { zip, key } = await completed(t);
+  const files = filesOf(zip);
+  const whole = asFiles(files);
+  for (const [name, content] of files) {
+    const unfound: number[] = [];
+    // All bytes of the short ones, each of which is of another kind.
+    for (let at = 0; at < content.length; at += content.length > 1000 ? 7 : 1) {
+      const flipped = Buffer.from(content);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      const other = await buffer(zipOf(new Map(whole).set(name, fileOf(flipped))));
+      if (!differenceIn(other, key)) unfound.push(at);
+    }
+    t.strictSame(unfound, [], `bytes of ${name}`);
+  }
+});
+
+void test('a difference is named', async (t) => {
+  const { zip, key } = await completed(t);
+  const files = filesOf(zip);
+  t.match(differenceIn(await changed(zip, { 'document.pdf': 'x' }), key), {
+    at: { file: 'document.pdf' },
+  });
+  t.match(differenceIn(await changed(zip, { 'more.txt': 'x' }), key), { at: { of: 'files' } });
+  t.match(differenceIn(await changed(zip, { '../x': 'x' }), key), {
+    at: { of: /^the name of file/ },
+  });
+  const list = textOf(files, 'contents.txt');
+  const twice = `${list}${list.split('\n').at(-2)}\n`;
+  t.match(differenceIn(await changed(zip, { 'contents.txt': twice }), key), {
+    at: { of: 'signers' },
+  });
+  for (const name of [key.split('+')[0] ?? '', 'other.example/log']) {
+    const { verifierKey: foreign } = noteSigner(9, name);
+    t.match(differenceIn(zip, foreign), { at: { of: 'signed by' } }, `a foreign key of ${name}`);
+  }
+  t.throws(() => verifyEvidence(zip, ['nonsense']), /nonsense is not a verifier key/);
+});
+
+void test('the holder of the key cannot change what the log proves', async (t) => {
+  const { id, zip, key } = await completed(t);
+  const [origin = ''] = key.split('+');
+  const files = filesOf(zip);
+  /** Signs the list again, as a service that lies would. */
+  const signedAgain = async (changes: Readonly<Record<string, Buffer | string>>) => {
+    const all = filesOf(await changed(zip, changes));
+    all.delete('contents.txt');
+    const text = contentsText({ origin, conversionId: id }, new Map(), asFiles(all));
+    return await changed(zip, {
+      ...changes,
+      'contents.txt': signNote(text, [noteSigner(1, origin)]),
+    });
+  };
+  t.equal(differenceIn(await signedAgain({}), key), undefined, 'it is the key');
+  const lines = textOf(files, 'events.jsonl').trimEnd().split('\n');
+  const at = async (changes: Readonly<Record<string, Buffer | string>>) =>
+    differenceIn(await signedAgain(changes), key)?.at;
+  t.match(await at({ 'document.pdf': 'another PDF' }), { file: 'document.pdf', of: 'digest' });
+  t.match(await at({ 'request.json': '{"html":"<p>y</p>"}' }), {
+    file: 'request.json',
+    of: 'digest',
+  });
+  t.match(await at({ 'manifest.json': '{"version":2}' }), { file: 'manifest.json', of: 'digest' });
+  const renamed = textOf(files, 'events.jsonl').replace('\\"amount\\":1', '\\"amount\\":9');
+  t.match(await at({ 'events.jsonl': renamed }), { of: 'root hash' }, 'an event');
+  t.match(await at({ 'events.jsonl': `${lines.toReversed().join('\n')}\n` }), { of: 'in order' });
+  t.match(
+    await at({ 'events.jsonl': `${lines[0]}\n` }),
+    { file: 'document.pdf' },
+    'events left out',
+  );
+  const report = textOf(files, 'report.html');
+  t.match(
+    await at({ 'report.html': report.replaceAll('ConversionCompleted', 'ConversionFailed') }),
+    {
+      file: 'report.html',
+      of: 'event',
+    },
+  );
+  t.match(
+    await at({ 'report.html': report.replace(createHash('sha256').update(PDF).digest('hex'), '') }),
+    {
+      file: 'report.html',
+    },
+  );
+});
+
+void test('a bundle has what is left, and says what is not there', async (t) => {
+  const api = await startWithConversion(t);
+  const { id: accountId } = api.account;
+  const waiting = await api.create();
+  const early = await bundleOf(api, waiting);
+  t.match(verifyEvidence(early.zip, [early.key]).proved, ['request.json']);
+  t.match(early.absent, { 'document.pdf': 'The conversion has not ended.' });
+
+  await api.complete(accountId, waiting, PDF);
+  await expire(api, accountId, waiting);
+  const expired = await bundleOf(api, waiting);
+  const found = verifyEvidence(expired.zip, [expired.key]);
+  t.strictSame([found.proved, found.events.length, found.absent.length], [[], 4, 3]);
+  t.equal(expired.absent['document.pdf'], 'Its retention has ended.');
+  t.match(
+    textOf(filesOf(expired.zip), 'README.txt'),
+    /NOT IN THIS BUNDLE\n\n {2}document.pdf: Its/,
+  );
+  const lied = await changed(expired.zip, { 'document.pdf': PDF });
+  t.match(differenceIn(lied, expired.key), { at: { of: 'files' } });
+
+  const failing = await api.create();
+  await api.fail(accountId, failing, 'The page <i>did not</i> answer.');
+  await expire(api, accountId, failing);
+  const failed = await bundleOf(api, failing);
+  t.ok(verifyEvidence(failed.zip, [failed.key]).ok);
+  t.match(
+    textOf(filesOf(failed.zip), 'report.html'),
+    'The page &#60;i&#62;did not&#60;/i&#62; answer.',
+  );
+  t.equal(failed.absent['request.json'], 'It was deleted after the failure.');
+
+  const erased = await api.create();
+  await api.complete(accountId, erased, PDF, ['a secret warning']);
+  await api.keyring.erase(accountId);
+  const left = await bundleOf(api, erased);
+  t.strictSame(new Set(Object.values(left.absent)), new Set(['The account was erased.']));
+  t.equal(verifyEvidence(left.zip, [left.key]).events.length, 3, 'the events still prove');
+  t.notMatch(textOf(filesOf(left.zip), 'report.html'), 'a secret warning');
+});
+
+void test('a rotation leaves older keys in force, and then not', async (t) => {
+  const { api, id, zip, key } = await completed(t);
+  await api.signer.rotate(api.context());
+  const rotated = await bundleOf(api, id);
+  t.not(rotated.key, key);
+  for (const each of [key, rotated.key]) t.ok(verifyEvidence(rotated.zip, [each]).ok);
+  t.match(differenceIn(zip, rotated.key), { at: { of: 'signed by' } }, 'an older bundle');
+  await api.signer.rotate(api.context());
+  const later = await bundleOf(api, id);
+  t.match(differenceIn(later.zip, key), { at: { of: 'signed by' } }, 'two rotations on');
+  t.ok(verifyEvidence(later.zip, [key, later.key]).ok, 'one of the keys will do');
+});
+
+void test('cosignatures and a timestamp of the checkpoint', async (t) => {
+  const { api, id, zip, key } = await completed(t);
+  const note = textOf(filesOf(zip), 'checkpoint');
+  const { text } = openNote(note);
+  const { size } = parseCheckpoint(text);
+  const { publicKey, sign } = noteSigner(7, 'witness.example');
+  const witness = verifierKey('witness.example', publicKey, 4);
+  const time = Buffer.alloc(8);
+  time.writeBigUInt64BE(1_795_345_885n);
+  const cosignature = Buffer.concat([time, sign(cosignedMessage(text, 1_795_345_885n))]);
+  const line = signatureLine('witness.example', parseVerifierKey(witness).keyId, cosignature);
+  const token = Buffer.concat([Buffer.from('DER'), createHash('sha256').update(note).digest()]);
+  const at = api.clock.now();
+  for (const command of [
+    { type: 'RecordCosignatures', size, signatures: [line], at },
+    { type: 'RecordTimestamp', size, token: token.toString('base64'), at },
+  ] as const) {
+    await api.actors.send(logAggregate, LOG_ID, command, api.context());
+  }
+  const attested = await bundleOf(api, id);
+  const files = filesOf(attested.zip);
+  t.strictSame(files.get('checkpoint.tst'), token);
+  t.match(textOf(files, 'README.txt'), /openssl ts -verify/);
+  t.match(textOf(files, 'report.html'), 'witness.example');
+  const unchecked = verifyEvidence(attested.zip, [key]);
+  t.match(unchecked.not_checked, [/^witness\.example\+/], 'it is told without its key');
+  t.strictSame(verifyEvidence(attested.zip, [key], [witness]).not_checked, []);
+  const other = verifierKey('witness.example', noteSigner(8, 'x').publicKey, 4);
+  t.match(differenceIn(attested.zip, key, [other]), { at: { of: 'signed by' } });
+  t.match(differenceIn(zip, key, [witness]), { at: { of: 'signed by' } }, 'not cosigned then');
+});
+
+void test('what is no list is not signed as one', async (t) => {
+  const { api, key } = await completed(t);
+  const [origin = ''] = key.split('+');
+  const root = Buffer.alloc(32).toString('base64');
+  await t.rejects(api.signer.signText(`${origin}\n999\n${root}\n`), /signed by sign\(\) alone/);
+});

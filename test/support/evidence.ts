@@ -1,0 +1,64 @@
+/** Bundles of evidence: made over the API's parts, taken apart, and put together again after a change. */
+import { createPublicKey, sign } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { strFromU8, unzipSync } from 'fflate';
+import { verifierKey } from '../../src/transparency-log/signed-note.ts';
+import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
+import { type BundleFiles, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
+import { currentKeys } from '../../src/use-cases/transparency-log.ts';
+import { Difference, verifyEvidence } from '../../verifier/verify-evidence.mjs';
+import type { Api } from './api.ts';
+import { signingKey } from './signer.ts';
+
+/** A key of that name which signs notes. */
+export function noteSigner(generation: number, name: string) {
+  const secret = signingKey(generation);
+  const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
+  const publicKey = Buffer.from(x, 'base64url');
+  const signMessage = (message: Buffer): Buffer => sign(null, message, secret);
+  return { name, publicKey, sign: signMessage, verifierKey: verifierKey(name, publicKey) };
+}
+
+/** A bundle, and the log's newest verifier key. */
+export async function bundleOf(api: Api, conversionId: string) {
+  const { open, bytes, absent } = await gatherEvidence(api, conversionId);
+  const zip = await buffer(open());
+  if (zip.length !== bytes) throw new Error(`The ZIP has ${zip.length} bytes, not ${bytes}.`);
+  const [key = ''] = await currentKeys(api);
+  return { zip, absent: Object.fromEntries(absent), key };
+}
+
+/** The files of a bundle, in their order. */
+export const filesOf = (zip: Buffer): Map<string, Buffer> =>
+  new Map(Object.entries(unzipSync(zip)).map(([name, content]) => [name, Buffer.from(content)]));
+
+export const textOf = (files: ReadonlyMap<string, Buffer>, name: string): string =>
+  strFromU8(files.get(name) ?? new Uint8Array());
+
+export const asFiles = (contents: ReadonlyMap<string, Buffer>): BundleFiles =>
+  new Map([...contents].map(([name, content]) => [name, fileOf(content)]));
+
+/** The same bundle with other contents: a whole ZIP, with its checksums. */
+export function changed(
+  zip: Buffer,
+  changes: Readonly<Record<string, Buffer | string>>,
+): Promise<Buffer> {
+  const files = filesOf(zip);
+  for (const [name, content] of Object.entries(changes)) files.set(name, Buffer.from(content));
+  return buffer(zipOf(asFiles(files)));
+}
+
+/** Where the verifier finds the first difference; undefined where it finds none. */
+export function differenceIn(
+  zip: Buffer,
+  key: string,
+  witnesses: readonly string[] = [],
+): Difference | undefined {
+  try {
+    verifyEvidence(zip, [key], witnesses);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Difference) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,209 @@
+/** A data directory as a service leaves it: a log with a bit of everything, checkpoints, files, read models. */
+import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
+import type { Test } from 'tap';
+import { allProjections } from '../../projections/all.ts';
+import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { FileBlobStore } from '../../src/blob-store/files.ts';
+import type { BlobKind, StagedBlob } from '../../src/blob-store/port.ts';
+import { openStoredLog } from '../../src/compose/stored-log.ts';
+import { readConfig } from '../../src/config.ts';
+import type { DomainEvent } from '../../src/domain/events.ts';
+import { encodeEvent } from '../../src/event-store/codec.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { eventId } from '../../src/ids.ts';
+import { createLogger } from '../../src/log.ts';
+import { ReadModel } from '../../src/read-model/database.ts';
+import { ProjectionRunner } from '../../src/read-model/runner.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { openLog } from '../../src/use-cases/log-origin.ts';
+import { verifyLog, type VerifyOptions } from '../../src/use-cases/verify-log.ts';
+import { testDirectory } from './directory.ts';
+import { appendNext } from './events.ts';
+import {
+  accountId,
+  conversionId,
+  keyId,
+  NOW,
+  OPTIONS,
+  PDF,
+  REQUEST_HMAC,
+  sha256,
+  TIMINGS,
+} from './samples.ts';
+import { openSigner } from './signer.ts';
+
+export const account = (n = 1): string => `account-${accountId(n)}`;
+export const life = (n: number): string => `conversion-${conversionId(n)}`;
+const ids = (n: number, of = 1) => ({ accountId: accountId(of), conversionId: conversionId(n) });
+const DATABASE = 'pressledger.db';
+
+/** The PDF of conversion 1: larger than a row of the database takes. */
+const LARGE = Buffer.alloc(100_000, 7);
+
+/**
+ * @param openStore where the log is to be; in the directory unless given
+ * @returns the directory; nobody has it open
+ */
+export async function signedLog(
+  t: Test,
+  openStore = async (database: EmbeddedDatabase): Promise<EventStore> =>
+    new SqliteEventStore(database),
+): Promise<string> {
+  const dataDir = join(testDirectory(t), 'data');
+  const database = openEmbeddedDatabase(join(dataDir, DATABASE));
+  const store = await openStore(database);
+  const files = await FileBlobStore.open(join(dataDir, 'blobs'));
+  const blobs = new EmbeddedBlobStore(database, files);
+  const readModel = new ReadModel({
+    directory: join(dataDir, 'read-model'),
+    projections: allProjections,
+  });
+  const runner = new ProjectionRunner({ store, readModel });
+  const { signer, actors } = openSigner(t, { store, readModel, runner }, dataDir);
+  let commands = 0;
+  /** Appends the events of one command; returns the last one's id and position. */
+  const append = async (
+    stream: string,
+    events: readonly DomainEvent[],
+    causationId = 'c',
+    staged: readonly StagedBlob[] = [],
+  ) => {
+    commands += 1;
+    const command = `cmd_${commands}`;
+    const written = events.map((event, n) =>
+      encodeEvent(eventId(`${command}/${n}`), event, {
+        correlationId: command,
+        causationId,
+        actor: { kind: 'operator' },
+        time: NOW + commands * 1000,
+      }),
+    );
+    await Promise.all(staged.map((blob) => blob.store()));
+    const { position } = await appendNext(store, stream, written);
+    return { id: written.at(-1)?.id ?? '', position };
+  };
+  const stage = (n: number, kind: BlobKind, content: Buffer | string = `${kind} ${n}`) =>
+    blobs.stage(conversionId(n), kind, Buffer.from(content));
+  const open = (n: number) =>
+    append(account(n), [
+      {
+        type: 'AccountOpened',
+        data: { accountId: accountId(n), email: 'sealed', plan: 'pro', passwordHash: 'sealed' },
+      },
+      { type: 'CreditGranted', data: { accountId: accountId(n), amount: 10 } },
+    ]);
+  const attempt = { renderer: 'r', attempt: 1 };
+  const request = async (n: number, of = 1) => {
+    const blob = stage(n, 'request');
+    const data = {
+      ...ids(n, of),
+      source: 'html',
+      request: blob.ref,
+      requestHmac: REQUEST_HMAC,
+      options: OPTIONS,
+      requestedAt: NOW + n,
+      idempotencyKey: sha256(n),
+    } as const;
+    const debit = { type: 'CreditDebited', data: { ...ids(n, of), amount: 1 } } as const;
+    await append(account(of), [debit, { type: 'ConversionRequested', data }], 'c', [blob]);
+    const started = { ...ids(n, of), ...attempt, delivery: 'd', startedAt: NOW };
+    await append(life(n), [{ type: 'ConversionStarted', data: started }]);
+  };
+  const complete = async (n: number, of = 1, content?: Buffer) => {
+    const document = stage(n, 'document', content);
+    const manifest = stage(n, 'manifest');
+    const result = { document: document.ref, manifest: manifest.ref, pdf: PDF, pages: 1 };
+    const made = { ...attempt, chrome: 'c', timings: TIMINGS, completedAt: NOW };
+    const data = { ...ids(n, of), ...result, ...made };
+    await append(life(n), [{ type: 'ConversionCompleted', data }], 'c', [document, manifest]);
+  };
+
+  await openLog({ actors, clock: { now: () => NOW } });
+  await open(1);
+  const key = { accountId: accountId(), keyId: keyId(), keyHash: sha256() };
+  await append(`apikey-${keyId()}`, [
+    {
+      type: 'KeyCreated',
+      data: { ...key, prefix: 'pk_live_abcd', name: 'sealed', createdAt: NOW },
+    },
+  ]);
+  await request(1);
+  await complete(1, 1, LARGE);
+  await signer.sign();
+  await request(2);
+  const failure = {
+    ...ids(2),
+    ...attempt,
+    code: 'timeout',
+    message: 'sealed',
+    failedAt: NOW,
+  } as const;
+  const failed = await append(life(2), [{ type: 'ConversionFailed', data: failure }]);
+  const refund = { ...ids(2), amount: 1, failedAt: `${failed.position}` };
+  await append(account(), [{ type: 'CreditRefunded', data: refund }], failed.id);
+  await append(life(1), [
+    {
+      type: 'DocumentDownloaded',
+      data: { ...ids(1), network: sha256(9), downloadedAt: NOW },
+    },
+  ]);
+  await open(2);
+  await request(3, 2);
+  await complete(3, 2);
+  await blobs.deleteAll(conversionId(3));
+  await append(life(3), [{ type: 'ConversionExpired', data: { ...ids(3, 2), expiredAt: NOW } }]);
+  await signer.sign();
+  await request(4);
+  await complete(4);
+  await runner.waitFor(await store.head());
+
+  await actors.close();
+  await runner.stop();
+  readModel.close();
+  await store.close();
+  database.close();
+  return dataDir;
+}
+
+/** A copy beside it, as an auditor would be given. */
+export function copyOf(dataDir: string): string {
+  const copy = mkdtempSync(`${dataDir}-copy-`);
+  cpSync(dataDir, copy, { recursive: true });
+  return copy;
+}
+
+/** Edits the database as somebody would who has the file, past the triggers that forbid it. */
+export function forge(dataDir: string, edit: (db: Database) => void): void {
+  const db = new Sqlite(join(dataDir, DATABASE));
+  try {
+    db.exec('DROP TRIGGER IF EXISTS events_no_update; DROP TRIGGER IF EXISTS events_no_delete');
+    edit(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Files of the data directory whose path begins so; those of the blob store unless given. */
+export const filesOf = (dataDir: string, folder = 'blobs'): readonly string[] =>
+  readdirSync(join(dataDir, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+
+export async function verifyDirectory(
+  dataDir: string,
+  options: Partial<VerifyOptions> & { readonly documents?: boolean } = {},
+  env: Readonly<Record<string, string>> = {},
+) {
+  const { documents = true, ...more } = options;
+  const config = readConfig({ DATA_DIR: dataDir, ...env });
+  const log = await openStoredLog(config, createLogger('silent'), { documents });
+  try {
+    return await verifyLog(log, { now: NOW, ...more });
+  } finally {
+    await log.close();
+  }
+}

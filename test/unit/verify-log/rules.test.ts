@@ -1,0 +1,217 @@
+import { test } from 'tap';
+import type { DomainEvent } from '../../../src/domain/events.ts';
+import { encodeEvent } from '../../../src/event-store/codec.ts';
+import type { RecordedEvent } from '../../../src/event-store/port.ts';
+import { eventId } from '../../../src/ids.ts';
+import { LogRules } from '../../../src/use-cases/verify-log/rules.ts';
+import {
+  completion,
+  expiry,
+  failure,
+  keyMaking,
+  opening,
+  request,
+  start,
+} from '../../support/history.ts';
+import { accountId, conversionId, keyId, NOW, sessionId, sha256 } from '../../support/samples.ts';
+import type { Step } from '../../support/history.ts';
+
+/** The events of the steps as a store numbers them; a step is one command. */
+function logOf(steps: readonly Step[], causes: ReadonlyMap<Step, string> = new Map()) {
+  const revisions = new Map<string, number>();
+  const log: RecordedEvent[] = [];
+  let failedAt = 0n;
+  for (const [command, step] of steps.entries()) {
+    for (const [n, event] of step.events(failedAt).entries()) {
+      const revision = (revisions.get(step.stream) ?? -1) + 1;
+      revisions.set(step.stream, revision);
+      const encoded = encodeEvent(eventId(`${command}/${n}`), event, {
+        correlationId: `${command}`,
+        causationId: causes.get(step) ?? `${command}`,
+        actor: { kind: 'service' },
+        time: NOW,
+      });
+      log.push({ ...encoded, stream: step.stream, revision, position: BigInt(log.length + 1) });
+    }
+    if (step.failure === true) failedAt = BigInt(log.length);
+  }
+  return log;
+}
+
+/** Checks a log; gives the position and text of what is wrong first. */
+function check(log: readonly RecordedEvent[]): string {
+  const rules = new LogRules({ keepsBlobs: false });
+  let number = 0;
+  try {
+    for (const event of log) {
+      rules.check(event, number);
+      number += 1;
+    }
+    rules.checkEnd();
+    return `${rules.unfinished} unfinished, ${rules.refundsDue} refunds due`;
+  } catch (error) {
+    return `${number + 1}: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    rules.close();
+  }
+}
+
+const step = (stream: string, ...events: readonly DomainEvent[]): Step => ({
+  stream,
+  events: () => events,
+});
+const ACCOUNT = `account-${accountId()}`;
+const OTHER = `account-${accountId(2)}`;
+const ids = { accountId: accountId(), conversionId: conversionId() };
+const refund = (n = 1, amount = 1, account = 1): Step => ({
+  stream: `account-${accountId(account)}`,
+  events: (position) => [
+    {
+      type: 'CreditRefunded',
+      data: {
+        accountId: accountId(account),
+        conversionId: conversionId(n),
+        amount,
+        failedAt: `${position}`,
+      },
+    },
+  ],
+});
+const [open, openOther] = [opening(1, 5), opening(2, 5)];
+const asked = request(1, 1);
+const [debit, ask] = asked.events(0n) as [DomainEvent, DomainEvent];
+const keyed = (n: number, requestedAt: number): Step => {
+  const [debited, requested] = request(n, 1).events(0n) as [DomainEvent, DomainEvent];
+  const data = { ...requested.data, requestedAt, idempotencyKey: sha256(5) };
+  return step(ACCOUNT, debited, { type: 'ConversionRequested', data } as DomainEvent);
+};
+const begun = [open, asked, start(1, 1)];
+const failed = [...begun, failure(1, 1)];
+const completed = [...begun, completion(1, 1)];
+const used = step(`apikey-${keyId()}`, {
+  type: 'KeyUsed',
+  data: { accountId: accountId(), keyId: keyId(), usedAt: NOW },
+});
+const revoked = step(`apikey-${keyId()}`, {
+  type: 'KeyRevoked',
+  data: { accountId: accountId(), keyId: keyId() },
+});
+const ignored = step(`conversion-${conversionId()}`, {
+  type: 'ConversionOutcomeIgnored',
+  data: { ...ids, renderer: 'r', attempt: 1, outcome: 'failed' },
+});
+const downloaded = step(`conversion-${conversionId()}`, {
+  type: 'DocumentDownloaded',
+  data: { ...ids, network: sha256(), downloadedAt: NOW },
+});
+const requeued = step(`conversion-${conversionId()}`, {
+  type: 'ConversionRequeued',
+  data: { ...ids, renderer: 'r', attempt: 1, requeuedAt: NOW },
+});
+const granted = { type: 'CreditGranted', data: { accountId: accountId(), amount: 1 } } as const;
+const erased = step(ACCOUNT, { type: 'AccountErased', data: { accountId: accountId() } });
+
+void test('logs that keep every rule', (t) => {
+  const day = 24 * 60 * 60 * 1000;
+  const good: readonly (readonly [counts: string, ...steps: readonly Step[]])[] = [
+    ['0 unfinished, 0 refunds due'],
+    ['1 unfinished, 0 refunds due', ...begun],
+    ['0 unfinished, 1 refunds due', ...failed],
+    ['0 unfinished, 0 refunds due', ...failed, refund(), expiry(1, 1)],
+    ['0 unfinished, 0 refunds due', ...completed, downloaded, ignored, expiry(1, 1), downloaded],
+    ['0 unfinished, 0 refunds due', ...begun, requeued, start(1, 1), completion(1, 1)],
+    ['0 unfinished, 0 refunds due', ...failed, erased],
+    ['0 unfinished, 0 refunds due', ...begun, erased, failure(1, 1)],
+    ['2 unfinished, 0 refunds due', open, keyed(1, NOW), keyed(2, NOW + day)],
+    ['0 unfinished, 0 refunds due', keyMaking(1, 1), used, used, revoked],
+  ];
+  for (const [counts, ...steps] of good) t.equal(check(logOf(steps)), counts);
+  const caused = logOf([...failed, refund()], new Map());
+  const [failure1] = caused.filter(({ type }) => type === 'ConversionFailed');
+  const moved = caused.map((event) =>
+    event.type === 'CreditRefunded'
+      ? {
+          ...event,
+          data: { ...event.data, failedAt: '99' },
+          metadata: { ...event.metadata, causationId: failure1?.id },
+        }
+      : event,
+  );
+  t.equal(check(moved), '0 unfinished, 0 refunds due', 'a log that was moved, with new positions');
+  t.end();
+});
+
+void test('each rule that is broken is told, at the event that breaks it', (t) => {
+  const session = { accountId: accountId(), sessionId: sessionId() };
+  const faults: readonly (readonly [told: RegExp, ...steps: readonly Step[]])[] = [
+    [/^1: expected AccountOpened first/, step(ACCOUNT, granted)],
+    [/^3: expected AccountOpened first in .*, and once, found AccountOpened/, open, open],
+    [/^5: .*a balance of at least 0, found -1/, opening(1, 1), asked, request(2, 1)],
+    [
+      /the request of conv_.* after it, in one append, found the end of the log/,
+      open,
+      step(ACCOUNT, debit),
+    ],
+    [/^4: .*right after its debit, found CreditGranted/, open, step(ACCOUNT, debit, granted)],
+    [/^4: .*right after its debit/, open, step(ACCOUNT, debit), step(ACCOUNT, ask)],
+    [/^3: .*the debit for conv_.* right before, found none/, open, step(ACCOUNT, ask)],
+    [/^7: .*one request of conv_/, ...begun, asked],
+    [/^6: .*one conversion for an Idempotency-Key/, open, keyed(1, NOW), keyed(2, NOW + 1)],
+    [/^1: .*a request before ConversionStarted/, start(1, 1)],
+    [/^7: .*nothing after ConversionCompleted/, ...completed, start(1, 1)],
+    [
+      /^7: .*one end: ConversionCompleted, found also ConversionFailed/,
+      ...completed,
+      failure(1, 1),
+    ],
+    [/^6: .*attempt 2, of 3 at most, found attempt 1/, ...begun, start(1, 1)],
+    [/^6: .*an end before ConversionExpired/, ...begun, expiry(1, 1)],
+    [/^8: .*one ConversionExpired/, ...completed, expiry(1, 1), expiry(1, 1)],
+    [/^6: .*an end before ConversionOutcomeIgnored/, ...begun, ignored],
+    [/^7: .*a download of a completed conversion, found ConversionFailed/, ...failed, downloaded],
+    [
+      /^8: .*a conversion of acct_.*1, found one of acct_.*2/,
+      openOther,
+      ...begun,
+      completion(1, 2),
+    ],
+    [/^8: .*found one that was refunded before/, ...failed, refund(), refund()],
+    [/^7: .*to be refunded, found ConversionCompleted/, ...completed, refund()],
+    [/^6: .*to be refunded, found a conversion without an end/, ...begun, refund()],
+    [/^7: .*a refund of the 1 that was debited, found 2/, ...failed, refund(1, 2)],
+    [/^9: .*found no such conversion of it/, openOther, ...failed, refund(1, 1, 2)],
+    [/^3: .*nothing more in apikey-/, keyMaking(1, 1), revoked, used],
+    [/^1: .*KeyCreated first/, used],
+    [
+      /^1: .*SessionOpened first/,
+      step(`session-${sessionId()}`, { type: 'SessionRevoked', data: session }),
+    ],
+    [
+      /^3: .*a CreditGranted of the stream account-.*1, found one in account-.*2/,
+      openOther,
+      step(OTHER, granted),
+    ],
+    [/^1: .*found one in signins-1/, step('signins-1', granted)],
+  ];
+  for (const [told, ...steps] of faults) t.match(check(logOf(steps)), told, `${told}`);
+  const late = [failure(1, 1), request(2, 1), start(2, 1), failure(2, 1), refund(2)];
+  t.match(check(logOf([...begun, ...late])), /failure 1 first, found that of 2/, 'passed over');
+  t.end();
+});
+
+void test('what is no event of this release is told', (t) => {
+  const log = logOf(completed);
+  const with6 = (change: object): string =>
+    check(log.map((event, index) => (index === 5 ? { ...event, ...change } : event)));
+  t.match(with6({ revision: 2 }), /^6: expected revision 1 of conversion-.*, found revision 2/);
+  t.match(with6({ revision: 0 }), /^6: expected revision 1 of conversion-.*, found revision 0/);
+  t.match(with6({ type: 'Nonsense' }), /^6: .*Unknown event type Nonsense/);
+  t.match(with6({ data: { ...log[5]?.data, pages: 'many' } }), /^6: .*\/pages must be integer/);
+  for (const metadata of [null, {}, { schemaVersion: 1 }, { schemaVersion: 0.5, time: 1 }]) {
+    t.match(with6({ metadata }), /^6: expected metadata with a time and a schema version/);
+  }
+  t.match(with6({ metadata: { schemaVersion: 99, time: 1 } }), /newer than this release/);
+  const document = { key: `${conversionId(2)}/document-${sha256()}`, sha256: sha256(), bytes: 1 };
+  t.match(with6({ data: { ...log[5]?.data, document } }), /^6: expected a file conv_.*1\/document/);
+  t.end();
+});
