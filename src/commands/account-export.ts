@@ -8,11 +8,10 @@ import { type Command, counted, requiredOption } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
 
 /** A plain ZIP archive holds 65,535 files and 4 GiB. No file of an account has more than 1 GiB. */
-const MAX_FILES = 60_000;
-const MAX_BYTES = 2 ** 31;
+const LIMITS = { files: 60_000, bytes: 2 ** 31 };
 
 /** The files that are still to be written. */
-class Remaining {
+export class Remaining {
   taken = 0;
   readonly #files: AsyncIterator<ExportedFile, undefined>;
   #next: ExportedFile | undefined;
@@ -33,7 +32,7 @@ class Remaining {
 }
 
 /** One archive of as many of the files as it holds. */
-async function* archive(remaining: Remaining): AsyncGenerator<Uint8Array> {
+export async function* archive(remaining: Remaining, limits = LIMITS): AsyncGenerator<Uint8Array> {
   let chunks: Uint8Array[] = [];
   const zip = new Zip((error, chunk) => {
     if (error) throw error;
@@ -47,7 +46,7 @@ async function* archive(remaining: Remaining): AsyncGenerator<Uint8Array> {
     }
     chunks = [];
   }
-  for (let files = 0; files < MAX_FILES && bytes < MAX_BYTES; files += 1) {
+  for (let files = 0; files < limits.files && bytes < limits.bytes; files += 1) {
     const next = await remaining.next();
     if (next === undefined) break;
     remaining.take();

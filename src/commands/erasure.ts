@@ -3,6 +3,7 @@ import { timeIn } from '../clock.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
+import { normalAddress } from '../use-cases/accounts.ts';
 import { operatorContext, orThrow } from '../use-cases/command-context.ts';
 import { completeErasure, eraseAccount, findHolder } from '../use-cases/erasure.ts';
 import { ACCOUNT, accountByEmail, holdInWords, shownHold } from './account.ts';
@@ -10,8 +11,6 @@ import { ask } from './ask.ts';
 import { type Command, textOption, UsageError } from './command.ts';
 
 const NOTHING = 'Nothing was erased.';
-
-const normal = (text: string): string => text.trim().normalize('NFC').toLowerCase();
 
 /** @throws {Error} the user does not confirm */
 async function confirm(email: string): Promise<void> {
@@ -22,7 +21,8 @@ async function confirm(email: string): Promise<void> {
     `This erases the account of ${email} for good: its documents, its API keys and all that is personal ` +
     'in its history.\nType the address again to confirm: ';
   const typed = await ask(question, { cancelled: NOTHING });
-  if (normal(typed) !== normal(email)) throw new Error(`That is another address. ${NOTHING}`);
+  if (normalAddress(typed) !== normalAddress(email))
+    throw new Error(`That is another address. ${NOTHING}`);
 }
 
 export const accountErase: Command = {

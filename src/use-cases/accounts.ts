@@ -36,10 +36,12 @@ export interface OpenedAccount {
 
 const GENERATED_PASSWORD_CHARACTERS = 24;
 
-/** The id of the stream that reserves an address, which names nobody. Case does not tell two apart. */
+/** Case does not tell two addresses apart. */
+export const normalAddress = (email: string): string => email.trim().normalize('NFC').toLowerCase();
+
+/** The id of the stream that reserves an address, which names nobody. */
 export function addressHmac(deps: Pick<AccountDependencies, 'addressKey'>, email: string): string {
-  const normal = email.trim().normalize('NFC').toLowerCase();
-  return createHmac('sha256', deps.addressKey).update(normal, 'utf8').digest('hex');
+  return createHmac('sha256', deps.addressKey).update(normalAddress(email), 'utf8').digest('hex');
 }
 
 const isErased = async (actors: ActorSystem, accountId: string): Promise<boolean> =>

@@ -1,6 +1,4 @@
 /** The command line as a client of a service; and `convert` where neither a service nor a store is named. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -23,42 +21,11 @@ import { commandContext } from '../support/command-context.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
 import { startService } from '../support/service.ts';
-
-const WITHIN_MS = 60_000;
+import { onTerminal, onTerminals } from '../support/terminal.ts';
 
 const loginFileOf = (place: Place): string =>
   join(place.env['HOME'] ?? '', '.config/pressledger/login.json');
 const fileLogin = (place: Place): unknown => JSON.parse(readFileSync(loginFileOf(place), 'utf8'));
-
-const hasTerminals = spawnSync('script', ['--version']).status === 0;
-const onTerminals = hasTerminals ? {} : { skip: 'there is no script of util-linux' };
-
-/** Runs a command on a terminal, and types each answer as soon as its question is there. */
-async function onTerminal(
-  place: Place,
-  line: string,
-  dialogue: readonly (readonly [question: string, answer: string])[] = [],
-): Promise<{ readonly code: unknown; readonly screen: string }> {
-  const child = spawn('script', ['-qefc', `'${LAUNCHER}' ${line}`, '/dev/null'], {
-    env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },
-    stdio: 'pipe',
-    timeout: WITHIN_MS,
-  });
-  const left = [...dialogue];
-  let screen = '';
-  let seen = 0;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    screen += text;
-    const [question, answer] = left[0] ?? [];
-    const at = question === undefined ? -1 : screen.indexOf(question, seen);
-    if (question === undefined || at === -1) return;
-    left.shift();
-    seen = at + question.length;
-    child.stdin.write(`${answer}\r`);
-  });
-  const [code] = await once(child, 'close');
-  return { code, screen };
-}
 
 /** Puts a program of this name first in PATH. */
 function withProgram(place: Place, name: string, body: string): Readonly<Record<string, string>> {

@@ -6,8 +6,10 @@ import { unzipSync } from 'fflate';
 import { test } from 'tap';
 import { cliJson, refuses } from '../support/cli.ts';
 import { EMAIL, eraseAndSearch, SETTINGS, TEXTS, useAccount } from '../support/erasure.ts';
+import { createPlace } from '../support/place.ts';
 import { startService } from '../support/service.ts';
 import { filesBelow, findTexts } from '../support/telling-texts.ts';
+import { onTerminal, onTerminals } from '../support/terminal.ts';
 
 void test('the search finds a text in each of its forms', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'pressledger-texts-'));
@@ -108,4 +110,26 @@ void test('a hold, an export, and what the operator must confirm', {
     [],
   );
   await refuses(t, place, ['account', 'export', EMAIL], 2, /--output is needed/);
+});
+
+void test('on a terminal, the address is asked for again', onTerminals, async (t) => {
+  const place = createPlace(t);
+  await cliJson(place, ['account', 'create', EMAIL]);
+  const question = 'Type the address again to confirm: ';
+  for (const [answer, told] of [
+    ['somebody@else.example', /That is another address\. Nothing was erased\./],
+    ['\u0003', /Nothing was erased\./],
+  ] as const) {
+    const { code, screen } = await onTerminal(place, `account erase ${EMAIL}`, [
+      [question, answer],
+    ]);
+    t.equal(code, 1);
+    t.match(screen, told);
+    t.match(await cliJson(place, ['account', 'show', EMAIL]), { email: EMAIL });
+  }
+  const line = `account erase ${EMAIL}`;
+  const { code, screen } = await onTerminal(place, line, [[question, ` ${EMAIL.toUpperCase()}`]]);
+  t.equal(code, 0, screen);
+  t.match(screen, /Erased acct_\w+: its key is destroyed/);
+  await refuses(t, place, ['account', 'show', EMAIL], 1, /no account/);
 });

@@ -141,6 +141,7 @@ export async function eraseAndSearch(t: Test, deployment: Deployment): Promise<v
   const { id, call, tokens, completed } = await useAccount(t, deployment);
   const unended = await begin(call, log);
 
+  const before = log();
   const erased = await cliJson(place, ['account', 'erase', EMAIL, '--yes']);
   t.strictSame(erased, { id, email: EMAIL, erased: true });
   t.equal((await call('GET', '/account/')).status, 401, 'the next request');
@@ -174,6 +175,7 @@ export async function eraseAndSearch(t: Test, deployment: Deployment): Promise<v
   const opened = entries.find(({ type }) => type === 'AccountOpened');
   t.strictSame(opened?.data, { accountId: id, plan: 'pro' }, 'sealed fields are absent');
   t.match(await cliJson(place, ['account', 'erase', EMAIL, '--yes']), { erased: true }, 'again');
+  t.strictSame(log().slice(0, before.length), before, 'no event is touched');
   t.match(await cliJson(place, ['projections', 'rebuild']), {}, 'the log replays');
   await refuses(t, place, ['account', 'show', EMAIL], 1, /There is no account for/);
 

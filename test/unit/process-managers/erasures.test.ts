@@ -16,6 +16,7 @@ import { eventually } from '../../support/deadline.ts';
 import { violations } from '../../support/invariants.ts';
 import {
   completed,
+  conversionsOf,
   type ManagedNode,
   type ManagedPlace,
   openManagedPlace,
@@ -93,9 +94,11 @@ void test('an erasure ends what is under way and deletes what is stored', async 
   await eventually('the jobs to leave the queue', () =>
     node.queue.waiting() === 1 ? true : undefined,
   );
-  const failures = place.log('ConversionFailed').map(({ data }) => JSON.parse(data));
-  t.same(new Set(failures.map(({ conversionId }) => conversionId)), new Set([doing, waiting]));
-  for (const failure of failures) t.match(failure, { code: 'account_erased', message: 'erased' });
+  const failures = place.log('ConversionFailed');
+  t.strictSame(conversionsOf(failures).toSorted(), [doing, waiting].toSorted());
+  for (const { data } of failures) {
+    t.match(JSON.parse(data), { code: 'account_erased', message: 'erased' });
+  }
   t.equal(place.log('ConversionExpired').length, 3);
   t.equal(place.log('CreditRefunded').length, 0, 'nobody is left to give a credit to');
   const erased = place.log('AccountErased')[0];
