@@ -64,12 +64,12 @@ void test('evidence of a conversion, verified by the command and by the file alo
   t.match(JSON.parse(refused.stdout), {
     ok: false,
     at: { file: 'the ZIP' },
-    expected: true,
-    found: false,
+    expected: Number,
+    found: Number,
   });
   t.match(
     refused.stderr,
-    /^pressledger: .*damaged\.zip does not verify\. the ZIP, form: expected true, found false/,
+    /^pressledger: .*damaged\.zip does not verify: the ZIP, byte \d+: expected \d+, found \d+\n$/,
   );
   const aloneRefused = await runCommand(
     process.execPath,
