@@ -131,6 +131,12 @@ module.exports = {
       'Whoever leads, and by which lease, is the same for every task.',
     ),
     only(
+      'attestation',
+      '^src/attestation/',
+      ['^src/attestation/', '^src/transparency-log/', PLAIN],
+      'An adapter knows its port and its driver.',
+    ),
+    only(
       'actors',
       '^src/actors/',
       [
@@ -291,11 +297,11 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/compose/(adapters|nats|stored-log|stores)\\.ts$',
-          '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+          '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+        path: '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         // The last three take the URLs of settings apart.
         pathNot:
           '/(port|codec|election|messages|vault|master-key|decryption|encryption|address|connection-string|s3-location)\\.ts$',

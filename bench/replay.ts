@@ -12,49 +12,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allProjections } from '../projections/all.ts';
 import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
-import { encodeEvent } from '../src/event-store/codec.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import { eventId } from '../src/ids.ts';
 import { compareGenerations } from '../test/support/compare-generations.ts';
 import { rebuildReadModel } from '../src/read-model/rebuild.ts';
-import { history } from '../test/support/history.ts';
-import { NOW } from '../test/support/samples.ts';
+import { fillLog } from './made-up-log.ts';
 import { inTemporaryDirectory, median, print } from './measure.ts';
 import { copyOneRow, replayByHand } from './replay-plain.ts';
-
-const EVENTS_PER_CONVERSION = 4.3;
-const ACCOUNTS = 100;
-
-function fillLog(logPath: string, conversions: number): number {
-  const database = openEmbeddedDatabase(logPath);
-  const store = new SqliteEventStore(database);
-  const insert = database.db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const revisions = new Map<string, number>();
-  let position = 0;
-  let failedAt = 0;
-  database.db.transaction(() => {
-    for (const step of history(ACCOUNTS, conversions)) {
-      for (const event of step.events(BigInt(failedAt))) {
-        position += 1;
-        const revision = (revisions.get(step.stream) ?? -1) + 1;
-        revisions.set(step.stream, revision);
-        const cause = `bench/${position}`;
-        const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
-          correlationId: step.stream,
-          causationId: cause,
-          actor: { kind: 'service' },
-          time: NOW + position,
-        });
-        const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
-        insert.run(position, step.stream, revision, id, type, dataText, metadataText);
-      }
-      if (step.failure === true) failedAt = position;
-    }
-  })();
-  void store.close();
-  database.close();
-  return position;
-}
 
 async function rebuild(logPath: string, target: string): Promise<void> {
   const database = openEmbeddedDatabase(logPath);
@@ -95,8 +58,8 @@ function run(work: Work, logPath: string, target: string): Cost {
 async function compare(wanted: number, rounds: number): Promise<void> {
   await inTemporaryDirectory(async (dir) => {
     const [log, small] = [join(dir, 'log.db'), join(dir, 'small.db')];
-    const events = fillLog(log, Math.round(wanted / EVENTS_PER_CONVERSION));
-    const tenth = fillLog(small, Math.round(wanted / 10 / EVENTS_PER_CONVERSION));
+    const events = fillLog(log, wanted);
+    const tenth = fillLog(small, wanted / 10);
     const costs: Record<Work, Cost[]> = { ours: [], 'same rows': [], 'one row': [] };
     for (let round = 0; round < rounds; round += 1) {
       const path = (work: Work): string => join(dir, `${work}-${round}`);

@@ -9,6 +9,7 @@ import {
   boolean,
   emailAddress,
   eventStoreUrl,
+  httpUrl,
   integer,
   key32,
   logOrigin,
@@ -19,6 +20,7 @@ import {
   ports,
   text,
   UnusableValue,
+  witnesses,
 } from './setting-parsers.ts';
 
 export class ConfigError extends Error {
@@ -200,6 +202,17 @@ export const SETTINGS = {
     'time between two checkpoints of the log',
     API,
   ),
+  witnesses: setting(
+    'WITNESSES',
+    witnesses,
+    () => [],
+    'witnesses that cosign checkpoints: KEY URL, KEY URL, …',
+    { ...API, unset: 'none' },
+  ),
+  tsaUrl: setting('TSA_URL', httpUrl, none, 'the timestamp authority (RFC 3161) for checkpoints', {
+    ...API,
+    unset: 'none',
+  }),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,
 } as const;

@@ -6,6 +6,7 @@ import { isEmailAddress } from './domain/email.ts';
 import { parseConnectionString } from './event-store/kurrentdb/connection-string.ts';
 import { parseNatsUrl } from './nats/address.ts';
 import { errorMessage } from './error-message.ts';
+import { COSIGNATURE, parseVerifierKey } from './transparency-log/signed-note.ts';
 
 /** A value that cannot be used. The message goes on after the setting's name. */
 export class UnusableValue extends Error {
@@ -82,6 +83,54 @@ export const origins: Parse<readonly string[]> = (value) => {
     ? each
     : each.filter((part) => part !== '').map((part) => origin(part));
 };
+
+/** A URL to send requests to. One that cannot be used is not repeated: it may hold a password. */
+export const httpUrl: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (isHttp && url.username + url.password + url.hash === '') return value;
+  throw new UnusableValue('must be an http or https URL, without user name, password and #.');
+};
+
+export interface WitnessSetting {
+  /** Of its Ed25519 cosignatures. */
+  readonly verifierKey: string;
+  /** The prefix of its URLs, without a slash at its end. */
+  readonly url: string;
+}
+
+/** Pairs of key and URL, separated by commas or line breaks. */
+export const witnesses: Parse<readonly WitnessSetting[]> = (value) => {
+  const pairs = value.split(/[,\n]/).map((pair) => pair.trim());
+  const all = pairs.filter((pair) => pair !== '').map(witness);
+  const names = all.map(({ verifierKey }) => parseVerifierKey(verifierKey).name);
+  const twice = names.find((name, n) => names.indexOf(name) !== n);
+  if (twice !== undefined) {
+    throw new UnusableValue(`must be one key for each witness; ${twice} has two.`);
+  }
+  return all;
+};
+
+function witness(pair: string): WitnessSetting {
+  const [verifierKey = '', url = '', ...rest] = pair.split(/\s+/);
+  if (url === '' || rest.length > 0) {
+    throw new UnusableValue(
+      'must be pairs of a verifier key and a URL with a space between, separated by commas.',
+    );
+  }
+  try {
+    if (parseVerifierKey(verifierKey).type !== COSIGNATURE) {
+      throw new Error('That is the key of a log.');
+    }
+  } catch (error) {
+    throw new UnusableValue(
+      `must be keys of Ed25519 cosignatures; one is ${JSON.stringify(verifierKey)}. ${errorMessage(error)}`,
+    );
+  }
+  const prefix = httpUrl(url).replace(/\/+$/, '');
+  if (prefix.includes('?')) throw new UnusableValue('must be URLs without a question mark.');
+  return { verifierKey, url: prefix };
+}
 
 export const ports: Parse<readonly number[]> = (value) =>
   value

@@ -1,5 +1,8 @@
 /** Picks the adapters that serve the ports, by the settings. */
 import { join } from 'node:path';
+import type { Attestors } from '../attestation/port.ts';
+import { createTimestampAuthority } from '../attestation/timestamp-client.ts';
+import { createWitness } from '../attestation/witness-client.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -97,4 +100,12 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
       close: () => openings.close(),
     };
   });
+}
+
+/** The parties that vouch for checkpoints. */
+export function createAttestors({ witnesses, tsaUrl }: Config): Attestors {
+  return {
+    witnesses: witnesses.map((witness) => createWitness(witness)),
+    ...(tsaUrl !== undefined && { timestampAuthority: createTimestampAuthority(tsaUrl) }),
+  };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Core } from '../core.ts';
 import { timeOrderedId } from '../ids.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
+import { startAttestations } from '../process-managers/attestations.ts';
 import { startCheckpoints } from '../process-managers/checkpoints.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
 import { startErasures } from '../process-managers/erasures.ts';
@@ -12,6 +13,7 @@ import { startRefunds } from '../process-managers/refunds.ts';
 import { startRetention } from '../process-managers/retention.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Stoppable } from '../stoppable.ts';
+import { createAttestors } from './adapters.ts';
 
 /** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
 const LAST_REPORTS_MS = 5000;
@@ -114,6 +116,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
     startOutcomes({ ...core, queue }),
     startRefunds(core),
     startCheckpoints(core, core.config.checkpointSeconds),
+    startAttestations({ ...core, ...createAttestors(core.config) }),
     startRetention({ ...core, retentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
     startErasures(core, () => dispatch.sweep()),

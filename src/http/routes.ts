@@ -45,6 +45,7 @@ import {
   getConversionProofDoc,
   getLogKeyDoc,
   getTileDoc,
+  getTimestampDoc,
 } from './resources/transparency-log.api.ts';
 import {
   getCheckpoint,
@@ -52,6 +53,7 @@ import {
   getConversionProof,
   getLogKey,
   getTile,
+  getTimestamp,
 } from './resources/transparency-log.ts';
 
 export const BASE_PATH = '/api/v1';
@@ -91,6 +93,7 @@ export const ROUTES: readonly Route[] = [
   open('/tlog/key', 'address', getLogKey, getLogKeyDoc),
   open('/tlog/tile/{path}', 'address', getTile, getTileDoc),
   open('/tlog/consistency', 'address', getConsistency, getConsistencyDoc),
+  open('/tlog/timestamp/{size}', 'address', getTimestamp, getTimestampDoc),
   open('/healthz', 'none', () => healthz, healthzDoc),
   open('/readyz', 'none', readyz, readyzDoc),
   open('/openapi.json', 'none', getOpenApi, openApiDoc),

@@ -1,6 +1,7 @@
 /** The text of a checkpoint (c2sp.org/tlog-checkpoint), which a signed note holds. */
 import { fromBase64, fromDecimal } from './encoding.ts';
 import { HASH_SIZE } from './merkle-tree.ts';
+import { openNote } from './signed-note.ts';
 
 export interface Checkpoint {
   /** The log's unique name. */
@@ -36,4 +37,15 @@ export function parseCheckpoint(text: string): ParsedCheckpoint {
     throw new Error('The third line of the checkpoint is not a root hash.');
   }
   return { origin, size, root, extensions };
+}
+
+/**
+ * The note with the log's own signatures alone: witnesses and timestamps are about that one.
+ * @throws {Error} it is no signed note
+ */
+export function signedByLog(note: string): string {
+  const { text, signatures } = openNote(note);
+  const [origin] = text.split('\n');
+  const own = signatures.filter(({ name }) => name === origin);
+  return `${text}\n${own.map(({ line }) => `${line}\n`).join('')}`;
 }

@@ -8,7 +8,7 @@ import { fromBase64 } from './encoding.ts';
 /** The type byte of Ed25519 signatures over the text. */
 const ED25519 = 0x01;
 /** The type byte of Ed25519 cosignatures, which have a time. */
-const COSIGNATURE = 0x04;
+export const COSIGNATURE = 0x04;
 
 const PUBLIC_KEY_SIZE = 32;
 const SIGNATURE_SIZE = 64;

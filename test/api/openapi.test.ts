@@ -8,6 +8,7 @@ import { exampleOf } from '../../src/http/openapi/schemas.ts';
 import type { OpenApiDocument, OperationObject } from '../../src/http/openapi/types.ts';
 import { listen } from '../../src/http/server.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
+import { recordTimestamp } from '../support/attested.ts';
 import { documentedAnswers } from '../support/documented.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
@@ -123,6 +124,8 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   for (const path of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']) {
     await api.call('GET', `/tlog/${path}`);
   }
+  const { size } = await recordTimestamp(api, Buffer.from('made up'));
+  await api.call('GET', `/tlog/timestamp/${size}`);
   await api.call('GET', `${BASE}/conversions/${id}/proof/`, { key });
   await api.call('GET', `${BASE}/conversions/${id}/evidence/`, { key });
   const sha256 = '0'.repeat(64);

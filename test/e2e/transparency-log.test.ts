@@ -7,6 +7,7 @@ import { test } from 'tap';
 import { verifiedBy } from '../../src/transparency-log/signed-note.ts';
 import { cliJson, runCli, runCommand } from '../support/cli.ts';
 import { testDirectory } from '../support/directory.ts';
+import { guideBlocks } from '../support/guide.ts';
 import { createPlace, type Place } from '../support/place.ts';
 import { startService } from '../support/service.ts';
 
@@ -25,14 +26,6 @@ const lacking = ['sh', 'curl', 'openssl', 'python3'].filter(
 
 const needsPrograms = lacking.length > 0 ? { skip: `not installed: ${lacking.join(', ')}` } : {};
 
-/** The code blocks of the guide in that language. */
-function blocksOf(language: string): readonly string[] {
-  const guide = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
-  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
-    ([, code = '']) => code,
-  );
-}
-
 void test('the commands of the guide check what a service serves', needsPrograms, async (t) => {
   const service = await startService(t);
   const { place } = service;
@@ -43,7 +36,8 @@ void test('the commands of the guide check what a service serves', needsPrograms
   const run = (program: string, args: string[]) =>
     runCommand(program, args, { ...place.env, URL: service.url }, '', directory);
 
-  const [shell = '', ...otherShells] = blocksOf('sh');
+  // The one about timestamps is run in attestations.test.ts.
+  const [shell = '', , ...otherShells] = guideBlocks('sh');
   t.equal(otherShells.length, 0);
   const checked = await run('sh', ['-euc', shell]);
   t.match(checked.stdout, /^Signature Verified Successfully$/m, checked.stderr);
@@ -51,7 +45,7 @@ void test('the commands of the guide check what a service serves', needsPrograms
   const altered = await run('sh', ['-euc', shell.split('\n').at(-2) ?? '']);
   t.not(altered.code, 0, 'an altered text is found');
 
-  const [python = ''] = blocksOf('python');
+  const [python = ''] = guideBlocks('python');
   const proven = await run('python3', ['-c', python]);
   t.equal(proven.code, 0, proven.stderr);
   t.equal(proven.stdout.trimEnd().split('\n').length, proof.entries.length);

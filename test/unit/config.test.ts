@@ -9,6 +9,10 @@ import type { Role } from '../../src/setting.ts';
 const HEX = '0123456789abcdef'.repeat(4);
 const KEY = Buffer.from(HEX, 'hex');
 
+/** Verifier keys: of a witness's cosignatures, and of a log's signatures. */
+const WITNESS = 'witness.example/lite+40497e38+BARdW4PIMjT78tIe/7dpyn/Gaft5fJvqa9kst4bXWj9q';
+const LOG_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
+
 /** Each setting: what it is called, its default, values that work and values that do not. */
 const SETTINGS: readonly {
   readonly key: keyof Config;
@@ -239,6 +243,41 @@ const SETTINGS: readonly {
     bad: ['0', '1.5', '86401'],
   },
   {
+    key: 'witnesses',
+    name: 'WITNESSES',
+    unset: [],
+    good: {
+      [`${WITNESS} https://w.example`]: [{ verifierKey: WITNESS, url: 'https://w.example' }],
+      [`${WITNESS}  http://w.example/a/b//,\n`]: [
+        { verifierKey: WITNESS, url: 'http://w.example/a/b' },
+      ],
+    },
+    bad: [
+      'https://w.example',
+      WITNESS,
+      `https://w.example ${WITNESS}`,
+      `${WITNESS} https://w.example and more`,
+      `${WITNESS.replace('BARd', 'BARe')} https://w.example`,
+      `${LOG_KEY} https://w.example`,
+      `${WITNESS} https://w.example, ${WITNESS} https://other.example`,
+      `${WITNESS} ftp://w.example`,
+      `${WITNESS} https://me:secret@w.example`,
+      `${WITNESS} https://w.example/?a=1`,
+    ],
+  },
+  {
+    key: 'tsaUrl',
+    name: 'TSA_URL',
+    unset: undefined,
+    good: { 'https://tsa.example/tsr?a=1': 'https://tsa.example/tsr?a=1' },
+    bad: [
+      'tsa.example',
+      'ftp://tsa.example',
+      'https://me:secret@tsa.example',
+      'https://tsa.example/#a',
+    ],
+  },
+  {
     key: 'logLevel',
     name: 'LOG_LEVEL',
     unset: 'info',
@@ -292,13 +331,21 @@ void test('every setting refuses what it cannot use, by its name', (t) => {
   t.end();
 });
 
-void test('a refused master key is not repeated in the message', (t) => {
-  try {
-    readConfig({ MASTER_KEY: 'hunter2hunter2' });
-    t.fail('not refused');
-  } catch (error) {
-    t.ok(error instanceof ConfigError);
-    t.notMatch(String(error), /hunter2/);
+void test('a refused secret is not repeated in the message', (t) => {
+  const password = 'https://me:hunter2@example.com';
+  const refused = {
+    MASTER_KEY: 'hunter2hunter2',
+    TSA_URL: password,
+    WITNESSES: `${WITNESS} ${password}`,
+  };
+  for (const [name, value] of Object.entries(refused)) {
+    try {
+      readConfig({ [name]: value });
+      t.fail('not refused');
+    } catch (error) {
+      t.ok(error instanceof ConfigError);
+      t.notMatch(String(error), /hunter2/);
+    }
   }
   t.end();
 });

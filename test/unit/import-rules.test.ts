@@ -63,6 +63,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
+  attestation: [imports('src/attestation/post.ts', 'src/config.ts', typeOnly)],
   actors: [
     imports('src/actors/actor.ts', 'src/domain/account.ts', typeOnly),
     imports('src/actors/actor.ts', 'src/event-store/sqlite/store.ts'),
@@ -109,6 +110,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/use-cases/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
+    imports('src/process-managers/attestations.ts', 'src/attestation/witness-client.ts'),
     imports('src/core.ts', 'src/keyring/file.ts', exported),
     imports('src/compose/rendering.ts', 'src/leader/file-lease.ts'),
   ],

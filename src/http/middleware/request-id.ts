@@ -35,8 +35,8 @@ class RequestLog {
     this.#words = new Set(paths.flatMap((path) => path.split('/')));
   }
 
-  idOf(requestId: string): string {
-    return NEUTRAL.test(requestId) ? requestId : this.#pseudonym(`request id\0${requestId}`);
+  idOf(id: string): string {
+    return NEUTRAL.test(id) ? id : this.#pseudonym(`request id\0${id}`);
   }
 
   clientOf(address: string): string {

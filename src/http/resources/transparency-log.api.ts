@@ -129,6 +129,31 @@ export const getConsistencyDoc: OperationDoc = {
   },
 };
 
+export const getTimestampDoc: OperationDoc = {
+  id: 'getLogTimestamp',
+  tag: 'Transparency log',
+  summary: 'Retrieve the timestamp of a checkpoint',
+  description:
+    'When the checkpoint was there at the latest, said by a timestamp authority: a TimeStampToken of RFC 3161, DER, over the SHA-256 of the checkpoint with the log’s own signatures.',
+  parameters: [
+    {
+      name: 'size',
+      in: 'path',
+      description: 'The size of the checkpoint.',
+      schema: Type.Integer({ minimum: 1, examples: [4711] }),
+    },
+  ],
+  answers: {
+    200: { description: 'The token.', media: 'application/vnd.etsi.timestamp-token' },
+  },
+  errors: {
+    not_found: {
+      when: 'There is no checkpoint of this size, or no timestamp of it.',
+      message: 'There is no timestamp of a checkpoint of this size.',
+    },
+  },
+};
+
 export const getConversionProofDoc: OperationDoc = {
   id: 'getConversionProof',
   tag: 'Conversions',

@@ -1,4 +1,5 @@
 /** The published side of the log, for everybody, and the proofs of a conversion, for its account. */
+import { checkpointQueries } from '../../../projections/checkpoints.ts';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { ServiceError } from '../../errors.ts';
 import { fromDecimal } from '../../transparency-log/encoding.ts';
@@ -83,5 +84,18 @@ export function getConversionProof(deps: RouteDependencies): HttpMiddleware {
       throw new ServiceError('not_found', 'There is no such conversion.');
     }
     ctx.body = await proofOfConversion(deps, conversionId);
+  };
+}
+
+export function getTimestamp(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const size = fromDecimal(pathParameter(ctx, 'size')) ?? 0;
+    const checkpoint = (await consistentQuery(deps, checkpointQueries)).covering(size);
+    if (checkpoint?.size !== size || checkpoint.timestamp === undefined) {
+      throw new ServiceError('not_found', 'There is no timestamp of a checkpoint of this size.');
+    }
+    ctx.set('Cache-Control', IMMUTABLE);
+    ctx.type = 'application/vnd.etsi.timestamp-token';
+    ctx.body = checkpoint.timestamp;
   };
 }

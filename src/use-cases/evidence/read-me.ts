@@ -68,7 +68,7 @@ const TIMESTAMP = `TIMESTAMP
 checkpoint.tst says when the checkpoint was there, in the word of a timestamp authority. It is about the
 checkpoint with the log's own signatures alone. CA.pem is the authority's certificate, from elsewhere.
 
-  awk 'NR == 1 { log = $1 } !/^— / || $2 == log' checkpoint > signed
+  awk 'NR == 1 { origin = $1 } !/^— / || $2 == origin' checkpoint > signed
   openssl ts -verify -data signed -in checkpoint.tst -token_in -CAfile CA.pem
 
 `;
