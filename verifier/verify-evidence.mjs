@@ -76,8 +76,14 @@ function filesOf(zip) {
     at = start + zip.readUInt32LE(at + 18);
     files.set(name, zip.subarray(start, at));
   }
-  mustBe('the ZIP', 'form', true, zipOf(files).equals(zip));
   return files;
+}
+
+function mustBeNothingBut(files, zip) {
+  const made = zipOf(files);
+  mustBe('the ZIP', 'length', made.length, zip.length);
+  const other = made.findIndex((byte, n) => byte !== zip[n]);
+  mustBe('the ZIP', `byte ${other}`, made[other], zip[other]);
 }
 
 // 2. and 3. Signed notes, with Ed25519 (https://c2sp.org/signed-note, https://c2sp.org/tlog-cosignature).
@@ -155,11 +161,7 @@ function provedEvent(line, checkpoint, size, root) {
 
 // 5. The documents and the report.
 
-const visible = (html) =>
-  html
-    .replaceAll(/<[^>]*>|\s+/g, ' ')
-    .replaceAll(/ +/g, ' ')
-    .trim();
+const visible = (html) => html.replaceAll(/(<[^>]*>|\s)+/g, ' ').trim();
 const escaped = (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
 
 /** SHA-256 of the encrypted form: AES-256-GCM in frames of 64 KiB, with what `keys.json` discloses. */
@@ -197,6 +199,7 @@ function checked(zip, keys, witnesses) {
   const names = [...listed.map(([, name]) => name), 'contents.txt'].join();
   mustBe('the ZIP', 'files', names, [...files.keys()].join());
   for (const [hash, name] of listed) mustBe(name, 'SHA-256', hash, hexSha256(files.get(name)));
+  mustBeNothingBut(files, zip);
 
   // 3. The checkpoint.
   const note = textOf('checkpoint');
