@@ -11,6 +11,8 @@ import { type Command, textOption, UsageError } from './command.ts';
 
 const NOTHING = 'Nothing was erased.';
 
+const normal = (text: string): string => text.trim().normalize('NFC').toLowerCase();
+
 /** @throws {Error} the user does not confirm */
 async function confirm(email: string): Promise<void> {
   if (!process.stdin.isTTY) {
@@ -19,7 +21,6 @@ async function confirm(email: string): Promise<void> {
   const question =
     `This erases the account of ${email} for good: its documents, its API keys and all that is personal ` +
     'in its history.\nType the address again to confirm: ';
-  const normal = (text: string): string => text.trim().normalize('NFC').toLowerCase();
   const typed = await ask(question, { cancelled: NOTHING });
   if (normal(typed) !== normal(email)) throw new Error(`That is another address. ${NOTHING}`);
 }

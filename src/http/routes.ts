@@ -22,8 +22,8 @@ import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
 import { listAccountEvents, listConversionEvents } from './resources/history.ts';
-import { verifyPdfDoc } from './resources/verify.api.ts';
-import { verifyPdf } from './resources/verify.ts';
+import { getEvidenceDoc, verifyPdfDoc } from './resources/evidence.api.ts';
+import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import {
   healthzDoc,
   openApiDoc,
@@ -76,6 +76,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents, listConversionEventsDoc),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile, getConversionFileDoc),
   api('get', '/conversions/{id}/proof/', 'caller', getConversionProof, getConversionProofDoc),
+  api('get', '/conversions/{id}/evidence/', 'caller', getEvidence, getEvidenceDoc),
   api('get', '/conversions/', 'caller', listConversions, listConversionsDoc),
   api('post', '/verify/', 'caller', verifyPdf, verifyPdfDoc),
   open('/files/{id}.pdf', 'link', getFile, getFileDoc),

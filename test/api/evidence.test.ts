@@ -106,19 +106,20 @@ void test('each byte of a bundle that is another one is found', async (t) => {
   t.ok(differenceIn(Buffer.concat([zip, Buffer.from('\n')]), key), 'a byte more');
 });
 
-void test('each byte of its files is found, also in a ZIP that fits it', async (t) => {
+void test('bytes of its files that are other ones are found in a ZIP that fits them', async (t) => {
   const { zip, key } = await completed(t);
   const files = filesOf(zip);
   const whole = asFiles(files);
   for (const [name, content] of files) {
     const unfound: number[] = [];
-    for (const at of content.keys()) {
+    // All bytes of the short ones, each of which is of another kind.
+    for (let at = 0; at < content.length; at += content.length > 1000 ? 7 : 1) {
       const flipped = Buffer.from(content);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
       const other = await buffer(zipOf(new Map(whole).set(name, fileOf(flipped))));
       if (!differenceIn(other, key)) unfound.push(at);
     }
-    t.strictSame(unfound, [], `each of ${content.length} bytes of ${name}`);
+    t.strictSame(unfound, [], `bytes of ${name}`);
   }
 });
 

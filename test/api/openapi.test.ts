@@ -127,6 +127,9 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   const { size } = await recordTimestamp(api, Buffer.from('made up'));
   await api.call('GET', `/tlog/timestamp/${size}`);
   await api.call('GET', `${BASE}/conversions/${id}/proof/`, { key });
+  await api.call('GET', `${BASE}/conversions/${id}/evidence/`, { key });
+  const sha256 = '0'.repeat(64);
+  await api.call('POST', `${BASE}/verify/`, { key, body: { sha256 } });
   const lists = ['/conversions/', '/account/ledger/', '/account/events/', '/api-keys/'];
   for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });

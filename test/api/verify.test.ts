@@ -1,6 +1,9 @@
 /** Whether a PDF is one of the account's own, and the proof of it. */
 import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import type { ReadableStream } from 'node:stream/web';
 import { test } from 'tap';
+import { verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import { leafHash } from '../../src/transparency-log/merkle-tree.ts';
 import { BASE, refusal } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
@@ -43,4 +46,28 @@ void test('a PDF is known to its own account alone', async (t) => {
   for (const digest of ['', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65)]) {
     t.strictSame(refusal(await verify(key, digest)), wrong, digest);
   }
+});
+
+void test('the evidence of a conversion is a download of its account', async (t) => {
+  const api = await startWithConversion(t);
+  const { key, id: accountId } = api.account;
+  const id = await api.create();
+  await api.complete(accountId, id, PDF);
+  const path = `${BASE}/conversions/${id}/evidence/`;
+  const head = await api.call('HEAD', path, { key });
+  const answer = await fetch(api.origin + path, { headers: { 'X-API-Key': key } });
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.get('content-type'), 'application/zip');
+  t.match(answer.headers.get('content-disposition'), `${id}.evidence.zip`);
+  const zip = await buffer(answer.body as ReadableStream<Uint8Array>);
+  t.equal(head.headers.get('content-length'), String(zip.length), 'HEAD says its length');
+  const logKey = (await api.call('GET', '/tlog/key')).text.trim();
+  t.match(verifyEvidence(zip, [logKey]), { conversion: id, events: { length: 3 } });
+
+  const events = `${BASE}/conversions/${id}/events/?type=DocumentDownloaded`;
+  const downloads = await api.call('GET', events, { key });
+  t.equal(JSON.parse(downloads.text).length, 1, 'it is recorded, and HEAD is not');
+  const stranger = await api.newAccount();
+  const refused = await api.call('GET', path, { key: stranger.key });
+  t.strictSame(refusal(refused), { status: 404, error: 'not_found' });
 });

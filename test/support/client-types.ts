@@ -8,7 +8,7 @@ import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.ap
 import type { TokenPair } from '../../src/http/resources/auth.api.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
 import type { ConversionProof } from '../../src/http/resources/transparency-log.api.ts';
-import type { Verification } from '../../src/http/resources/verify.api.ts';
+import type { Verification } from '../../src/http/resources/evidence.api.ts';
 import type { ConversionRequest } from '../../src/conversion-request/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */

@@ -234,7 +234,10 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
  * The Conversion resource as the interface shapes it, with a fresh link if it is completed.
  * @throws {KeyErased}
  */
-export function recordOf({ vault, fileTokens, config, publicUrl }: RouteDependencies, row: ConversionRow) {
+export function recordOf(
+  { vault, fileTokens, config, publicUrl }: RouteDependencies,
+  row: ConversionRow,
+) {
   return conversionRecord(vault, row, (id) => {
     const token = fileTokens.mint(id, config.fileUrlTtlSeconds);
     return `${publicUrl}/files/${id}.pdf?token=${token}`;

@@ -108,7 +108,7 @@ function lost(ctx: HttpContext, cause?: BlobNotFound): ServiceError {
  * @param accountId whose file it is: readers of one account's files leave room for those of others
  * @throws {BudgetExceeded}
  */
-function countDownload(
+export function countDownload(
   ctx: HttpContext,
   { budgets }: RouteDependencies,
   accountId: string | undefined,
@@ -150,10 +150,10 @@ async function openFile(
  * Records that the file is sent, before the first byte of it is.
  * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
  */
-async function recordDownload(
+export async function recordDownload(
   ctx: HttpContext,
   deps: RouteDependencies,
-  { accountId, conversionId }: Download,
+  { accountId, conversionId }: Pick<Download, 'accountId' | 'conversionId'>,
 ): Promise<void> {
   const { caller, clientAddress } = ctx.state;
   const network = createHmac('sha256', deps.addressKey)

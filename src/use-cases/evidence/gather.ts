@@ -40,7 +40,7 @@ export interface EvidenceDependencies extends TransparencyLogDependencies {
 export interface Evidence {
   /** The ZIP. */
   readonly bytes: number;
-  open(): AsyncIterable<Buffer>;
+  readonly open: () => AsyncIterable<Buffer>;
   /** The number of events in the log that the checkpoint covers. */
   readonly size: number;
   readonly absent: Absent;
@@ -80,6 +80,10 @@ export async function gatherEvidence(
   const history = await readHistory(deps, accountId, { conversionId }, page);
   const { text, signatures } = openNote(checkpoint);
   const { size, root } = parseCheckpoint(text);
+  // In the order in which they sign.
+  const keyLines = signatures.flatMap(({ name, keyId }) =>
+    key.split('\n').flatMap((each) => (each.startsWith(`${name}+${keyId}+`) ? `${each}\n` : [])),
+  );
   const { timestamp } = deps.readModel.query(checkpointQueries).covering(size) ?? {};
   const facts = {
     origin,
@@ -106,8 +110,7 @@ export async function gatherEvidence(
     ['events.jsonl', fileOf(entries.map((each) => `${JSON.stringify(each)}\n`).join(''))],
     ['checkpoint', fileOf(checkpoint)],
     ...(timestamp === undefined ? [] : [['checkpoint.tst', fileOf(timestamp)] as const]),
-    // In the order in which they sign.
-    ['log-key.txt', fileOf(`${key.split('\n').toReversed().join('\n')}\n`)],
+    ['log-key.txt', fileOf(keyLines.join(''))],
     ['keys.json', fileOf(`${JSON.stringify(keys)}\n`)],
   ]);
   const list = await deps.signer.signText(contentsText({ origin, conversionId }, absent, files));

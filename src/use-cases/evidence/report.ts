@@ -109,7 +109,7 @@ function eventItem(event: EvidenceEvent): Html {
   const from = address === undefined ? '' : [', from ', decrypted(address)];
   return html`<li id="event-${index}"><p>#${index} <time datetime="${time}">${time}</time> <b>${type}</b> ${code(leaf)}</p>
 <h3>${summary}</h3>
-<p>by ${by}${from}${request === undefined ? '' : `, request ${request}`}; ${stream}, revision ${revision}</p></li>
+<p>by ${by}${from}${request === undefined ? '' : [', request ', decrypted(request)]}; ${stream}, revision ${revision}</p></li>
 `;
 }
 

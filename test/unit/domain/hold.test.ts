@@ -128,9 +128,10 @@ void test('what an erased account had under way ends, whatever its renderer repo
   t.end();
 });
 
+const reserved = (id: string) => ({ type: 'EmailReserved', data: { accountId: id } }) as const;
+
 void test('an address goes over to another account after the erasure of its own', (t) => {
   const [one, two] = [accountId(1), accountId(2)];
-  const reserved = (id: string) => ({ type: 'EmailReserved', data: { accountId: id } }) as const;
   const reserve = { type: 'ReserveEmail', accountId: two } as const;
   given(t, email, reserved(one)).when(reserve).thenNothing();
   given(t, email, reserved(one))

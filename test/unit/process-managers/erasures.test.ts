@@ -94,7 +94,7 @@ void test('an erasure ends what is under way and deletes what is stored', async 
     node.queue.waiting() === 1 ? true : undefined,
   );
   const failures = place.log('ConversionFailed').map(({ data }) => JSON.parse(data));
-  t.match(failures.map(({ conversionId }) => conversionId).toSorted(), [doing, waiting].toSorted());
+  t.same(new Set(failures.map(({ conversionId }) => conversionId)), new Set([doing, waiting]));
   for (const failure of failures) t.match(failure, { code: 'account_erased', message: 'erased' });
   t.equal(place.log('ConversionExpired').length, 3);
   t.equal(place.log('CreditRefunded').length, 0, 'nobody is left to give a credit to');

@@ -48,3 +48,35 @@ export const verifyPdfDoc: OperationDoc = {
     },
   },
 };
+
+export const getEvidenceDoc: OperationDoc = {
+  id: 'getEvidence',
+  tag: 'Conversions',
+  summary: 'Download the evidence of a conversion',
+  description:
+    'One ZIP file that proves what happened to the conversion without this service: its events with proofs, the signed checkpoint, the PDF, the request, the manifest, a report to read, and a text that says how to check it. It has what is still stored, and says what is not. It counts as a download of the PDF.',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      description: 'The id of the conversion.',
+      schema: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The bundle.',
+      media: 'application/zip',
+      headers: ['Content-Disposition'],
+    },
+  },
+  errors: {
+    not_found: {
+      when: 'The account has no conversion with this id.',
+      message: 'There is no such conversion.',
+    },
+    rate_limit_exceeded: {
+      when: 'More requests than a minute allows, or too many downloads of this address at a time.',
+    },
+  },
+};
