@@ -141,7 +141,7 @@ function writesByHand(db: Database): Write {
   const refundDue = db.prepare('INSERT INTO refunds_due VALUES (?, ?, ?, ?)');
   const refundDone = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
   const keep = db.prepare(
-    'INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes) VALUES (?, ?, ?, ?)',
+    'INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes, held) VALUES (?, ?, ?, ?, 0)',
   );
   const keepResult = db.prepare(
     `UPDATE stored_blobs SET failed = 0, ended_at = ?, ended_event_id = ?,
