@@ -141,7 +141,7 @@ module.exports = {
       '^src/actors/',
       [
         '^src/actors/',
-        '^src/domain/(decider|events)\\.ts$',
+        '^src/domain/(decider|event-metadata|events)\\.ts$',
         '^src/event-store/(port|codec)\\.ts$',
         '^src/blob-store/port\\.ts$',
         '^src/(ids|clock|errors)\\.ts$',

@@ -1,6 +1,7 @@
 /** The open accounts: plan, balance and the sealed address of sign-in. */
 import type { Database } from 'better-sqlite3';
-import type { EventMetadata, Plan } from '../src/domain/events.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
+import type { Plan } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** `position` is that of AccountOpened: the order in which accounts were opened. */

@@ -1,6 +1,7 @@
 /** The place of every event that concerns an account, in the log's order. The events themselves stay in the log. */
 import type { Database } from 'better-sqlite3';
-import { EVENT_TYPES, type EventMetadata, type EventType } from '../src/domain/events.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
+import { EVENT_TYPES, type EventType } from '../src/domain/events.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import type { Projection } from '../src/read-model/projection.ts';
 

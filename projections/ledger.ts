@@ -1,6 +1,6 @@
 /** Every grant, debit and refund of an account, each with the balance after it. */
 import type { Database } from 'better-sqlite3';
-import type { EventMetadata } from '../src/domain/events.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 

@@ -1,6 +1,6 @@
 /** Open sessions of accounts, and the clients that their owners signed in from lately. */
 import type { Database } from 'better-sqlite3';
-import type { EventMetadata } from '../src/domain/events.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** Clients remembered of an account. */

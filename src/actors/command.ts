@@ -1,7 +1,7 @@
 /** The terms of the actors: the kinds of aggregates, the commands to them, and their answers. */
 import type { StagedBlob } from '../blob-store/port.ts';
 import type { Rejection } from '../domain/decider.ts';
-import type { EventMetadata } from '../domain/events.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
 
 /** The sender of a command, and the blobs that its events name. */
 export interface CommandContext {

@@ -309,25 +309,3 @@ export const SCHEMA_VERSION = 1;
 export const UPCASTERS: Partial<
   Record<EventType, Readonly<Record<number, (data: object) => object>>>
 > = {};
-
-/** The party that caused an event. */
-export type Actor =
-  | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
-  | { readonly kind: 'renderer'; readonly id: string }
-  /** `anonymous`: somebody who has not proved to be anyone. */
-  | { readonly kind: 'operator' | 'service' | 'anonymous' };
-
-/** Facts about every event beside its data. */
-export interface EventMetadata {
-  /** The conversion's id where there is one, else the id of the command. */
-  readonly correlationId: string;
-  /** The id of the event or command that caused it. */
-  readonly causationId: string;
-  readonly actor: Actor;
-  /** The client may have chosen it: sealed with the account's key, as is its address; of no account, as log lines have it. */
-  readonly requestId?: string;
-  readonly client?: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly time: number;
-  readonly schemaVersion: number;
-}

@@ -4,10 +4,10 @@
  */
 import { Compile } from 'typebox/schema';
 import type { TSchema } from 'typebox';
+import type { EventMetadata } from '../domain/event-metadata.ts';
 import {
   type DomainEvent,
   EVENT_SCHEMAS,
-  type EventMetadata,
   type EventType,
   SCHEMA_VERSION,
   UPCASTERS,

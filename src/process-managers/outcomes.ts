@@ -16,7 +16,7 @@ import {
   isOpen,
   MAX_ATTEMPTS,
 } from '../domain/conversion.ts';
-import type { Actor } from '../domain/events.ts';
+import type { Actor } from '../domain/event-metadata.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';

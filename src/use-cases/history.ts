@@ -2,7 +2,8 @@
 import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
 import { isoTime } from '../clock.ts';
 import { summaryOf } from '../domain/event-summary.ts';
-import { type Actor, EVENT_SCHEMAS, type EventMetadata, type EventType } from '../domain/events.ts';
+import type { Actor, EventMetadata } from '../domain/event-metadata.ts';
+import { EVENT_SCHEMAS, type EventType } from '../domain/events.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { unlessErased, type Vault } from '../keyring/vault.ts';

@@ -4,7 +4,7 @@ import { type AccountRow, accountQueries, accounts } from '../../projections/acc
 import { apiKeyQueries, apiKeys } from '../../projections/api-keys.ts';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
 import { ledger, ledgerQueries } from '../../projections/ledger.ts';
-import type { EventMetadata } from '../domain/events.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { unlessErased, type Vault } from '../keyring/vault.ts';
 import { Fold } from '../read-model/fold.ts';

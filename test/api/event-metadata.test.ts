@@ -2,7 +2,8 @@
 import { type Test, test } from 'tap';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
-import type { EventMetadata, EventType } from '../../src/domain/events.ts';
+import type { EventMetadata } from '../../src/domain/event-metadata.ts';
+import type { EventType } from '../../src/domain/events.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';

@@ -3,12 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import {
-  EVENT_TYPES,
-  type EventMetadata,
-  SCHEMA_VERSION,
-  UPCASTERS,
-} from '../../src/domain/events.ts';
+import type { EventMetadata } from '../../src/domain/event-metadata.ts';
+import { EVENT_TYPES, SCHEMA_VERSION, UPCASTERS } from '../../src/domain/events.ts';
 import { summaryOf } from '../../src/domain/event-summary.ts';
 import {
   createDecoder,

@@ -5,7 +5,8 @@
 import { type AccountEvent, accountStream } from '../../domain/account.ts';
 import { blobKey } from '../../domain/blob-key.ts';
 import { type ConversionEvent, conversionStream, MAX_ATTEMPTS } from '../../domain/conversion.ts';
-import type { BlobRef, DomainEvent, EventMetadata, EventOf } from '../../domain/events.ts';
+import type { EventMetadata } from '../../domain/event-metadata.ts';
+import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
 import { IDEMPOTENCY_WINDOW_MS } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { Broken, Difference, type Place, placeOf } from './difference.ts';

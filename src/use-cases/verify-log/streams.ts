@@ -1,7 +1,8 @@
 /** The rules of single streams: their names, their revisions, and the types that they hold. */
 import type { AccountEvent } from '../../domain/account.ts';
 import type { ConversionEvent } from '../../domain/conversion.ts';
-import type { DomainEvent, EventMetadata, EventType } from '../../domain/events.ts';
+import type { EventMetadata } from '../../domain/event-metadata.ts';
+import type { DomainEvent, EventType } from '../../domain/events.ts';
 import { decodeEvent, shapeIssue } from '../../event-store/codec.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { errorMessage } from '../../error-message.ts';

@@ -1,0 +1,24 @@
+/** The party that caused an event. */
+export type Actor =
+  | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
+  | { readonly kind: 'renderer'; readonly id: string }
+  /** `anonymous`: somebody who has not proved to be anyone. */
+  | { readonly kind: 'operator' | 'service' | 'anonymous' };
+
+/** Facts about every event beside its data. They are stored with it, and versioned as it is. */
+export interface EventMetadata {
+  /** The conversion's id where there is one, else the id of the command. */
+  readonly correlationId: string;
+  /** The id of the event or command that caused it. */
+  readonly causationId: string;
+  readonly actor: Actor;
+  /**
+   * The client may have chosen it. It is sealed with the account's key, as the client's address is; where there is
+   * no account, it is as log lines have it.
+   */
+  readonly requestId?: string;
+  readonly client?: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly schemaVersion: number;
+}
