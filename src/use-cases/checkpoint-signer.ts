@@ -9,6 +9,7 @@ import { logTreeQueries } from '../../projections/log-tree.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import { CHECKPOINT_EVENTS, LOG_ID, logAggregate, type SigningKey } from '../domain/log.ts';
+import { errorMessage } from '../error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
 import {
   type Checkpoint,
@@ -231,11 +232,24 @@ export class CheckpointSigner {
     const { lastCheckpoint } = this.#deps;
     const note = lastCheckpoint.read();
     if (note === undefined) return undefined;
-    const last = parseCheckpoint(openNote(note).text);
+    const last = this.#parsed(note);
     if (last.origin === origin) return last;
     return this.#refuse(
       `${lastCheckpoint.path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
     );
+  }
+
+  /** @throws {Error} the file is damaged */
+  #parsed(note: string): Checkpoint {
+    try {
+      return parseCheckpoint(openNote(note).text);
+    } catch (cause) {
+      const { path } = this.#deps.lastCheckpoint;
+      throw new Error(
+        `${path} is damaged (${errorMessage(cause)}): remove it when 'pressledger verify --checkpoint FILE', on a copy of DATA_DIR without it, has found the log whole.`,
+        { cause },
+      );
+    }
   }
 
   #compare(hashes: TreeHashes, { size, root }: Pick<StoredCheckpoint, 'size' | 'root'>): void {

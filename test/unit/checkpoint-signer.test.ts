@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
@@ -173,6 +173,11 @@ void test('the last checkpoint of another log is refused, and one is noted whoev
   const moved = openSigner(t, two, one.dataDir);
   await t.rejects(moved.signer.checkLog(), {
     message: /of the log pressledger\/.* another DATA_DIR/,
+  });
+
+  writeFileSync(join(one.dataDir, 'transparency-log/last-checkpoint'), 'cut o');
+  await t.rejects(one.signer.checkLog(), {
+    message: /last-checkpoint is damaged \(The note .*remove it when 'pressledger verify/,
   });
 
   const follower = openSigned(t, one.log, one.log.openAgain(), 'follower');
