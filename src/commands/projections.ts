@@ -215,7 +215,7 @@ function rowText(at: Difference['at'], { key: values, ...row }: RowDifference): 
   return { at: { ...at, key, column }, expected: valueText(rebuilt), found: valueText(live) };
 }
 
-/** As long as a hash. */
+/** The length of a hash in hex. */
 const LONGEST_VALUE = 64;
 /** A sealed text says nothing to anybody. */
 const SEALED = /^v1\.[\w-]{38,}$/;

@@ -233,7 +233,7 @@ class Verification {
     return new Difference(at, signed, `the root ${found.toString('base64')}: ${range}`);
   }
 
-  /** What was found, unless the hashes of the read models say that an earlier event is another one. */
+  /** The difference that was found, unless the hashes of the read models say that an earlier event is another one. */
   #earlier(difference: Difference): Difference {
     const first = this.#kept?.first;
     const { number } = difference.at;

@@ -7,7 +7,7 @@ import { type Absent, DOCUMENTS, type DocumentName } from './bundle.ts';
 
 type DataOf<T extends EventType> = EventOf<T>['data'] | undefined;
 
-/** What the report and the short text of a bundle tell. */
+/** The facts that the report and README.txt of a bundle tell. */
 export interface EvidenceFacts {
   readonly origin: string;
   readonly size: number;
