@@ -6,7 +6,7 @@ import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { history } from '../test/support/history.ts';
 import { NOW } from '../test/support/samples.ts';
 
-const EVENTS_PER_CONVERSION = 4.3;
+export const EVENTS_PER_CONVERSION = 4.3;
 const ACCOUNTS = 100;
 
 /** Writes about so many events into a new store, as a service would have; returns how many. */

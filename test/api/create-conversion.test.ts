@@ -16,7 +16,6 @@ void test('a conversion is accepted', async (t) => {
   const { id: accountId, key, keyId } = await api.newAccount();
   const answer = await api.call('POST', PATH, {
     key,
-    headers: { 'X-Request-Id': 'mine' },
     body: { html: '<h1>Hello</h1>', url: null, scale: 0.5, metadata: { title: 'T', author: null } },
   });
   t.equal(answer.status, 202, answer.text);
@@ -32,7 +31,6 @@ void test('a conversion is accepted', async (t) => {
     data: { source: 'html', options: { page_size: 'A4', scale: 0.5, margin_top: '1cm' } },
     metadata: {
       actor: { kind: 'key', id: keyId },
-      requestId: 'mine',
       correlationId: answer.body['id'],
     },
   });

@@ -1,4 +1,6 @@
 /** Pages that fight back: each ends, frees its slot and leaves nothing for the next. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import tap, { test } from 'tap';
 import { startTestRenderer } from '../support/renderer.ts';
 
@@ -42,4 +44,20 @@ void test('nothing of one document is seen by the next', async (t) => {
     '<p id=p></p><script>p.textContent=(localStorage.a??"none")+document.cookie+location.protocol;localStorage.a="left"</script>';
   t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
   t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
+});
+
+void test('what a page writes to its console is kept nowhere', async (t) => {
+  const said = 'told-to-the-console';
+  const page = withScript(
+    `console.log('${said}'); console.error('${said}'); throw Error('${said}')`,
+  );
+  t.match((await renderer.pdf({ html: page })).text, /alive/);
+  const files = await readdir(renderer.directory, { recursive: true, withFileTypes: true });
+  const outputs = files.filter((each) => each.isFile() && /output|log/i.test(each.name));
+  t.ok(outputs.length > 0, 'Chrome has files of its output');
+  for (const { parentPath, name } of outputs) {
+    t.notMatch(await readFile(join(parentPath, name), 'latin1'), said, name);
+  }
+  // Chrome deletes the file that it is to write a log to.
+  t.ok((await stat('/dev/null')).isCharacterDevice());
 });
