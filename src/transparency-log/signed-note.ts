@@ -2,7 +2,7 @@
  * Signed notes (c2sp.org/signed-note): a text and the signatures of named keys, here Ed25519 ones, and
  * the cosignatures of witnesses on checkpoints (c2sp.org/tlog-cosignature).
  */
-import { createPublicKey, hash, verify } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { fromBase64 } from './encoding.ts';
 
 /** The type byte of Ed25519 signatures over the text. */
@@ -93,6 +93,16 @@ export function parseVerifierKey(text: string): VerifierKey {
     throw new Error(`The id of the verifier key ${name}+${keyId} does not fit its key.`);
   }
   return { name, keyId, type, publicKey };
+}
+
+/** Signs under a name with an Ed25519 private key. */
+export function signerOf(name: string, secret: KeyObject): Signer {
+  const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
+  return {
+    name,
+    publicKey: Buffer.from(x, 'base64url'),
+    sign: (message) => sign(null, message, secret),
+  };
 }
 
 /** @throws {Error} the text can be in no note */

@@ -2,7 +2,7 @@
  * Signs checkpoints of the log's tree, and never two different trees of one size: before each signature it
  * compares the tree with the last checkpoint that this node signed or saw, and with the log's newest one.
  */
-import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
@@ -17,7 +17,13 @@ import {
   parseCheckpoint,
 } from '../transparency-log/checkpoint.ts';
 import { rootHash, type TreeHashes } from '../transparency-log/merkle-tree.ts';
-import { openNote, type Signer, signNote, verifierKey } from '../transparency-log/signed-note.ts';
+import {
+  openNote,
+  type Signer,
+  signerOf,
+  signNote,
+  verifierKey,
+} from '../transparency-log/signed-note.ts';
 import { firstCommand, orThrow } from './command-context.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 import { type OpenedLog, openLog } from './log-origin.ts';
@@ -222,10 +228,7 @@ export class CheckpointSigner {
   }
 
   #signer(name: string, generation: number): Signer {
-    const secret = this.#deps.signingKey(generation);
-    const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
-    const publicKey = Buffer.from(x, 'base64url');
-    return { name, publicKey, sign: (message) => sign(null, message, secret) };
+    return signerOf(name, this.#deps.signingKey(generation));
   }
 
   #lastOf({ origin }: OpenedLog): Checkpoint | undefined {

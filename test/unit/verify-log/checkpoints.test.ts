@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
-import { openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
+import { signerOf, openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
 import { copyOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
-import { signerOf, signingKey } from '../../support/signer.ts';
+import { signingKey } from '../../support/signer.ts';
 
 interface Kept {
   readonly note: string;
