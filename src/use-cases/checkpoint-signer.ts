@@ -80,15 +80,18 @@ export class CheckpointSigner {
 
   /**
    * Compares the log with the checkpoint that this node signed or saw last.
-   * @throws {LogContradictsCheckpoint}
+   * @param options `untilCaughtUp`: waits for the read model as long as it takes, as when it is made anew at a start
+   * @throws {LogContradictsCheckpoint} @throws {ServiceError} `service_unavailable`
    */
-  async checkLog(): Promise<void> {
+  async checkLog({ untilCaughtUp = false } = {}): Promise<void> {
     const log = await openLog(this.#deps, this.#deps.logName);
     const last = this.#lastOf(log);
     if (last === undefined) return;
     const newest = log.checkpoints.at(-1);
     // The log itself says that it is the one. The tree is compared before the next signature.
     if (newest?.size === last.size && newest.root === last.root.toString('base64')) return;
+    const { runner, store } = this.#deps;
+    if (untilCaughtUp) await runner.waitFor(await store.head());
     const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
     this.#compare(hashes, last);
   }
