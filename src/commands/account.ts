@@ -154,7 +154,10 @@ export const accountList: Command = {
       const opener = openerUnlessErased(core.vault);
       const recordsOf = async (queries: AccountQueries) => {
         const rows = [...everyRow((page) => queries.all(page))];
-        return await Promise.all(rows.map((row) => accountRecord(opener, row)));
+        const records = [];
+        // One by one: a keyring on a server is asked for the key of each.
+        for (const row of rows) records.push(await accountRecord(opener, row));
+        return records;
       };
       const listed =
         moment === undefined
