@@ -12,6 +12,7 @@ import type { BlobRef } from '../domain/events.ts';
 import { holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
+import { htmlText } from '../plain-text.ts';
 import { consistentQuery } from './consistent-query.ts';
 import { type HistoryDependencies, type HistoryEntry, readHistory } from './history.ts';
 import { accountRecord, apiKeyRecord, holdRecord, ledgerRecord, warningsOf } from './records.ts';
@@ -166,15 +167,6 @@ async function* eventLines(
   }
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (each) => ESCAPES[each] ?? each);
-
 async function* indexPage(
   deps: ExportDependencies,
   accountId: string,
@@ -182,9 +174,9 @@ async function* indexPage(
   time: string,
 ): AsyncGenerator<string> {
   yield `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escaped(email)}</title>
+<html lang="en"><head><meta charset="utf-8"><title>${htmlText(email)}</title>
 <style>body{font:16px system-ui;margin:2rem}td,th{text-align:left;padding:.2rem 1rem .2rem 0}</style></head>
-<body><h1>${escaped(email)}</h1><p>Everything kept about this account as of ${time}. README.txt names the other files.</p>
+<body><h1>${htmlText(email)}</h1><p>Everything kept about this account as of ${time}. README.txt names the other files.</p>
 <table><tr><th>Requested</th><th>Status</th><th>Pages</th><th>Conversion</th><th>Stored</th></tr>
 `;
   for await (const row of conversionsOf(deps, accountId)) {
@@ -197,7 +189,7 @@ async function* indexPage(
       isoTime(createdAt),
       status,
       pages ?? '',
-      `${id} ${escaped(filename ?? message ?? '')}`,
+      `${id} ${htmlText(filename ?? message ?? '')}`,
     ];
     yield `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td>${stored}</td></tr>\n`;
   }

@@ -1,7 +1,7 @@
 /** The readable part of a bundle of evidence: one page of HTML for screen and paper, without scripts. */
 import { isoTime } from '../../clock.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
-import { plainText } from '../../plain-text.ts';
+import { htmlText } from '../../plain-text.ts';
 import type { HistoryEntry } from '../history.ts';
 import { type Absent, DOCUMENTS, type DocumentName } from './bundle.ts';
 
@@ -37,14 +37,11 @@ interface Html {
 }
 type Part = string | number | Html | readonly Part[] | undefined;
 
-/** The verifier escapes in the same way. */
-const escaped = (text: string): string =>
-  plainText(text).replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
-
+/** The verifier escapes texts in the same way. */
 function textOf(part: Part): string {
   if (part === undefined) return '';
   if (Array.isArray(part)) return part.map(textOf).join('');
-  return typeof part === 'object' ? (part as Html).html : escaped(String(part));
+  return typeof part === 'object' ? (part as Html).html : htmlText(String(part));
 }
 
 /** A template whose values are escaped, but for those that are HTML. */
