@@ -33,7 +33,7 @@ export interface Signer {
   /** 32 bytes. */
   readonly publicKey: Buffer;
   /** The Ed25519 signature of a message. */
-  sign(message: Buffer): Buffer;
+  readonly sign: (message: Buffer) => Buffer;
 }
 
 export interface NoteSignature {

@@ -17,7 +17,7 @@ import {
 } from '../../src/transparency-log/signed-note.ts';
 import { newSigner } from './note-signer.ts';
 
-/** What a real one (litewitness) takes. */
+/** The most that a real one (litewitness) takes. */
 const MOST_BYTES = 10 * 1024;
 const MOST_HASHES = 63;
 
