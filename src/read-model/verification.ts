@@ -5,7 +5,7 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { isDamage } from './batch-writer.ts';
 import { compareTable, isEqual, type TableComparison } from './comparison.ts';
-import { holds, type ReadModelOptions } from './database.ts';
+import { isMadeOf, type ReadModelOptions } from './database.ts';
 import { currentGeneration, exclusively, generationPath } from './generations.ts';
 import type { Projection } from './projection.ts';
 import { type Building, type RebuildOptions, type RebuildResult, withBuilding } from './rebuild.ts';
@@ -82,7 +82,7 @@ export async function listProjections({
 export async function compareWithLog(options: VerificationOptions): Promise<Verification> {
   const { readModel, store, mustBeSame } = options;
   const begin = await withLive(readModel, async (live) => {
-    if (!(await holds(store, lastEventOf(live)))) {
+    if (!(await isMadeOf(store, lastEventOf(live)))) {
       throw new Error(
         'The read model is of another log; the next start of the service makes it anew.',
       );

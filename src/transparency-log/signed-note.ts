@@ -96,7 +96,7 @@ export function parseVerifierKey(text: string): VerifierKey {
 }
 
 /** Signs under a name with an Ed25519 private key. */
-export function signerOf(name: string, secret: KeyObject): Signer {
+export function ed25519Signer(name: string, secret: KeyObject): Signer {
   const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
   return {
     name,
@@ -155,7 +155,7 @@ function parseSignature(line: string): NoteSignature {
 export const cosignedMessage = (text: string, time: bigint): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
 
-function holds(text: string, { type, publicKey }: VerifierKey, signature: Buffer): boolean {
+function isValid(text: string, { type, publicKey }: VerifierKey, signature: Buffer): boolean {
   const times = type === COSIGNATURE ? TIME_SIZE : 0;
   if (signature.length !== times + SIGNATURE_SIZE) return false;
   const message = times ? cosignedMessage(text, signature.readBigUInt64BE()) : Buffer.from(text);
@@ -175,7 +175,7 @@ export function verifiedBy(note: string, verifierKeys: readonly string[]): strin
   for (const each of verifierKeys) {
     const key = parseVerifierKey(each);
     const own = signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
-    if (!own.every(({ signature }) => holds(text, key, signature))) return [];
+    if (!own.every(({ signature }) => isValid(text, key, signature))) return [];
     if (own.length > 0) verified.push(each);
   }
   return verified;

@@ -20,7 +20,7 @@ import { rootHash, type TreeHashes } from '../transparency-log/merkle-tree.ts';
 import {
   openNote,
   type Signer,
-  signerOf,
+  ed25519Signer,
   signNote,
   verifierKey,
 } from '../transparency-log/signed-note.ts';
@@ -231,7 +231,7 @@ export class CheckpointSigner {
   }
 
   #signer(name: string, generation: number): Signer {
-    return signerOf(name, this.#deps.signingKey(generation));
+    return ed25519Signer(name, this.#deps.signingKey(generation));
   }
 
   #lastOf({ origin }: OpenedLog): Checkpoint | undefined {

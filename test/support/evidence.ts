@@ -1,7 +1,7 @@
 /** Bundles of evidence: made over the API's parts, taken apart, and put together again after a change. */
 import { buffer } from 'node:stream/consumers';
 import { strFromU8, unzipSync } from 'fflate';
-import { signerOf, verifierKey } from '../../src/transparency-log/signed-note.ts';
+import { ed25519Signer, verifierKey } from '../../src/transparency-log/signed-note.ts';
 import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
 import { type BundleFiles, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
 import { currentKeys } from '../../src/use-cases/transparency-log.ts';
@@ -11,7 +11,7 @@ import { signingKey } from './signer.ts';
 
 /** A key of that name which signs notes. */
 export function noteSigner(generation: number, name: string) {
-  const signer = signerOf(name, signingKey(generation));
+  const signer = ed25519Signer(name, signingKey(generation));
   return { ...signer, verifierKey: verifierKey(name, signer.publicKey) };
 }
 
