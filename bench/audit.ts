@@ -61,13 +61,13 @@ function openLog(directory: string, name: string, wanted: number) {
     /** Milliseconds of one conversion's history, each of another one. */
     async histories(): Promise<number[]> {
       const conversions = this.readModel.query(conversionQueries);
-      const { page } = this.readModel.query(historyQueries);
+      const history = this.readModel.query(historyQueries);
       const times: number[] = [];
       for (let call = 0; call < CALLS; call += 1) {
         const id = conversionId(1 + Math.floor((wanted / EVENTS_PER_CONVERSION) * (call / CALLS)));
         const start = performance.now();
         const accountId = conversions.byId(id)?.accountId ?? '';
-        const { places, total } = page(accountId, { conversionId: id }, PAGE);
+        const { places, total } = history.page(accountId, { conversionId: id }, PAGE);
         const read = await readEvents(store, places);
         times.push(performance.now() - start);
         if (total < 2 || read.length !== total) throw new Error(`${id} has ${total} events.`);
@@ -86,6 +86,11 @@ function openLog(directory: string, name: string, wanted: number) {
   };
 }
 
+type Pairs = readonly (readonly [number, number])[];
+
+const of = (pairs: Pairs, side: 0 | 1): number => median(pairs.map((pair) => pair[side]));
+const ratio = (pairs: Pairs): string => median(pairs.map(([one, other]) => one / other)).toFixed(2);
+
 await inTemporaryDirectory(async (directory) => {
   const [, , wanted = '200000', rounds = '3'] = process.argv;
   const large = openLog(directory, 'large', Number(wanted));
@@ -100,10 +105,6 @@ await inTemporaryDirectory(async (directory) => {
     histories.push([median(await large.histories()), median(await small.histories())]);
     proofs.push(...large.proofs());
   }
-  const of = (pairs: readonly (readonly [number, number])[], side: 0 | 1): number =>
-    median(pairs.map((pair) => pair[side]));
-  const ratio = (pairs: readonly (readonly [number, number])[]): string =>
-    median(pairs.map(([one, other]) => one / other)).toFixed(2);
   print(`${whole(large.events)} events, and ${whole(small.events)}; medians of ${rounds} rounds`);
   print(
     `verify ${whole(of(rates, 0))} events a second, rebuild ${whole(of(rates, 1))}: ratio ${ratio(rates)}`,

@@ -1,4 +1,4 @@
-/** The Merkle tree of the log (RFC 9162): a leaf for each event as it is stored, in the log's order. */
+/** The Merkle tree of the log (RFC 6962): a leaf for each event as it is stored, in the log's order. */
 import type { Database } from 'better-sqlite3';
 import type { Projection } from '../src/read-model/projection.ts';
 import { canonicalEvent } from '../src/transparency-log/canonical-event.ts';

@@ -15,6 +15,7 @@ import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
 import type { Stoppable } from './stoppable.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
+import type { StoredLog } from './use-cases/verify-log.ts';
 
 /** Access to the render queue, and to the right to feed it. */
 export interface RenderQueues {
@@ -31,8 +32,8 @@ export interface RenderQueues {
   lease(logOrigin: string): Lease;
 }
 
-/** The log alone, and the place of what is made of it, which stays as it is. */
-export interface Log {
+/** The log as it is stored, and the place of the read models in use. Nothing of it is changed. */
+export interface OpenedStoredLog extends StoredLog {
   readonly store: EventStore;
   readonly readModel: ReadModelOptions;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
-import { hasNoStore, openCore, openLog, openTemporaryCore } from './compose/core.ts';
+import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
@@ -47,16 +47,8 @@ async function main(args: readonly string[]): Promise<void> {
           await core.close();
         }
       },
-      withLog: async (use) => {
-        const log = await openLog(...settings());
-        try {
-          await use(log);
-        } finally {
-          await log.close();
-        }
-      },
-      withStoredLog: async (options, use) => {
-        // A log on its own can be verified: the settings need not suffice for a service.
+      withStoredLog: async (use, options = { documents: false }) => {
+        // A log on its own can be read: the settings need not suffice for a service.
         const log = await openStoredLog(readConfig(process.env), createLogger('warn'), options);
         try {
           await use(log);

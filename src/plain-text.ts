@@ -19,6 +19,11 @@ export function plainText(text: string): string {
   return text.replace(LINE_BREAKS_AND_TABS, ' ').replace(CONTROL, escapeOf);
 }
 
+/** Makes text safe to show in a page of HTML, between tags and in attributes. */
+export function htmlText(text: string): string {
+  return plainText(text).replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
+}
+
 /** The same characters in JSON text, but for the line feeds of its layout. */
 const CONTROL_IN_JSON = /[^\P{Cc}\n]|[\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
 

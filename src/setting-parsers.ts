@@ -93,7 +93,7 @@ export const httpUrl: Parse<string> = (value) => {
 };
 
 export interface WitnessSetting {
-  /** Of its Ed25519 cosignatures. */
+  /** The key of its Ed25519 cosignatures. */
   readonly verifierKey: string;
   /** The prefix of its URLs, without a slash at its end. */
   readonly url: string;

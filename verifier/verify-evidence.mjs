@@ -283,7 +283,7 @@ export function verifyEvidence(zip, keys, witnesses = []) {
   }
 }
 
-/** What was found, for people. */
+/** The lines that tell people the outcome. */
 export function describe(found) {
   return [
     `${found.conversion} is as the log ${found.origin} has it (${found.size} events).`,

@@ -5,7 +5,7 @@ const MOST_BYTES = 64 * 1024;
 
 export interface Answer {
   readonly status: number;
-  /** Without its parameters, in lower case; empty where there is none. */
+  /** The media type without parameters, in lower case; empty where there is none. */
   readonly contentType: string;
   readonly body: Buffer;
 }

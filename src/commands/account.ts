@@ -2,8 +2,8 @@ import { type AccountQueries, accountQueries, accounts } from '../../projections
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
 import { changePassword, endSessions, findAccount, openAccount } from '../use-cases/accounts.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
-import { accountRecord } from '../use-cases/records.ts';
-import { everyRow, forgiving, withFoldedLog } from '../use-cases/state.ts';
+import { accountRecord, holdRecord } from '../use-cases/records.ts';
+import { everyRow, openerUnlessErased, withFoldedLog } from '../use-cases/state.ts';
 import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
@@ -47,12 +47,6 @@ function emailOf(invocation: Invocation): string {
     throw new UsageError('Give the address once: as an argument or with --email.');
   return email;
 }
-
-/** A hold as `--json` has it. */
-export const shownHold = (hold: Hold | undefined) =>
-  hold === undefined
-    ? null
-    : { placed_at: isoTime(hold.placedAt), until: hold.until ? isoTime(hold.until) : null };
 
 export function holdInWords(hold: Hold | undefined): string {
   if (hold === undefined) return 'none';
@@ -157,10 +151,13 @@ export const accountList: Command = {
     await withCore(async (core) => {
       const moment = momentOption(invocation, await core.store.head());
       await core.caughtUp();
-      const opener = forgiving(core.vault);
+      const opener = openerUnlessErased(core.vault);
       const recordsOf = async (queries: AccountQueries) => {
         const rows = [...everyRow((page) => queries.all(page))];
-        return await Promise.all(rows.map((row) => accountRecord(opener, row)));
+        const records = [];
+        // One by one: a keyring on a server is asked for the key of each.
+        for (const row of rows) records.push(await accountRecord(opener, row));
+        return records;
       };
       const listed =
         moment === undefined
@@ -213,7 +210,7 @@ export const accountShow: Command = {
         ...(await accountRecord(core.vault, row)),
         stored_bytes: await readAsOf(core, moment, blobs, (queries) => queries.bytesOf(accountId)),
       };
-      output.json({ ...shown, ...(moment === undefined && { hold: shownHold(hold) }) });
+      output.json({ ...shown, ...(moment === undefined && { hold: holdRecord(hold) }) });
       output.table(
         [],
         Object.entries({

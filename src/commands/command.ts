@@ -3,9 +3,8 @@ import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
 import type { Role } from '../setting.ts';
-import type { Core, Log, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
-import type { StoredLog } from '../use-cases/verify-log.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
@@ -18,15 +17,13 @@ export interface CommandContext {
     use: (core: Core, isTemporary: boolean) => Promise<void>,
     options?: { readonly orTemporary?: boolean },
   ) => Promise<void>;
-  /** Opens the log of the settings alone, so that what was made of it stays as it is; closes it as well. */
-  readonly withLog: (use: (log: Log) => Promise<void>) => Promise<void>;
   /**
    * Opens the log of the settings for reading alone, and closes it when `use` has ended.
    * @param options `documents`: with the blob store
    */
   readonly withStoredLog: (
-    options: { readonly documents: boolean },
-    use: (log: StoredLog) => Promise<void>,
+    use: (log: OpenedStoredLog) => Promise<void>,
+    options?: { readonly documents: boolean },
   ) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
@@ -159,6 +156,21 @@ export async function assertFile(path: string): Promise<void> {
 /** `1 page`, `2 pages`. */
 export const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** The progress of reading the log. */
+export function eventsRead(progress: {
+  readonly done: number;
+  readonly total: number;
+  readonly perSecond: number;
+}): string {
+  const { done, total, perSecond } = progress;
+  const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
+  const rate = Math.round(perSecond);
+  return `${done} of ${counted(total, 'event')} (${percent} %), ${rate} a second`;
+}
+
+/** Seconds as `--json` prints them. */
+export const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
 /** @throws {UsageError} it is not a whole number in the bounds */
 export function wholeNumber(text: string, name: string, min: number, max: number): number {

@@ -6,7 +6,8 @@ import { ServiceError } from '../errors.ts';
 import { normalAddress } from '../use-cases/accounts.ts';
 import { operatorContext, orThrow } from '../use-cases/command-context.ts';
 import { completeErasure, eraseAccount, findHolder } from '../use-cases/erasure.ts';
-import { ACCOUNT, accountByEmail, holdInWords, shownHold } from './account.ts';
+import { holdRecord } from '../use-cases/records.ts';
+import { ACCOUNT, accountByEmail, holdInWords } from './account.ts';
 import { ask } from './ask.ts';
 import { type Command, textOption, UsageError } from './command.ts';
 
@@ -96,7 +97,7 @@ export const accountHold: Command = {
         await core.actors.send(accountAggregate, accountId, command, context),
       );
       const hold = holdInForce(state, now);
-      output.json({ id: accountId, email, hold: shownHold(hold) });
+      output.json({ id: accountId, email, hold: holdRecord(hold) });
       output.line(
         hold === undefined
           ? `${email} is under no hold any more: its retention goes on.`

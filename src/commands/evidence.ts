@@ -1,17 +1,11 @@
 /** `evidence` and `verify-evidence`: what the log proves about a conversion, in one file, and its check. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import {
-  Difference,
-  describe,
-  keysIn,
-  verifyEvidence as verify,
-} from '../../verifier/verify-evidence.mjs';
+import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
 import { gatherEvidence } from '../use-cases/evidence/gather.ts';
-import { errorMessage } from '../error-message.ts';
-import { parseVerifierKey } from '../transparency-log/signed-note.ts';
-import { assertFile, type Command, requiredOption, textOption, UsageError } from './command.ts';
+import { assertFile, type Command, requiredOption } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+import { verifierKeys } from './verify.ts';
 
 export const evidence: Command = {
   name: 'evidence',
@@ -36,17 +30,6 @@ export const evidence: Command = {
   },
 };
 
-/** @throws {UsageError} one of them is no verifier key */
-function keysOf(given: string): readonly string[] {
-  const keys = keysIn(given);
-  try {
-    for (const key of keys) parseVerifierKey(key);
-    return keys;
-  } catch (error) {
-    throw new UsageError(errorMessage(error));
-  }
-}
-
 export const verifyEvidence: Command = {
   name: 'verify-evidence',
   usage: '<file> --key <key>',
@@ -68,9 +51,9 @@ export const verifyEvidence: Command = {
   },
   run: async (invocation, { output }) => {
     const [path = ''] = invocation.positionals;
-    const keys = keysOf(requiredOption(invocation, 'key'));
-    const witness = textOption(invocation, 'witness');
-    const witnesses = witness === undefined ? [] : keysOf(witness);
+    requiredOption(invocation, 'key');
+    const keys = verifierKeys(invocation, 'key');
+    const witnesses = verifierKeys(invocation, 'witness');
     await assertFile(path);
     try {
       const found = verify(await readFile(path), keys, witnesses);

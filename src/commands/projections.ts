@@ -18,22 +18,18 @@ import {
   type Command,
   type CommandContext,
   counted,
+  eventsRead,
   type Invocation,
   type Output,
   textOption,
+  toMilliseconds,
   wholeNumber,
 } from './command.ts';
 
 const showProgress =
   (output: Output) =>
-  ({ done, total, perSecond }: RebuildProgress): void => {
-    const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
-    output.progress(
-      `${done} of ${counted(total, 'event')} (${percent} %), ${Math.round(perSecond)} a second`,
-    );
-  };
-
-const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+  (progress: RebuildProgress): void =>
+    output.progress(eventsRead(progress));
 
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
@@ -45,7 +41,7 @@ export const projectionsRebuild: Command = {
   run: async (_, { withCore, output }) => {
     await withCore(async (core) => {
       const { events, seconds } = await core.rebuildReadModel(showProgress(output));
-      output.json({ events, seconds: rounded(seconds) });
+      output.json({ events, seconds: toMilliseconds(seconds) });
       output.line(
         `Rebuilt from ${counted(events, 'event')} in ${Math.max(seconds, 0.1).toFixed(1)} s.`,
       );
@@ -61,8 +57,8 @@ export const projectionsList: Command = {
   examples: ['projections list'],
   positionals: {},
   options: {},
-  run: async (_, { withLog, output }) => {
-    await withLog(async (log) => {
+  run: async (_, { withStoredLog, output }) => {
+    await withStoredLog(async (log) => {
       const listed = await listProjections(log);
       output.json(
         listed.map(({ name, definition, version, liveVersion, rows, position, lag }) => ({
@@ -115,13 +111,14 @@ export const projectionsDiff: Command = {
 
 async function compare(
   invocation: Invocation,
-  { withLog, output }: CommandContext,
+  { withStoredLog, output }: CommandContext,
   mustBeSame: boolean,
 ): Promise<void> {
   const most = wholeNumber(textOption(invocation, 'limit') ?? '20', '--limit', 1, 100_000);
-  await withLog(async (log) => {
+  await withStoredLog(async ({ store, readModel }) => {
     const verification = await compareWithLog({
-      ...log,
+      store,
+      readModel,
       most,
       mustBeSame,
       onProgress: showProgress(output),
@@ -153,7 +150,7 @@ function tell({ projections, events, seconds }: Verification, most: number, outp
     rows: rows.live,
     digest: digest.live,
   }));
-  const scope = { events, seconds: rounded(seconds), tables };
+  const scope = { events, seconds: toMilliseconds(seconds), tables };
   const differences = projections.filter(differs).flatMap(differencesOf).slice(0, most);
   const [first] = differences;
   if (first === undefined) {
@@ -218,7 +215,7 @@ function rowText(at: Difference['at'], { key: values, ...row }: RowDifference): 
   return { at: { ...at, key, column }, expected: valueText(rebuilt), found: valueText(live) };
 }
 
-/** As long as a hash. */
+/** The length of a hash in hex. */
 const LONGEST_VALUE = 64;
 /** A sealed text says nothing to anybody. */
 const SEALED = /^v1\.[\w-]{38,}$/;

@@ -1,5 +1,6 @@
 /** `verify`: checks the whole log, and what lies beside it, without changing anything. */
 import { readFile } from 'node:fs/promises';
+import { keysIn } from '../../verifier/verify-evidence.mjs';
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
 import {
@@ -8,21 +9,35 @@ import {
   verifyLog,
   type VerifyProgress,
 } from '../use-cases/verify-log.ts';
-import { type Command, counted, type Output, textOption, UsageError } from './command.ts';
+import {
+  type Command,
+  counted,
+  eventsRead,
+  type Invocation,
+  type Output,
+  textOption,
+  toMilliseconds,
+  UsageError,
+} from './command.ts';
 
 /** The pause between two lines of progress. */
 const TELL_MS = 1000;
 
-/** @throws {UsageError} one of them is no verifier key */
-function verifierKeys(text: string): readonly string[] {
-  const keys = text.split(/\s+/).filter((key) => key !== '');
+/**
+ * The keys of an option that takes verifier keys, or the name of a file of them; none where it is not given.
+ * @throws {UsageError} one of them is no verifier key
+ */
+export function verifierKeys(invocation: Invocation, option: string): readonly string[] {
+  const given = textOption(invocation, option);
+  if (given === undefined) return [];
   try {
+    const keys = keysIn(given).flatMap((line) => line.split(/\s+/).filter((key) => key !== ''));
     for (const key of keys) parseVerifierKey(key);
+    if (keys.length > 0) return keys;
   } catch (error) {
-    throw new UsageError(`--key cannot be used: ${errorMessage(error)}`);
+    throw new UsageError(`--${option} cannot be used: ${errorMessage(error)}`);
   }
-  if (keys.length === 0) throw new UsageError('--key needs a verifier key.');
-  return keys;
+  throw new UsageError(`--${option} needs a verifier key, or a file of them.`);
 }
 
 /** @throws {UsageError} it cannot be read */
@@ -40,10 +55,11 @@ function progressOn(output: Output): (progress: VerifyProgress) => void {
   return ({ done, total, perSecond }) => {
     if (performance.now() - toldAt < TELL_MS) return;
     toldAt = performance.now();
-    const rate = `${Math.round(perSecond)} a second`;
-    if (total === undefined) return output.progress(`${counted(done, 'file')}, ${rate}`);
-    const percent = Math.floor((done / Math.max(total, 1)) * 100);
-    output.progress(`${done} of ${counted(total, 'event')} (${percent} %), ${rate}`);
+    output.progress(
+      total === undefined
+        ? `${counted(done, 'file')}, ${Math.round(perSecond)} a second`
+        : eventsRead({ done, total, perSecond }),
+    );
   };
 }
 
@@ -81,32 +97,39 @@ export const verify: Command = {
   examples: [
     'verify',
     'verify --documents --json',
-    'verify --checkpoint received.txt --key "$(cat log.key)"',
+    'verify --checkpoint received.txt --key log-key.txt',
   ],
   positionals: {},
   options: {
     documents: { help: 'check every stored file against its event, too' },
     checkpoint: { value: 'file', help: 'a signed checkpoint that the log must still contain' },
-    key: { value: 'key', help: "verifier keys to trust instead of the log's own" },
+    key: {
+      value: 'key',
+      help: "verifier keys to trust instead of the log's own, or a file of them",
+    },
   },
   run: async (invocation, { withStoredLog, output }) => {
-    const key = textOption(invocation, 'key');
-    const keys = key === undefined ? [] : verifierKeys(key);
+    const keys = verifierKeys(invocation, 'key');
     const file = textOption(invocation, 'checkpoint');
     const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
     const documents = invocation.values['documents'] === true;
-    await withStoredLog({ documents }, async (log) => {
-      const began = performance.now();
-      const onProgress = progressOn(output);
-      const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
-      const seconds = (performance.now() - began) / 1000;
-      if (result.ok) {
-        output.json({ ...result, seconds: Math.round(seconds * 1000) / 1000 });
-        return tellVerified(result, seconds, output);
-      }
-      output.json(result);
-      const { at, expected, found } = result;
-      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${found}.`);
-    });
+    await withStoredLog(
+      async (log) => {
+        const began = performance.now();
+        const onProgress = progressOn(output);
+        const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
+        const seconds = (performance.now() - began) / 1000;
+        if (result.ok) {
+          output.json({ ...result, seconds: toMilliseconds(seconds) });
+          return tellVerified(result, seconds, output);
+        }
+        output.json(result);
+        const { at, expected, found } = result;
+        throw new Error(
+          `Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${found}.`,
+        );
+      },
+      { documents },
+    );
   },
 };

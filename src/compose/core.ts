@@ -3,25 +3,23 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allProjections } from '../../projections/all.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
 import { Passwords } from '../use-cases/passwords.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, SETTINGS } from '../config.ts';
-import type { Core, Log } from '../core.ts';
+import type { Core } from '../core.ts';
 import { ed25519Key } from '../ed25519.ts';
 import { deriveKey } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import { openReadModel, type ReadModelOptions } from '../read-model/database.ts';
+import { openReadModel } from '../read-model/database.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
 import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import { openAdapters } from './adapters.ts';
-import { Openings } from './openings.ts';
-import { openEventStore, openLastCheckpoint } from './stores.ts';
+import { openLastCheckpoint, readModelOf } from './stores.ts';
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.
@@ -90,24 +88,6 @@ export async function openCore(
       await adapters.close();
     },
   };
-}
-
-const readModelOf = ({ dataDir }: Config, logger: Logger): ReadModelOptions => ({
-  directory: join(dataDir, 'read-model'),
-  projections: allProjections,
-  logger,
-});
-
-/**
- * Opens the log of the settings alone, beside whatever runs on it.
- * @throws {Error} one line that names the file, server or setting and the remedy
- */
-export async function openLog(config: Config, logger: Logger): Promise<Log> {
-  return await Openings.all(async (openings) => {
-    const around = { config, logger, openings, nats: undefined };
-    const { store } = await openEventStore(around, 'read');
-    return { store, readModel: readModelOf(config, logger), close: () => openings.close() };
-  });
 }
 
 /** True if the settings name no store, and there is none below the current directory either. */

@@ -88,7 +88,7 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     const { openedAs, origin } = await openLog(core, config.logOrigin);
     // Before it accepts anything.
     await core.queues.claim(openedAs);
-    await core.signer.checkLog();
+    await core.signer.checkLog({ untilCaughtUp: true });
     const work = createWork(core, openedAs, renders);
     const api = await startApi(core, origin, () => readinessOf(core, work));
     const stopNoting = noteCheckpoints(core);

@@ -1,17 +1,16 @@
-/** The log as `verify` reads it: nothing on this machine is made, changed or followed. */
+/** The log as the commands read it that compare it with something: nothing on this machine is made, changed or followed. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import type { Config } from '../config.ts';
+import type { OpenedStoredLog } from '../core.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { openReadOnly } from '../sqlite/read-only.ts';
-import type { StoredLog } from '../use-cases/verify-log.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
-import { lastCheckpointPath, openBlobs, openEventStore } from './stores.ts';
+import { lastCheckpointPath, openBlobs, openEventStore, readModelOf } from './stores.ts';
 
 /**
  * @param options `documents`: opens the blob store too
@@ -21,7 +20,7 @@ export function openStoredLog(
   config: Config,
   logger: Logger,
   { documents }: { readonly documents: boolean },
-): Promise<StoredLog & { close(): Promise<void> }> {
+): Promise<OpenedStoredLog> {
   return Openings.all(async (openings) => {
     const { dataDir, blobStoreUrl, retentionSeconds } = config;
     const usesNats = documents && blobStoreUrl?.kind === 'nats';
@@ -30,12 +29,13 @@ export function openStoredLog(
     // The file before the log: what it was written for is in the log by then.
     const file = lastCheckpointPath(dataDir);
     const last = readIfThere(file);
-    const tree = openTree(join(dataDir, 'read-model'), logger, openings);
+    const readModel = readModelOf(config, logger);
     const { store, database } = await openEventStore(around, 'read');
     return {
       store,
+      readModel,
       ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),
-      ...(tree && { tree }),
+      openTree: () => openTree(readModel.directory, logger, openings),
       ...(database && { hiddenFault: () => hiddenFault(database.db) }),
       ...(documents && { blobs: await openBlobs(around, 'reader', database) }),
       retentionMs: retentionSeconds * 1000,
@@ -45,7 +45,7 @@ export function openStoredLog(
 }
 
 /** The tree of the read models, which is a help and no proof: where it cannot be read, it is left out. */
-function openTree(directory: string, logger: Logger, openings: Openings): StoredLog['tree'] {
+function openTree(directory: string, logger: Logger, openings: Openings) {
   const path = generationPath(directory, currentGeneration(directory));
   if (!existsSync(path)) return undefined;
   try {

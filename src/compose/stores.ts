@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { allProjections } from '../../projections/all.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
@@ -27,6 +28,7 @@ import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
+import type { ReadModelOptions } from '../read-model/database.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
@@ -262,6 +264,13 @@ async function openKeyRecords(
   const objects = await openS3(around, place.url, 'keyring/');
   return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
 }
+
+/** The read models of the data directory. */
+export const readModelOf = ({ dataDir }: Config, logger: Logger): ReadModelOptions => ({
+  directory: join(dataDir, 'read-model'),
+  projections: allProjections,
+  logger,
+});
 
 export const lastCheckpointPath = (dataDir: string): string =>
   join(dataDir, 'transparency-log', 'last-checkpoint');

@@ -45,7 +45,7 @@ export interface LogState {
   readonly origin: string | undefined;
   /** The generation of the newest key that there ever was; 0 where there was none. */
   readonly generation: number;
-  /** In force, the newest last. */
+  /** The keys in force, the newest last. */
   readonly keys: readonly SigningKey[];
   /** The newest key has signed a checkpoint. */
   readonly isKeyUsed: boolean;

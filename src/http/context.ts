@@ -16,9 +16,9 @@ export interface Caller {
 
 /** Facts that the middleware has found out about a request. */
 export interface RequestState {
-  /** As the answer has it: the client may have chosen it. */
+  /** The id in the answer: the client may have chosen it. */
   readonly requestId: string;
-  /** As log lines, and errors that a client may report, name the request and its path. */
+  /** The names of the request and its path in log lines, and in errors that a client may report. */
   readonly loggedId: string;
   readonly loggedPath: string;
   /** The client's address, by the socket or, behind a trusted proxy, by its last forwarder. */

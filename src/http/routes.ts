@@ -38,7 +38,6 @@ import {
   healthz,
   readyz,
 } from './resources/service.ts';
-
 import {
   getCheckpointDoc,
   getConsistencyDoc,

@@ -1,6 +1,6 @@
 /**
  * Asks witnesses to cosign the log's newest checkpoint, and a timestamp authority to say when it was there.
- * What they answer becomes events. Each is asked on its own, so one that is away delays nothing.
+ * Their answers become events. Each is asked on its own, so one that is away delays nothing.
  */
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
@@ -32,7 +32,7 @@ interface Dependencies extends Attestors {
 
 /** A party that can say something about a checkpoint. */
 interface Attestor {
-  /** In messages, such as `the witness example.com/w1`. */
+  /** Its name in messages, such as `the witness example.com/w1`. */
   readonly name: string;
   has(checkpoint: StoredCheckpoint): boolean;
   ask(checkpoint: StoredCheckpoint, stopping: AbortSignal): Promise<LogCommand>;
@@ -80,7 +80,7 @@ function startAsking(attestor: Attestor, deps: Dependencies): Stoppable {
     const newest = readModel.query(checkpointQueries).newest();
     if (newest === undefined || attestor.has(newest)) return;
     const command = await attestor.ask(newest, stopping).catch((error: unknown) => {
-      if (!stopping.aborted) leave(error);
+      if (!stopping.aborted) postpone(error);
     });
     if (command === undefined) return;
     if (isAway) logger.info(`${attestor.name} answers again`);
@@ -90,7 +90,7 @@ function startAsking(attestor: Attestor, deps: Dependencies): Stoppable {
     // Else it would be asked again for what is recorded.
     if (outcome.accepted && outcome.position !== undefined) await runner.waitFor(outcome.position);
   };
-  const leave = (error: unknown): void => {
+  const postpone = (error: unknown): void => {
     // Once for a time of failures.
     if (!isAway) {
       const reason = errorMessage(error);

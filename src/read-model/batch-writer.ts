@@ -117,10 +117,10 @@ export class BatchWriter {
   }
 
   #dispatch(event: RecordedEvent): void {
-    for (const handler of this.#handlersOfAll) hand(handler, event, () => event);
+    for (const handler of this.#handlersOfAll) deliver(handler, event, () => event);
     let upcasted: RecordedEvent | undefined;
     const current = (): RecordedEvent => (upcasted ??= upcast(event));
-    for (const handler of this.#handlers.get(event.type) ?? []) hand(handler, event, current);
+    for (const handler of this.#handlers.get(event.type) ?? []) deliver(handler, event, current);
   }
 
   #loadCheckpoints(): void {
@@ -146,7 +146,11 @@ export class BatchWriter {
 }
 
 /** @throws {ProjectionFailed} */
-function hand({ state, handle }: Handler, event: RecordedEvent, form: () => RecordedEvent): void {
+function deliver(
+  { state, handle }: Handler,
+  event: RecordedEvent,
+  form: () => RecordedEvent,
+): void {
   if (event.position <= state.position) return;
   try {
     handle(form());

@@ -83,7 +83,7 @@ export const isEqual = ({ onlyIn, key, differing }: TableComparison): boolean =>
 const names = (columns: readonly string[]): string =>
   columns.map((column) => `"${column}"`).join(', ');
 
-/** Without columns where there is no such table. */
+/** The table's columns and key; none where there is no such table. */
 function shapeOf(table: string, db: Database): Shape {
   const columns = db
     .prepare<[string], { readonly name: string; readonly pk: number }>(

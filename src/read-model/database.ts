@@ -130,7 +130,7 @@ export async function openReadModel(
 ): Promise<ReadModel> {
   const readModel = new ReadModel(options);
   const last = readModel.lastEvent();
-  if (!(await holds(store, last))) {
+  if (!(await isMadeOf(store, last))) {
     const position = last?.position;
     options.logger?.warn({ position }, 'the read model is of another log and is made anew');
     readModel.startAnew();
@@ -142,7 +142,7 @@ export async function openReadModel(
  * True if the log holds the last event that a read model was made of.
  * @throws {EventStoreUnavailable}
  */
-export async function holds(
+export async function isMadeOf(
   store: Pick<EventStore, 'readStream'>,
   last: LastEvent | undefined,
 ): Promise<boolean> {

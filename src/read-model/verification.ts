@@ -5,7 +5,7 @@
 import Sqlite, { type Database } from 'better-sqlite3';
 import { isDamage } from './batch-writer.ts';
 import { compareTable, isEqual, type TableComparison } from './comparison.ts';
-import { holds, type ReadModelOptions } from './database.ts';
+import { isMadeOf, type ReadModelOptions } from './database.ts';
 import { currentGeneration, exclusively, generationPath } from './generations.ts';
 import type { Projection } from './projection.ts';
 import { type Building, type RebuildOptions, type RebuildResult, withBuilding } from './rebuild.ts';
@@ -19,9 +19,9 @@ export interface ProjectionState {
   readonly name: string;
   /** `added`: the read model in use lacks it. `removed`: it alone has it. */
   readonly definition: 'same' | 'changed' | 'added' | 'removed';
-  /** Of the projections at hand; absent where it is removed. */
+  /** Its version among the projections at hand; absent where it is removed. */
   readonly version: number | undefined;
-  /** Of the read model in use; absent where it is added. */
+  /** Its version in the read model in use; absent where it is added. */
   readonly liveVersion: number | undefined;
   /** The position that it has reached. */
   readonly position: bigint;
@@ -82,7 +82,7 @@ export async function listProjections({
 export async function compareWithLog(options: VerificationOptions): Promise<Verification> {
   const { readModel, store, mustBeSame } = options;
   const begin = await withLive(readModel, async (live) => {
-    if (!(await holds(store, lastEventOf(live)))) {
+    if (!(await isMadeOf(store, lastEventOf(live)))) {
       throw new Error(
         'The read model is of another log; the next start of the service makes it anew.',
       );
@@ -132,7 +132,7 @@ async function compareAll(
   return compared;
 }
 
-/** Of the projections at hand and of the read model in use, those first that are furthest behind. */
+/** The projections at hand and those of the read model in use, the furthest behind first. */
 function statesOf(live: Database, projections: readonly Projection[]): readonly ProjectionState[] {
   const made = new Map(checkpointsOf(live)().map((each) => [each.projection, each]));
   const known = new Set(projections.map(({ name }) => name));

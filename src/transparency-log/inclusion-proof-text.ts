@@ -5,7 +5,7 @@ import { HASH_SIZE } from './merkle-tree.ts';
 export interface InclusionProof {
   /** The leaf's number, from 0. */
   readonly index: number;
-  /** From the leaf's sibling up to the root's child. */
+  /** The hashes from the leaf's sibling up to the root's child. */
   readonly proof: readonly Buffer[];
   /** The signed note, with its cosignatures. */
   readonly checkpoint: string;

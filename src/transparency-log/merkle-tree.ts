@@ -41,7 +41,7 @@ export function nodeHash(left: Buffer, right: Buffer): Buffer {
   return sha256(node);
 }
 
-/** Where RFC 6962 splits a tree of `size` > 1 leaves: the largest power of two below `size`. */
+/** The place where RFC 6962 splits a tree of `size` > 1 leaves: the largest power of two below `size`. */
 function splitOf(size: number): number {
   let left = 1;
   while (left * 2 < size) left *= 2;

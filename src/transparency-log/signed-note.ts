@@ -2,7 +2,7 @@
  * Signed notes (c2sp.org/signed-note): a text and the signatures of named keys, here Ed25519 ones, and
  * the cosignatures of witnesses on checkpoints (c2sp.org/tlog-cosignature).
  */
-import { createPublicKey, hash, verify } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { fromBase64 } from './encoding.ts';
 
 /** The type byte of Ed25519 signatures over the text. */
@@ -33,7 +33,7 @@ export interface Signer {
   /** 32 bytes. */
   readonly publicKey: Buffer;
   /** The Ed25519 signature of a message. */
-  sign(message: Buffer): Buffer;
+  readonly sign: (message: Buffer) => Buffer;
 }
 
 export interface NoteSignature {
@@ -95,6 +95,16 @@ export function parseVerifierKey(text: string): VerifierKey {
   return { name, keyId, type, publicKey };
 }
 
+/** Signs under a name with an Ed25519 private key. */
+export function ed25519Signer(name: string, secret: KeyObject): Signer {
+  const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
+  return {
+    name,
+    publicKey: Buffer.from(x, 'base64url'),
+    sign: (message) => sign(null, message, secret),
+  };
+}
+
 /** @throws {Error} the text can be in no note */
 export function signNote(text: string, signers: readonly Signer[]): string {
   if (!text.endsWith('\n') || !isPlain(text)) {
@@ -145,7 +155,7 @@ function parseSignature(line: string): NoteSignature {
 export const cosignedMessage = (text: string, time: bigint): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
 
-function holds(text: string, { type, publicKey }: VerifierKey, signature: Buffer): boolean {
+function isValid(text: string, { type, publicKey }: VerifierKey, signature: Buffer): boolean {
   const times = type === COSIGNATURE ? TIME_SIZE : 0;
   if (signature.length !== times + SIGNATURE_SIZE) return false;
   const message = times ? cosignedMessage(text, signature.readBigUInt64BE()) : Buffer.from(text);
@@ -165,7 +175,7 @@ export function verifiedBy(note: string, verifierKeys: readonly string[]): strin
   for (const each of verifierKeys) {
     const key = parseVerifierKey(each);
     const own = signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
-    if (!own.every(({ signature }) => holds(text, key, signature))) return [];
+    if (!own.every(({ signature }) => isValid(text, key, signature))) return [];
     if (own.length > 0) verified.push(each);
   }
   return verified;

@@ -9,11 +9,13 @@ import { isoTime } from '../clock.ts';
 import { accountAggregate } from '../domain/account.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { BlobRef } from '../domain/events.ts';
+import { holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
+import { htmlText } from '../plain-text.ts';
 import { consistentQuery } from './consistent-query.ts';
 import { type HistoryDependencies, type HistoryEntry, readHistory } from './history.ts';
-import { warningsOf } from './records.ts';
+import { accountRecord, apiKeyRecord, holdRecord, ledgerRecord, warningsOf } from './records.ts';
 
 export interface ExportDependencies extends HistoryDependencies {
   readonly actors: ActorSystem;
@@ -23,7 +25,7 @@ export interface ExportDependencies extends HistoryDependencies {
 
 /** One file. Its content is read before the next file is asked for. */
 export interface ExportedFile {
-  /** With `/` between folders; ASCII. */
+  /** The path in the archive: ASCII, with `/` between folders. */
   readonly name: string;
   readonly content: AsyncIterable<Buffer | string>;
 }
@@ -61,11 +63,11 @@ export async function* exportAccount(
   const row = (await consistentQuery(deps, accountQueries)).byId(accountId);
   if (row === undefined) throw new ServiceError('not_found', 'There is no such account.');
   const { state } = await deps.actors.read(accountAggregate, accountId);
-  const email = await vault.unseal(accountId, row.email);
-  const { plan, credits, createdAt } = row;
-  const account = { id: accountId, email, plan, credits, created_at: isoTime(createdAt) };
+  const account = await accountRecord(vault, row);
+  const { email } = account;
+  const hold = holdRecord(holdInForce(state, now));
   yield { name: 'README.txt', content: whole(README(email, isoTime(now))) };
-  yield { name: 'account.json', content: whole(json({ ...account, hold: state.hold ?? null })) };
+  yield { name: 'account.json', content: whole(json({ ...account, hold })) };
   yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
   yield { name: 'ledger.jsonl', content: ledgerLines(deps, accountId) };
   yield { name: 'conversions.jsonl', content: conversionLines(deps, accountId) };
@@ -88,15 +90,7 @@ async function* whole(text: string): AsyncGenerator<string> {
 async function keysOf(deps: ExportDependencies, accountId: string): Promise<readonly object[]> {
   const keys = await consistentQuery(deps, apiKeyQueries);
   const { rows } = keys.page(accountId, { offset: 0, limit: keys.inForce(accountId) });
-  return await Promise.all(
-    rows.map(async ({ id, name, prefix, createdAt, lastUsedAt }) => ({
-      id,
-      name: await deps.vault.unseal(accountId, name),
-      prefix,
-      created_at: isoTime(createdAt),
-      last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
-    })),
-  );
+  return await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
 }
 
 /** Rows of a list that is read page by page. */
@@ -116,16 +110,7 @@ async function* ledgerLines(deps: ExportDependencies, accountId: string): AsyncG
   const rows = rowsOf(async (offset) =>
     (await consistentQuery(deps, ledgerQueries)).page(accountId, { offset, limit }),
   );
-  for await (const { id, type, amount, balance, conversionId, createdAt } of rows) {
-    yield line({
-      id,
-      type,
-      amount,
-      balance,
-      conversion_id: conversionId,
-      created_at: isoTime(createdAt),
-    });
-  }
+  for await (const row of rows) yield line(ledgerRecord(row));
 }
 
 const conversionsOf = (deps: ExportDependencies, accountId: string) =>
@@ -182,15 +167,6 @@ async function* eventLines(
   }
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (each) => ESCAPES[each] ?? each);
-
 async function* indexPage(
   deps: ExportDependencies,
   accountId: string,
@@ -198,9 +174,9 @@ async function* indexPage(
   time: string,
 ): AsyncGenerator<string> {
   yield `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escaped(email)}</title>
+<html lang="en"><head><meta charset="utf-8"><title>${htmlText(email)}</title>
 <style>body{font:16px system-ui;margin:2rem}td,th{text-align:left;padding:.2rem 1rem .2rem 0}</style></head>
-<body><h1>${escaped(email)}</h1><p>Everything kept about this account as of ${time}. README.txt names the other files.</p>
+<body><h1>${htmlText(email)}</h1><p>Everything kept about this account as of ${time}. README.txt names the other files.</p>
 <table><tr><th>Requested</th><th>Status</th><th>Pages</th><th>Conversion</th><th>Stored</th></tr>
 `;
   for await (const row of conversionsOf(deps, accountId)) {
@@ -213,7 +189,7 @@ async function* indexPage(
       isoTime(createdAt),
       status,
       pages ?? '',
-      `${id} ${escaped(filename ?? message ?? '')}`,
+      `${id} ${htmlText(filename ?? message ?? '')}`,
     ];
     yield `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td>${stored}</td></tr>\n`;
   }

@@ -2,13 +2,14 @@
  * Signs checkpoints of the log's tree, and never two different trees of one size: before each signature it
  * compares the tree with the last checkpoint that this node signed or saw, and with the log's newest one.
  */
-import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import { CHECKPOINT_EVENTS, LOG_ID, logAggregate, type SigningKey } from '../domain/log.ts';
+import { errorMessage } from '../error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
 import {
   type Checkpoint,
@@ -16,7 +17,13 @@ import {
   parseCheckpoint,
 } from '../transparency-log/checkpoint.ts';
 import { rootHash, type TreeHashes } from '../transparency-log/merkle-tree.ts';
-import { openNote, type Signer, signNote, verifierKey } from '../transparency-log/signed-note.ts';
+import {
+  openNote,
+  type Signer,
+  ed25519Signer,
+  signNote,
+  verifierKey,
+} from '../transparency-log/signed-note.ts';
 import { firstCommand, orThrow } from './command-context.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 import { type OpenedLog, openLog } from './log-origin.ts';
@@ -73,15 +80,18 @@ export class CheckpointSigner {
 
   /**
    * Compares the log with the checkpoint that this node signed or saw last.
-   * @throws {LogContradictsCheckpoint}
+   * @param options `untilCaughtUp`: waits for the read model as long as it takes, as when it is made anew at a start
+   * @throws {LogContradictsCheckpoint} @throws {ServiceError} `service_unavailable`
    */
-  async checkLog(): Promise<void> {
+  async checkLog({ untilCaughtUp = false } = {}): Promise<void> {
     const log = await openLog(this.#deps, this.#deps.logName);
     const last = this.#lastOf(log);
     if (last === undefined) return;
     const newest = log.checkpoints.at(-1);
     // The log itself says that it is the one. The tree is compared before the next signature.
     if (newest?.size === last.size && newest.root === last.root.toString('base64')) return;
+    const { runner, store } = this.#deps;
+    if (untilCaughtUp) await runner.waitFor(await store.head());
     const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
     this.#compare(hashes, last);
   }
@@ -221,21 +231,31 @@ export class CheckpointSigner {
   }
 
   #signer(name: string, generation: number): Signer {
-    const secret = this.#deps.signingKey(generation);
-    const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
-    const publicKey = Buffer.from(x, 'base64url');
-    return { name, publicKey, sign: (message) => sign(null, message, secret) };
+    return ed25519Signer(name, this.#deps.signingKey(generation));
   }
 
   #lastOf({ origin }: OpenedLog): Checkpoint | undefined {
     const { lastCheckpoint } = this.#deps;
     const note = lastCheckpoint.read();
     if (note === undefined) return undefined;
-    const last = parseCheckpoint(openNote(note).text);
+    const last = this.#parsed(note);
     if (last.origin === origin) return last;
     return this.#refuse(
       `${lastCheckpoint.path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
     );
+  }
+
+  /** @throws {Error} the file is damaged */
+  #parsed(note: string): Checkpoint {
+    try {
+      return parseCheckpoint(openNote(note).text);
+    } catch (cause) {
+      const { path } = this.#deps.lastCheckpoint;
+      throw new Error(
+        `${path} is damaged (${errorMessage(cause)}): remove it when 'pressledger verify --checkpoint FILE', on a copy of DATA_DIR without it, has found the log whole.`,
+        { cause },
+      );
+    }
   }
 
   #compare(hashes: TreeHashes, { size, root }: Pick<StoredCheckpoint, 'size' | 'root'>): void {

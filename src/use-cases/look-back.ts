@@ -88,7 +88,7 @@ const SLICE = 200;
 const KEPT = 4;
 const RETRY_SECONDS = 5;
 
-/** Who asks: since when, and until when. */
+/** The time between a question and the end of the wait for its answer. */
 export interface Asker {
   /** The log's head since the question was asked. */
   readonly head: bigint;

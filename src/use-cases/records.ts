@@ -1,9 +1,10 @@
-/** The rows of an account's read models as the API shapes them. */
+/** The parts of an account as the API, `--json` and exports shape them. */
 import type { AccountRow } from '../../projections/accounts.ts';
 import type { ApiKeyRow } from '../../projections/api-keys.ts';
 import type { ConversionRow } from '../../projections/conversions.ts';
 import type { LedgerRow } from '../../projections/ledger.ts';
 import { isoTime } from '../clock.ts';
+import type { Hold } from '../domain/hold.ts';
 
 /** Opens a sealed text; a `T` of undefined stands for one that was erased. */
 export interface Opener<T extends string | undefined = string> {
@@ -17,6 +18,11 @@ export async function accountRecord<T extends string | undefined>(
   const opened = await opener.unseal(id, email);
   return { id, email: opened, plan, credits, created_at: isoTime(createdAt) };
 }
+
+export const holdRecord = (hold: Hold | undefined) =>
+  hold === undefined
+    ? null
+    : { placed_at: isoTime(hold.placedAt), until: hold.until ? isoTime(hold.until) : null };
 
 export async function apiKeyRecord<T extends string | undefined>(
   opener: Opener<T>,

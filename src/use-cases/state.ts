@@ -23,8 +23,8 @@ const PAGE = 500;
 
 type AllEvents = Pick<EventStore, 'readAll' | 'head'>;
 
-/** Leaves out a text that nobody can read any more, because its account was erased since. */
-export const forgiving = (vault: Pick<Vault, 'unseal'>): Opener<string | undefined> => ({
+/** Opens texts, and leaves out those that nobody can read any more because their account was erased since. */
+export const openerUnlessErased = (vault: Pick<Vault, 'unseal'>): Opener<string | undefined> => ({
   unseal: (accountId, sealed) => unlessErased(vault.unseal(accountId, sealed)),
 });
 
@@ -126,7 +126,7 @@ export async function* stateDocument(
   vault: Pick<Vault, 'unseal'>,
   asOf: string,
 ): AsyncGenerator<string> {
-  const opener = forgiving(vault);
+  const opener = openerUnlessErased(vault);
   yield `{"as_of": ${JSON.stringify(asOf)}, "accounts": [`;
   let separator = '\n';
   for (const account of everyRow((page) => fold.query(accountQueries).all(page))) {

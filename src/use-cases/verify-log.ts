@@ -23,8 +23,8 @@ const BATCH = 5_000;
 /** A log, and what lies beside it, as it is: nothing of it is changed. */
 export interface StoredLog {
   readonly store: Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
-  /** The tree that the read models keep, where there is one. */
-  readonly tree?: LogTreeQueries;
+  /** Opens the tree that the read models keep, where there is one. */
+  readonly openTree?: () => LogTreeQueries | undefined;
   /** The checkpoint that this node signed or saw last, where there is one. */
   readonly lastCheckpoint?: GivenNote;
   /** Tells of rows that reading the log does not show, where the store can have such. */
@@ -110,7 +110,8 @@ class Verification {
   #stop = 0;
 
   constructor(log: StoredLog, options: VerifyOptions) {
-    const { lastCheckpoint, tree } = log;
+    const { lastCheckpoint } = log;
+    const tree = log.openTree?.();
     this.#log = log;
     this.#options = options;
     this.#rules = new LogRules({ keepsBlobs: log.blobs !== undefined });
@@ -232,7 +233,7 @@ class Verification {
     return new Difference(at, signed, `the root ${found.toString('base64')}: ${range}`);
   }
 
-  /** What was found, unless the hashes of the read models say that an earlier event is another one. */
+  /** The difference that was found, unless the hashes of the read models say that an earlier event is another one. */
   #earlier(difference: Difference): Difference {
     const first = this.#kept?.first;
     const { number } = difference.at;

@@ -1,4 +1,4 @@
-/** What is published of witnesses and timestamps. */
+/** The cosignatures and timestamps that are published. */
 import { test } from 'tap';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';

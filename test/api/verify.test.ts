@@ -1,4 +1,4 @@
-/** Whether a PDF is one of the account's own, and the proof of it. */
+/** `POST /verify/`: tells the account's own PDFs from others, and proves them. */
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { ReadableStream } from 'node:stream/web';

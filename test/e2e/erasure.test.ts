@@ -1,11 +1,13 @@
-/** What is left of an account that was erased beside a running service; its hold and its export. */
+/** The erasure of an account beside a running service, its hold and its export. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { test } from 'tap';
 import { cliJson, refuses } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
 import { EMAIL, eraseAndSearch, SETTINGS, TEXTS, useAccount } from '../support/erasure.ts';
+import { readLog } from '../support/invariants.ts';
 import { createPlace } from '../support/place.ts';
 import { startService } from '../support/service.ts';
 import { filesBelow, findTexts } from '../support/telling-texts.ts';
@@ -50,6 +52,11 @@ void test('a hold, an export, and what the operator must confirm', {
   const api = await startService(t, SETTINGS);
   const { place } = api;
   const { id, completed } = await useAccount(t, { api, processes: [api], stored: () => new Map() });
+  // Held, they would stay beyond the release for up to a minute.
+  await eventually('the deletion of both failed requests', () => {
+    const expired = readLog(place.dataDir).filter(({ type }) => type === 'ConversionExpired');
+    return expired.length === 2 ? true : undefined;
+  });
   const until = '2100-01-01T00:00:00.000Z';
   t.match(await cliJson(place, ['account', 'hold', EMAIL, '--until', until]), { hold: { until } });
   t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: { until, placed_at: /Z$/ } });
@@ -90,7 +97,7 @@ void test('a hold, an export, and what the operator must confirm', {
   t.match(text(`${folder}/document.pdf`), /^%PDF-/);
   t.match(JSON.parse(text(`${folder}/request.json`)), { metadata: { title: TEXTS.title } });
   t.match(JSON.parse(text(`${folder}/manifest.json`)), { version: Number });
-  t.match(JSON.parse(text('account.json')), { id, email: EMAIL, plan: 'pro' });
+  t.match(JSON.parse(text('account.json')), { id, email: EMAIL, plan: 'pro', hold: null });
   t.match(JSON.parse(text('keys.json')), [{ name: TEXTS.keyName }]);
   const lines = (name: string) =>
     text(name)

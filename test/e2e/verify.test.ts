@@ -81,7 +81,9 @@ void test('verify, on a copy of a data directory without its keys', async (t) =>
   t.match(cut.stderr, /^pressledger: Not as it must be: checkpoint \S+kept\.txt, number \d+\. /m);
 });
 
-void test('whatever is changed at random in a real log is found, and named', async (t) => {
+void test('whatever is changed at random in a real log is found, and named', {
+  timeout: 120_000,
+}, async (t) => {
   const { dataDir } = await usedPlace(t);
   const random = seededRandom();
   t.comment(`TEST_SEED=${random.seed}`);

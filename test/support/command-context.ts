@@ -10,7 +10,6 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
   return {
     output: createOutput(true),
     withCore: unneeded,
-    withLog: unneeded,
     withStoredLog: unneeded,
     startService: unneeded,
     startApiNode: unneeded,

@@ -1,8 +1,7 @@
 /** Bundles of evidence: made over the API's parts, taken apart, and put together again after a change. */
-import { createPublicKey, sign } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { strFromU8, unzipSync } from 'fflate';
-import { verifierKey } from '../../src/transparency-log/signed-note.ts';
+import { ed25519Signer, verifierKey } from '../../src/transparency-log/signed-note.ts';
 import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
 import { type BundleFiles, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
 import { currentKeys } from '../../src/use-cases/transparency-log.ts';
@@ -12,11 +11,8 @@ import { signingKey } from './signer.ts';
 
 /** A key of that name which signs notes. */
 export function noteSigner(generation: number, name: string) {
-  const secret = signingKey(generation);
-  const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
-  const publicKey = Buffer.from(x, 'base64url');
-  const signMessage = (message: Buffer): Buffer => sign(null, message, secret);
-  return { name, publicKey, sign: signMessage, verifierKey: verifierKey(name, publicKey) };
+  const signer = ed25519Signer(name, signingKey(generation));
+  return { ...signer, verifierKey: verifierKey(name, signer.publicKey) };
 }
 
 /** A bundle, and the log's newest verifier key. */
@@ -48,7 +44,7 @@ export function changed(
   return buffer(zipOf(asFiles(files)));
 }
 
-/** Where the verifier finds the first difference; undefined where it finds none. */
+/** The first difference that the verifier finds; undefined where it finds none. */
 export function differenceIn(
   zip: Buffer,
   key: string,

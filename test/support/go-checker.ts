@@ -5,18 +5,18 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'test/transparency-log-tools/check.go');
-/** Where Debian and Ubuntu put Go's libraries. */
+/** The folder of Go's libraries on Debian and Ubuntu. */
 const GOPATH = '/usr/share/gocode';
 const LONGEST_MS = 120_000;
 
-/** For a test's options: skips it where Go or its library is missing. */
+/** Options of a test: skips it where Go or its library is missing. */
 export const WITH_GO =
   existsSync(join(GOPATH, 'src/golang.org/x/mod/sumdb/tlog')) &&
   spawnSync('go', ['version']).status === 0
     ? {}
     : { skip: 'golang-go or golang-golang-x-mod-dev is missing' };
 
-/** What a log says. Whatever of it is given is checked. */
+/** The statements of a log. Those that are given are checked. */
 export interface Claim {
   /** The log's verifier keys: one of them must have signed. */
   readonly keys: readonly string[];

@@ -1,5 +1,5 @@
 /** A node that signs checkpoints of a log, with its own file of the last one. */
-import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import type { Test } from 'tap';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
@@ -9,7 +9,6 @@ import {
   CheckpointSigner,
   type SignerDependencies,
 } from '../../src/use-cases/checkpoint-signer.ts';
-import type { Signer } from '../../src/transparency-log/signed-note.ts';
 import type { TransparencyLogDependencies } from '../../src/use-cases/transparency-log.ts';
 import { noSnapshots } from './actors.ts';
 import type { Node } from './projected.ts';
@@ -17,13 +16,6 @@ import { NOW } from './samples.ts';
 
 export const signingKey = (generation: number): KeyObject =>
   ed25519Key(hash('sha256', `test key ${generation}`, 'buffer'));
-
-/** Signs with a key as the log does. */
-export function signerOf(name: string, secret: KeyObject): Signer {
-  const { x = '' } = createPublicKey(secret).export({ format: 'jwk' });
-  const publicKey = Buffer.from(x, 'base64url');
-  return { name, publicKey, sign: (message) => sign(null, message, secret) };
-}
 
 export type SigningNode = TransparencyLogDependencies & {
   readonly signer: CheckpointSigner;

@@ -6,7 +6,7 @@ import { LAUNCHER, type Place } from './place.ts';
 const WITHIN_MS = 60_000;
 
 const hasTerminals = spawnSync('script', ['--version']).status === 0;
-/** Of tap: why a test on a terminal does not run here. */
+/** An option of tap: why a test on a terminal does not run here. */
 export const onTerminals = hasTerminals ? {} : { skip: 'there is no script of util-linux' };
 
 /** Runs a command on a terminal, and types each answer as soon as its question is there. */

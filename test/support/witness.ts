@@ -15,9 +15,9 @@ import {
   verifiedBy,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import { signerOf } from './note-signer.ts';
+import { newSigner } from './note-signer.ts';
 
-/** What a real one (litewitness) takes. */
+/** The most that a real one (litewitness) takes. */
 const MOST_BYTES = 10 * 1024;
 const MOST_HASHES = 63;
 
@@ -44,7 +44,7 @@ export class TestWitness {
 
   private constructor(name: string) {
     this.name = name;
-    this.#signer = signerOf(name);
+    this.#signer = newSigner(name);
     this.verifierKey = verifierKey(name, this.#signer.publicKey, COSIGNATURE);
   }
 

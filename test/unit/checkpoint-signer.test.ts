@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
@@ -175,11 +175,39 @@ void test('the last checkpoint of another log is refused, and one is noted whoev
     message: /of the log pressledger\/.* another DATA_DIR/,
   });
 
+  writeFileSync(join(one.dataDir, 'transparency-log/last-checkpoint'), 'cut o');
+  await t.rejects(one.signer.checkLog(), {
+    message: /last-checkpoint is damaged \(The note .*remove it when 'pressledger verify/,
+  });
+
   const follower = openSigned(t, one.log, one.log.openAgain(), 'follower');
   await follower.runner.waitFor(await one.store.head());
   await follower.signer.noteNewest();
   const noted = readFileSync(join(follower.dataDir, 'transparency-log/last-checkpoint'), 'utf8');
   t.equal(noted, checkpointsOf(one).at(-1)?.note);
+});
+
+void test('a start waits for a read model that is far behind, to compare the log', async (t) => {
+  const node = openSigned(t);
+  await node.signer.sign();
+  const seen = readFileSync(join(node.dataDir, 'transparency-log/last-checkpoint'), 'utf8');
+  await grow(node.log, 1);
+  await node.signer.sign();
+
+  const dataDir = testDirectory(t);
+  mkdirSync(join(dataDir, 'transparency-log'));
+  writeFileSync(join(dataDir, 'transparency-log/last-checkpoint'), seen);
+  const anew = openNode(t, join(node.log.directory, 'anew'), node.store);
+  // Whoever gives up after some time gives a signal: here the time is over at once.
+  const slow = {
+    waitFor: (position: bigint, signal?: AbortSignal) =>
+      signal ? Promise.reject(new Error('too late')) : anew.runner.waitFor(position),
+  };
+  const { signer } = openSigner(t, { ...anew, store: node.store }, dataDir, {
+    runner: slow as typeof anew.runner,
+  });
+  await t.rejects(signer.checkLog(), { code: 'service_unavailable' });
+  await signer.checkLog({ untilCaughtUp: true });
 });
 
 void test('after a rotation the old key and the new one sign, and then two new ones', async (t) => {

@@ -73,7 +73,8 @@ function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
   };
 }
 
-async function ownConversion(
+/** @throws {ServiceError} `not_found` for others' too */
+export async function ownConversion(
   ctx: HttpContext,
   deps: RouteDependencies,
   id: string,
@@ -82,7 +83,6 @@ async function ownConversion(
   return ownOr404(ctx, (await consistentQuery(deps, conversionQueries, asOf)).byId(id));
 }
 
-/** @throws {ServiceError} `not_found` for others' too */
 function ownOr404(ctx: HttpContext, row: ConversionRow | undefined): ConversionRow {
   if (row?.accountId === callerOf(ctx).accountId) return row;
   throw new ServiceError('not_found', 'There is no such conversion.');

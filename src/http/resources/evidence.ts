@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
 import { conversionQueries } from '../../../projections/conversions.ts';
-import { ServiceError } from '../../errors.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { gatherEvidence } from '../../use-cases/evidence/gather.ts';
 import { proofOfConversion } from '../../use-cases/transparency-log.ts';
 import { compile } from '../../validation.ts';
 import { callerOf, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { recordOf } from './conversions.ts';
+import { ownConversion, recordOf } from './conversions.ts';
 import { VerifyRequest } from './evidence.api.ts';
 import { countDownload, recordDownload } from './files.ts';
 
@@ -32,12 +31,8 @@ export function verifyPdf(deps: RouteDependencies): HttpMiddleware {
 /** Sends the bundle of evidence. It has the PDF, if there is one, so that is a download too. */
 export function getEvidence(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { accountId } = callerOf(ctx);
     const conversionId = pathParameter(ctx, 'id');
-    const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
-    if (conversions.byId(conversionId)?.accountId !== accountId) {
-      throw new ServiceError('not_found', 'There is no such conversion.');
-    }
+    const { accountId } = await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     countDownload(ctx, deps, accountId);
     const { bytes, open, absent } = await gatherEvidence(deps, conversionId);
     const isSent = ctx.method !== 'HEAD';

@@ -1,5 +1,4 @@
 /** Lists the events of the account, and of one of its conversions, for the account itself. */
-import { conversionQueries } from '../../../projections/conversions.ts';
 import {
   type HistoryFilter,
   historyQueries,
@@ -15,6 +14,7 @@ import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { ownConversion } from './conversions.ts';
 
 const FILTERS = ['type', 'actor', 'from', 'to'] as const;
 const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
@@ -100,10 +100,7 @@ export function listAccountEvents(deps: RouteDependencies): HttpMiddleware {
 export function listConversionEvents(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const conversionId = pathParameter(ctx, 'id');
-    const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
-    if (conversions.byId(conversionId)?.accountId !== callerOf(ctx).accountId) {
-      throw new ServiceError('not_found', 'There is no such conversion.');
-    }
+    await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     await sendHistory(ctx, deps, 'oldest first', { conversionId });
   };
 }

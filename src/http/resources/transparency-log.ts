@@ -1,6 +1,5 @@
 /** The published side of the log, for everybody, and the proofs of a conversion, for its account. */
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { conversionQueries } from '../../../projections/conversions.ts';
 import { ServiceError } from '../../errors.ts';
 import { fromDecimal } from '../../transparency-log/encoding.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
@@ -12,8 +11,9 @@ import {
   publishedTile,
 } from '../../use-cases/transparency-log.ts';
 import { ValidationIssues } from '../../validation.ts';
-import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { ownConversion } from './conversions.ts';
 
 /** https://c2sp.org/tlog-tiles: what changes is not kept by caches, what never changes is kept for long. */
 const MUTABLE = 'no-cache';
@@ -79,10 +79,7 @@ export function getConsistency(deps: RouteDependencies): HttpMiddleware {
 export function getConversionProof(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const conversionId = pathParameter(ctx, 'id');
-    const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
-    if (conversions.byId(conversionId)?.accountId !== callerOf(ctx).accountId) {
-      throw new ServiceError('not_found', 'There is no such conversion.');
-    }
+    await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     ctx.body = await proofOfConversion(deps, conversionId);
   };
 }

@@ -13,7 +13,7 @@ import type { RequestDocument } from '../../domain/request-document.ts';
  */
 export type FallbackLanguage = 'none' | 'mixed' | `lang ${string}`;
 
-/** Whether a document may be set in a process in which the other one was. */
+/** True if a document may be set in a process in which the other one was. */
 export function mayFollow(before: FallbackLanguage | undefined, next: FallbackLanguage): boolean {
   if (before === undefined || before === 'none' || next === 'none') return true;
   return before === next && next !== 'mixed';

@@ -2,9 +2,10 @@
  * A bundle of evidence: what the log, the stores and the keys say about one conversion, in one ZIP that
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { decryptBlob, openContent, openingOf, readContent } from '../../blob-store/decryption.ts';
+import { decryptBlob, openContent, openingOf } from '../../blob-store/decryption.ts';
 import { hmacKey } from '../../blob-store/encryption.ts';
 import { BlobNotFound, type BlobStore } from '../../blob-store/port.ts';
 import type { BlobRef, DomainEvent, EventOf, EventType } from '../../domain/events.ts';
@@ -49,11 +50,11 @@ export interface Evidence {
 interface Documents {
   readonly found: ReadonlyMap<DocumentName, BundleFile>;
   readonly absent: Absent;
-  /** What shows that request and manifest are those that their events name. It opens nothing else. */
+  /** The keys that show that request and manifest are those that their events name. They open nothing else. */
   readonly keys: {
     /** The key of the request's HMAC, hex. */
     readonly request?: string;
-    /** What the manifest was encrypted with, hex. */
+    /** The header and key of the manifest's encryption, hex. */
     readonly manifest?: { readonly header: string; readonly key: string };
   };
 }
@@ -118,6 +119,18 @@ export async function gatherEvidence(
   return { bytes: zipBytes(all), open: () => zipOf(all), size, absent };
 }
 
+/** A file that is read once for its facts and again when it is sent: requests and PDFs may be large. */
+async function streamed(open: () => Promise<AsyncIterable<Buffer>>): Promise<BundleFile> {
+  const hash = createHash('sha256');
+  let [bytes, checksum] = [0, 0];
+  for await (const chunk of await open()) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    checksum = crc32(chunk, checksum);
+  }
+  return { bytes, sha256: hash.digest('hex'), crc32: checksum, open };
+}
+
 function dataOf<T extends EventType>(
   events: readonly DomainEvent[],
   type: T,
@@ -160,18 +173,14 @@ async function documentsOf(
     }
   }
   let keys: Documents['keys'] = {};
-  await take('document.pdf', completed?.document, async (secret, ref) => {
-    const open = () => openContent(blobs, secret, ref);
-    let checksum = 0;
-    for await (const chunk of await open()) checksum = crc32(chunk as Buffer, checksum);
-    const { bytes = 0, sha256 = '' } = completed?.pdf ?? {};
-    return { bytes, sha256, crc32: checksum, open };
-  });
+  await take('document.pdf', completed?.document, (secret, ref) =>
+    streamed(() => openContent(blobs, secret, ref)),
+  );
   await take(
     'request.json',
     dataOf(events, 'ConversionRequested')?.request,
     async (secret, ref) => {
-      const file = fileOf(await readContent(blobs, secret, ref));
+      const file = await streamed(() => openContent(blobs, secret, ref));
       keys = { ...keys, request: hmacKey(secret).toString('hex') };
       return file;
     },

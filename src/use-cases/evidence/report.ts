@@ -1,13 +1,13 @@
 /** The readable part of a bundle of evidence: one page of HTML for screen and paper, without scripts. */
 import { isoTime } from '../../clock.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
-import { plainText } from '../../plain-text.ts';
+import { htmlText } from '../../plain-text.ts';
 import type { HistoryEntry } from '../history.ts';
 import { type Absent, DOCUMENTS, type DocumentName } from './bundle.ts';
 
 type DataOf<T extends EventType> = EventOf<T>['data'] | undefined;
 
-/** What the report and the short text of a bundle tell. */
+/** The facts that the report and README.txt of a bundle tell. */
 export interface EvidenceFacts {
   readonly origin: string;
   readonly size: number;
@@ -37,14 +37,11 @@ interface Html {
 }
 type Part = string | number | Html | readonly Part[] | undefined;
 
-/** The verifier escapes in the same way. */
-const escaped = (text: string): string =>
-  plainText(text).replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
-
+/** The verifier escapes texts in the same way. */
 function textOf(part: Part): string {
   if (part === undefined) return '';
   if (Array.isArray(part)) return part.map(textOf).join('');
-  return typeof part === 'object' ? (part as Html).html : escaped(String(part));
+  return typeof part === 'object' ? (part as Html).html : htmlText(String(part));
 }
 
 /** A template whose values are escaped, but for those that are HTML. */

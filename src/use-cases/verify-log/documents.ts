@@ -20,7 +20,7 @@ export interface VerifiedDocuments {
 interface DocumentDependencies {
   readonly blobs: Pick<BlobStore, 'open'>;
   readonly store: Pick<EventStore, 'readStream'>;
-  /** Of what was completed before, files may be deleted. Milliseconds since the Unix epoch. */
+  /** The files of conversions that were completed before may be deleted. Milliseconds since the Unix epoch. */
   readonly dueBefore: number;
   readonly onProgress: (files: number) => void;
 }

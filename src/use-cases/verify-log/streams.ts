@@ -74,7 +74,7 @@ export const isOfConversion = (event: DomainEvent): event is ConversionEvent =>
 
 /** The place that a stream has reached. */
 export interface StreamEnd {
-  /** Of its last event; -1 before the first. */
+  /** The revision of its last event; -1 before the first. */
   revision: number;
   /** Nothing may follow. */
   isOver?: true;

@@ -11,7 +11,7 @@ import {
   verifierKey,
 } from '../../../src/transparency-log/signed-note.ts';
 import { madeLeaves, treeOf } from '../../support/merkle-trees.ts';
-import { signerOf } from '../../support/note-signer.ts';
+import { newSigner } from '../../support/note-signer.ts';
 import { TestWitness } from '../../support/witness.ts';
 
 const ORIGIN = 'pressledger/0123456789abcdef';
@@ -20,7 +20,7 @@ const running = new AbortController().signal;
 /** A log whose checkpoints the test asks for, and a witness that knows it. */
 async function setUp(t: Test) {
   const witness = await TestWitness.start(t);
-  const signer = signerOf(ORIGIN);
+  const signer = newSigner(ORIGIN);
   witness.logs.set(ORIGIN, [verifierKey(ORIGIN, signer.publicKey)]);
   const tree = treeOf(madeLeaves(1000));
   const checkpoint = (size: number, hashes = tree): Cosignable => ({
@@ -88,7 +88,7 @@ void test('another history of the log is not cosigned', async (t) => {
 void test('a witness that does not know the log, or its key, says what to do', async (t) => {
   const { witness, client, checkpoint } = await setUp(t);
   const message = /^it does not take the log’s key: its operator must add/;
-  witness.logs.set(ORIGIN, [verifierKey(ORIGIN, signerOf(ORIGIN).publicKey)]);
+  witness.logs.set(ORIGIN, [verifierKey(ORIGIN, newSigner(ORIGIN).publicKey)]);
   await t.rejects(client.cosign(checkpoint(1), running), { message });
   witness.logs.clear();
   await t.rejects(client.cosign(checkpoint(1), running), { message });

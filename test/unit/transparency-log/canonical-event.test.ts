@@ -70,7 +70,7 @@ void test('whatever JSON says is kept, in one form', (t) => {
 });
 
 void test('the leaf of the documentation', (t) => {
-  const page = join(import.meta.dirname, '../../../docs/transparency-log.md');
+  const page = join(import.meta.dirname, '../../../docs/audit.md');
   const { canonical = '', leaf } =
     /```json\n(?<canonical>.+)\n```[^]*?`(?<leaf>[0-9a-f]{64})`/.exec(readFileSync(page, 'utf8'))
       ?.groups ?? {};

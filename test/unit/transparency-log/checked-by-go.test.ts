@@ -18,10 +18,10 @@ import {
 import { parseTilePath, tile } from '../../../src/transparency-log/tiles.ts';
 import { type Claim, faultsByGo, WITH_GO } from '../../support/go-checker.ts';
 import { madeEntry, madeLeaves, treeOf } from '../../support/merkle-trees.ts';
-import { signerOf } from '../../support/note-signer.ts';
+import { newSigner } from '../../support/note-signer.ts';
 
 const ORIGIN = 'pressledger/0123456789abcdef';
-const [OLD_KEY, NEW_KEY, STRANGER] = [signerOf(ORIGIN), signerOf(ORIGIN), signerOf(ORIGIN)];
+const [OLD_KEY, NEW_KEY, STRANGER] = [newSigner(ORIGIN), newSigner(ORIGIN), newSigner(ORIGIN)];
 const keyOf = ({ name, publicKey }: typeof NEW_KEY): string => verifierKey(name, publicKey);
 const keys = [keyOf(OLD_KEY), keyOf(NEW_KEY)];
 

@@ -8,7 +8,7 @@ import {
   verifiedBy,
   verifierKey,
 } from '../../../src/transparency-log/signed-note.ts';
-import { signerOf } from '../../support/note-signer.ts';
+import { newSigner } from '../../support/note-signer.ts';
 
 /** The example of c2sp.org/signed-note. */
 const EXAMPLE_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
@@ -34,7 +34,7 @@ void test('the example of the standard', (t) => {
 });
 
 void test('several keys sign, and those that are asked for are found', (t) => {
-  const [first, second, stranger] = ['pressledger/a', 'pressledger/a', 'other'].map(signerOf);
+  const [first, second, stranger] = ['pressledger/a', 'pressledger/a', 'other'].map(newSigner);
   if (!first || !second || !stranger) throw new Error('three signers');
   const keys = [first, second, stranger].map((each) => verifierKey(each.name, each.publicKey));
   const note = signNote('a text\n\nwith an empty line: é\n', [first, second]);
@@ -54,8 +54,8 @@ void test('several keys sign, and those that are asked for are found', (t) => {
 });
 
 void test('the cosignature of a witness covers its time and the text', (t) => {
-  const log = signerOf('pressledger/a');
-  const witness = signerOf('witness.example/w1');
+  const log = newSigner('pressledger/a');
+  const witness = newSigner('witness.example/w1');
   const key = verifierKey(witness.name, witness.publicKey, 0x04);
   const { keyId } = parseVerifierKey(key);
   const text = 'pressledger/a\n1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n';
@@ -107,7 +107,7 @@ void test('malformed notes are refused', (t) => {
   }
   t.throws(() => signNote('no line feed', []));
   t.throws(() => signNote('a\ttab\n', []));
-  t.throws(() => signNote('a\n', [signerOf('a name')]));
+  t.throws(() => signNote('a\n', [newSigner('a name')]));
   t.end();
 });
 

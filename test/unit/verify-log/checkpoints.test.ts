@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
-import { openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
+import { ed25519Signer, openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
 import { copyOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
-import { signerOf, signingKey } from '../../support/signer.ts';
+import { signingKey } from '../../support/signer.ts';
 
 interface Kept {
   readonly note: string;
@@ -58,7 +58,7 @@ void test('a log that was rewritten as a whole, and signed anew', async (t) => {
   const { origin, size } = another;
   const rewritten = { origin, size, root: old.root };
   const signed = (secret = signingKey(1)) =>
-    signNote(checkpointText(rewritten), [signerOf(origin, secret)]);
+    signNote(checkpointText(rewritten), [ed25519Signer(origin, secret)]);
   const check = (note: string) => verifyDirectory(other, { checkpoints: [{ at, note }] });
   t.match(await check(signed()), { ok: false, at, found: /: the log was rewritten$/ });
   t.match(await check(old.note), { ok: false, at, expected: /a checkpoint of this log/ });
@@ -90,7 +90,7 @@ void test('the last checkpoint beside the log', async (t) => {
   const { origin, size, root } = parseCheckpoint(openNote(readFileSync(path, 'utf8')).text);
   const write = (changed: object): void => {
     const text = checkpointText({ origin, size, root, ...changed });
-    writeFileSync(path, signNote(text, [signerOf(origin, signingKey(1))]));
+    writeFileSync(path, signNote(text, [ed25519Signer(origin, signingKey(1))]));
   };
   const file = { file: path };
   write({ size: 99 });
