@@ -31,16 +31,39 @@ function recorded(row: Row): RecordedEvent {
   }
 }
 
+/** True for a text that the writer writes, byte by byte: other texts can be of the same value. */
+function isAsWritten(text: Buffer): boolean {
+  const value: unknown = JSON.parse(text.toString());
+  return Buffer.from(JSON.stringify(value)).equals(text);
+}
+
+/** The position of the first event whose value was written in another form: its leaf would not tell. */
+function rewritten(db: Database): number | undefined {
+  const texts = db
+    .prepare<[], [number, Buffer, Buffer]>(
+      'SELECT position, CAST(data AS BLOB), CAST(metadata AS BLOB) FROM events ORDER BY position',
+    )
+    .raw();
+  for (const [position, data, metadata] of texts.iterate()) {
+    if (!isAsWritten(data) || !isAsWritten(metadata)) return position;
+  }
+  return undefined;
+}
+
 /**
- * Tells of rows that the log does not show: outside of its positions, or other ones in the index by which
- * streams are read. It reads the whole table.
+ * Tells of what the log does not show: rows outside of its positions, other ones in the index by which
+ * streams are read, and texts of another form than the writer's. It reads the whole table.
  */
 export function hiddenFault(db: Database): string | undefined {
   const outside = db.prepare<[], number>('SELECT count(*) FROM events WHERE position < 1').pluck();
   const count = outside.get() ?? 0;
   if (count > 0) return `${count} in the table, before position 1`;
   const result = String(db.pragma('integrity_check(events)', { simple: true }));
-  return result === 'ok' ? undefined : result;
+  if (result !== 'ok') return result;
+  const position = rewritten(db);
+  return position === undefined
+    ? undefined
+    : `the event at position ${position} in another form than it was written in`;
 }
 
 export class EventReader {
