@@ -17,6 +17,7 @@ import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle
 import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';
+import { appendNext } from '../support/events.ts';
 import {
   asFiles,
   bundleOf,
@@ -171,10 +172,10 @@ void test('the holder of the key cannot change what the log proves', async (t) =
   t.match(await at({ 'manifest.json': '{"version":2}' }), { file: 'manifest.json', of: 'digest' });
   const renamed = textOf(files, 'events.jsonl').replace('\\"amount\\":1', '\\"amount\\":9');
   t.match(await at({ 'events.jsonl': renamed }), { of: 'root hash' }, 'an event');
-  t.match(await at({ 'events.jsonl': `${lines.toReversed().join('\n')}\n` }), { of: 'in order' });
+  t.match(await at({ 'events.jsonl': `${[...lines, lines[0]].join('\n')}\n` }), { of: 'in order' });
   t.match(
     await at({ 'events.jsonl': `${lines[0]}\n` }),
-    { file: 'document.pdf' },
+    { of: 'its beginning' },
     'events left out',
   );
   const report = textOf(files, 'report.html');
@@ -191,6 +192,17 @@ void test('the holder of the key cannot change what the log proves', async (t) =
       file: 'report.html',
     },
   );
+});
+
+void test('an event of another stream is none of the conversion', async (t) => {
+  const { api, id } = await completed(t);
+  const other = await api.create();
+  for (const { data, metadata } of await api.store.readStream(`conversion-${id}`)) {
+    const forged = { id: 'forged', type: 'ConversionCompleted', data, metadata };
+    await appendNext(api.store, `conversion-${other}`, [forged]);
+  }
+  const { zip, key } = await bundleOf(api, id);
+  t.match(differenceIn(zip, key), { at: { of: 'stream' }, found: `conversion-${other}` });
 });
 
 void test('a bundle has what is left, and says what is not there', async (t) => {

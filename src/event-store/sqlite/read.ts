@@ -31,21 +31,26 @@ function recorded(row: Row): RecordedEvent {
   }
 }
 
-/** True for a text that the writer writes, byte by byte: other texts can be of the same value. */
-function isAsWritten(text: Buffer): boolean {
-  const value: unknown = JSON.parse(text.toString());
-  return Buffer.from(JSON.stringify(value)).equals(text);
-}
+/** True for a text that the writer writes: others can be of the same value. */
+const isAsWritten = (text: string): boolean => JSON.stringify(JSON.parse(text)) === text;
 
 /** The position of the first event whose value was written in another form: its leaf would not tell. */
 function rewritten(db: Database): number | undefined {
   const texts = db
-    .prepare<[], [number, Buffer, Buffer]>(
-      'SELECT position, CAST(data AS BLOB), CAST(metadata AS BLOB) FROM events ORDER BY position',
+    .prepare<[], [number, string, string]>(
+      'SELECT position, data, metadata FROM events ORDER BY position',
     )
     .raw();
-  for (const [position, data, metadata] of texts.iterate()) {
+  const has = db
+    .prepare<[number, string, string], number>(
+      'SELECT count(*) FROM events WHERE position = ? AND data = ? AND metadata = ?',
+    )
+    .pluck();
+  for (const row of texts.iterate()) {
+    const [position, data, metadata] = row;
     if (!isAsWritten(data) || !isAsWritten(metadata)) return position;
+    // Bytes that are no UTF-8 read as this character.
+    if ((data + metadata).includes('\ufffd') && has.get(...row) !== 1) return position;
   }
   return undefined;
 }

@@ -220,6 +220,18 @@ const forgeries: readonly Forgery[] = [
     at: { number: 28 },
     found: /the event at position 16 in another form/,
   },
+  {
+    name: 'bytes that are no text, and read as one',
+    edit: (db) => {
+      set(db, 28, 'metadata', '{', '{"note":"\ufffd",');
+      const [one, other] = ['EFBFBD', 'F09F98'];
+      db.exec(`UPDATE events SET metadata =
+        CAST(unhex(replace(hex(metadata), '${one}', '${other}')) AS TEXT) WHERE position = 28`);
+    },
+    at: { position: '28' },
+    found: CHANGED,
+    alone: { at: { number: 28 }, found: /the event at position 28 in another form/ },
+  },
 ];
 
 void test('a log that nobody has touched is whole, and is not touched', async (t) => {
