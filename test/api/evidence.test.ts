@@ -14,6 +14,7 @@ import {
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
 import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
+import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
 import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';
@@ -75,6 +76,20 @@ void test('a bundle proves the events, the PDF, the request and the manifest', a
 
   t.strictSame((await bundleOf(api, id)).zip, zip, 'the same bytes under the same checkpoint');
   await t.rejects(bundleOf(api, 'conv_none'), { code: 'not_found' });
+});
+
+void test('no document is in memory while a bundle waits for its reader', async (t) => {
+  const { api, id } = await completed(t);
+  let reads = 0;
+  const open = (...args: Parameters<Api['blobs']['open']>) => {
+    reads += 1;
+    return api.blobs.open(...args);
+  };
+  const blobs = { open, read: api.blobs.read.bind(api.blobs) };
+  const bundle = await gatherEvidence({ ...api, blobs }, id);
+  t.equal(reads, 2, 'PDF and request are read to be hashed');
+  t.equal((await buffer(bundle.open())).length, bundle.bytes);
+  t.equal(reads, 4, 'and again to be sent');
 });
 
 void test('the disclosed keys open nothing else', async (t) => {

@@ -2,9 +2,8 @@
  * A bundle of evidence: what the log, the stores and the keys say about one conversion, in one ZIP that
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
-import { crc32 } from 'node:zlib';
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { decryptBlob, openContent, openingOf, readContent } from '../../blob-store/decryption.ts';
+import { decryptBlob, openContent, openingOf } from '../../blob-store/decryption.ts';
 import { hmacKey } from '../../blob-store/encryption.ts';
 import { BlobNotFound, type BlobStore } from '../../blob-store/port.ts';
 import type { BlobRef, DomainEvent, EventOf, EventType } from '../../domain/events.ts';
@@ -21,6 +20,7 @@ import {
   type BundleFile,
   contentsText,
   type DocumentName,
+  fileFrom,
   fileOf,
   zipBytes,
   zipOf,
@@ -160,18 +160,15 @@ async function documentsOf(
     }
   }
   let keys: Documents['keys'] = {};
-  await take('document.pdf', completed?.document, async (secret, ref) => {
-    const open = () => openContent(blobs, secret, ref);
-    let checksum = 0;
-    for await (const chunk of await open()) checksum = crc32(chunk as Buffer, checksum);
-    const { bytes = 0, sha256 = '' } = completed?.pdf ?? {};
-    return { bytes, sha256, crc32: checksum, open };
-  });
+  /** Reads the content once to know it, and again when it is sent. */
+  const streamed = (secret: Buffer, ref: BlobRef) =>
+    fileFrom(() => openContent(blobs, secret, ref));
+  await take('document.pdf', completed?.document, streamed);
   await take(
     'request.json',
     dataOf(events, 'ConversionRequested')?.request,
     async (secret, ref) => {
-      const file = fileOf(await readContent(blobs, secret, ref));
+      const file = await streamed(secret, ref);
       keys = { ...keys, request: hmacKey(secret).toString('hex') };
       return file;
     },
