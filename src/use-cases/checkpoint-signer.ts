@@ -9,6 +9,7 @@ import { logTreeQueries } from '../../projections/log-tree.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import { CHECKPOINT_EVENTS, LOG_ID, logAggregate, type SigningKey } from '../domain/log.ts';
+import { errorMessage } from '../error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
 import {
   type Checkpoint,
@@ -231,11 +232,21 @@ export class CheckpointSigner {
     const { lastCheckpoint } = this.#deps;
     const note = lastCheckpoint.read();
     if (note === undefined) return undefined;
-    const last = parseCheckpoint(openNote(note).text);
+    const last = this.#parsed(note);
     if (last.origin === origin) return last;
     return this.#refuse(
       `${lastCheckpoint.path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
     );
+  }
+
+  #parsed(note: string): Checkpoint {
+    try {
+      return parseCheckpoint(openNote(note).text);
+    } catch (error) {
+      return this.#refuse(
+        `${this.#deps.lastCheckpoint.path} is damaged, so nobody knows what this node has signed: restore it, or remove it where a later checkpoint is known to be in the log. ${errorMessage(error)}`,
+      );
+    }
   }
 
   #compare(hashes: TreeHashes, { size, root }: Pick<StoredCheckpoint, 'size' | 'root'>): void {

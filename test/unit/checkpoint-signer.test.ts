@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
@@ -180,6 +180,15 @@ void test('the last checkpoint of another log is refused, and one is noted whoev
   await follower.signer.noteNewest();
   const noted = readFileSync(join(follower.dataDir, 'transparency-log/last-checkpoint'), 'utf8');
   t.equal(noted, checkpointsOf(one).at(-1)?.note);
+});
+
+void test('a damaged file of the last checkpoint is refused', async (t) => {
+  const node = openSigned(t);
+  await node.signer.sign();
+  writeFileSync(join(node.dataDir, 'transparency-log/last-checkpoint'), '');
+  const message = /transparency-log\/last-checkpoint is damaged, .* restore it, or remove it/;
+  await t.rejects(node.signer.checkLog(), { name: 'LogContradictsCheckpoint', message });
+  await t.rejects(node.signer.sign(), { message });
 });
 
 void test('after a rotation the old key and the new one sign, and then two new ones', async (t) => {
