@@ -56,13 +56,20 @@ function rewritten(db: Database): number | undefined {
 }
 
 /**
- * Tells of what the log does not show: rows outside of its positions, other ones in the index by which
- * streams are read, and texts of another form than the writer's. It reads the whole table.
+ * Tells of what the log does not show: rows outside of its positions, and gaps in these; other rows in the
+ * index by which streams are read; texts of another form than the writer's. It reads the whole table.
  */
 export function hiddenFault(db: Database): string | undefined {
-  const outside = db.prepare<[], number>('SELECT count(*) FROM events WHERE position < 1').pluck();
-  const count = outside.get() ?? 0;
-  if (count > 0) return `${count} in the table, before position 1`;
+  // One statement, because a running service may append.
+  const [count, last, outside] = db
+    .prepare<[], [bigint, bigint, bigint]>(
+      'SELECT count(*), coalesce(max(position), 0), count(*) FILTER (WHERE position < 1) FROM events',
+    )
+    .raw()
+    .safeIntegers()
+    .get() ?? [0n, 0n, 0n];
+  if (outside > 0n) return `${outside} in the table, before position 1`;
+  if (count !== last) return `${count} in the table, whose last position is ${last}`;
   const result = String(db.pragma('integrity_check(events)', { simple: true }));
   if (result !== 'ok') return result;
   const position = rewritten(db);

@@ -209,6 +209,12 @@ const forgeries: readonly Forgery[] = [
     found: /1 in the table, before position 1/,
   },
   {
+    name: 'an event at a position that the writer does not give',
+    edit: (db) => db.exec('UPDATE events SET position = 9007199254740993 WHERE position = 28'),
+    at: { number: 28 },
+    found: /28 in the table, whose last position is 9007199254740993/,
+  },
+  {
     name: 'a number in another form, which has the same leaf',
     edit: (db) => set(db, 3, 'data', '"amount":10', '"amount":1e1'),
     at: { number: 28 },
