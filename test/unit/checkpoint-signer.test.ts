@@ -182,6 +182,18 @@ void test('the last checkpoint of another log is refused, and one is noted whoev
   t.equal(noted, checkpointsOf(one).at(-1)?.note);
 });
 
+void test('no checkpoint is noted over one that it contradicts', async (t) => {
+  const node = openSigned(t);
+  await grow(node.log, 2);
+  await node.signer.sign();
+  const file = join(node.dataDir, 'transparency-log/last-checkpoint');
+  const [origin, , , ...rest] = readFileSync(file, 'utf8').split('\n');
+  const other = [origin, 2, Buffer.alloc(32).toString('base64'), ...rest].join('\n');
+  writeFileSync(file, other);
+  await t.rejects(node.signer.noteNewest(), { name: 'LogContradictsCheckpoint' });
+  t.equal(readFileSync(file, 'utf8'), other);
+});
+
 void test('a damaged file of the last checkpoint is refused', async (t) => {
   const node = openSigned(t);
   await node.signer.sign();
