@@ -16,7 +16,7 @@
  *
  * Step 2 shows that the service wrote the bundle. Steps 3 to 5 show what its log says, which it cannot
  * change any more once others have the checkpoint. What only step 2 covers is told as "signed, not proved".
- * No bundle can show that nothing happened after its last event.
+ * No bundle can show that nothing happened after its last event, or that no refund was left out.
  */
 import { createCipheriv, createHash, createHmac, createPublicKey, verify } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -221,8 +221,12 @@ function checked(zip, keys, witnesses) {
   const id = conversionLine.replace('conversion ', '');
   const own = events.filter(({ stream }) => stream === `conversion-${id}`);
   for (const [n, { file, revision }] of own.entries()) mustBe(file, 'revision', n, revision);
-  for (const [n, { file, index, data }] of events.entries()) {
+  const ofAccount = `account-${events[0]?.data.accountId}`;
+  const begin = events.slice(0, 2).map(({ type }) => type);
+  mustBe('events.jsonl', 'its beginning', 'CreditDebited,ConversionRequested', begin.join());
+  for (const [n, { file, stream, index, data }] of events.entries()) {
     mustBe(file, 'conversion', id, data.conversionId);
+    if (!own.includes(events[n])) mustBe(file, 'stream', ofAccount, stream);
     mustBe(file, 'in order', true, n === 0 || index > events[n - 1].index);
   }
 
@@ -290,6 +294,7 @@ export function describe(found) {
     ...found.events.map(({ index, time, type }) => `  event ${index}  ${time}  ${type}`),
     `  proved: ${['the events', ...found.proved].join(', ')}`,
     `  signed by the service, not proved: ${found.signed.join(', ')}`,
+    '  not shown: whether there are later events, or a refund that was left out',
     ...found.absent.map((line) => `  ${line}`),
     ...found.not_checked.map((name) => `  cosigned, but its --witness key is not given: ${name}`),
   ];

@@ -24,6 +24,12 @@ const BUCKET_MS = 4 * 60 * 60 * 1000;
 /** One more than a day needs: the clocks of two nodes may differ. */
 const BUCKETS_BEFORE = IDEMPOTENCY_WINDOW_MS / BUCKET_MS + 1;
 
+const bucketOf = (time: number): number => Math.floor(time / BUCKET_MS);
+
+/** True where an account has forgotten a key for its newest one: within a day, if a clock once ran ahead. */
+export const isForgotten = (requestedAt: number, newest: number): boolean =>
+  bucketOf(requestedAt) < bucketOf(newest) - BUCKETS_BEFORE;
+
 const emptyBucket: Bucket = { restored: new Map(), added: PersistentMap() };
 export const noKeys: IdempotencyKeys = PersistentMap();
 
@@ -45,7 +51,7 @@ export function rememberKey(
   key: string,
   accepted: AcceptedConversion,
 ): IdempotencyKeys {
-  const at = Math.floor(accepted.requestedAt / BUCKET_MS);
+  const at = bucketOf(accepted.requestedAt);
   const oldest = at - BUCKETS_BEFORE;
   const live = keys.some((_, each) => each < oldest)
     ? keys.filter((_, each) => each >= oldest)

@@ -4,6 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
@@ -59,6 +60,12 @@ export interface SignerDependencies extends ReadDependencies {
 export class LogContradictsCheckpoint extends Error {
   override readonly name = 'LogContradictsCheckpoint';
 }
+
+/** Both of one generation of the read model: another may not have reached as far. */
+const treeAndCheckpoints = (db: Database) => ({
+  hashes: logTreeQueries(db).hashes,
+  checkpoints: checkpointQueries(db),
+});
 
 export class CheckpointSigner {
   /** Rejects with {@link LogContradictsCheckpoint}, for good; never resolves. */
@@ -146,13 +153,16 @@ export class CheckpointSigner {
     return signNote(text, this.#signersOf(await this.#withKey()));
   }
 
-  /** Keeps the log's newest checkpoint, whoever signed it. */
+  /** Keeps the log's newest checkpoint, whoever signed it. @throws {LogContradictsCheckpoint} */
   noteNewest(): Promise<void> {
     return this.#inOrder(async () => {
-      const newest = this.#deps.readModel.query(checkpointQueries).newest();
-      if (newest === undefined) return;
       const last = this.#lastOf(await openLog(this.#deps));
-      if (newest.size > (last?.size ?? 0)) await this.#deps.lastCheckpoint.write(newest.note);
+      const { checkpoints, hashes } = this.#deps.readModel.query(treeAndCheckpoints);
+      const checkpoint = checkpoints.newest();
+      if (checkpoint === undefined || checkpoint.size <= (last?.size ?? 0)) return;
+      // Else another history would take the place of what this node knows.
+      if (last !== undefined) this.#compare(hashes, last);
+      await this.#deps.lastCheckpoint.write(checkpoint.note);
     });
   }
 
@@ -245,15 +255,12 @@ export class CheckpointSigner {
     );
   }
 
-  /** @throws {Error} the file is damaged */
   #parsed(note: string): Checkpoint {
     try {
       return parseCheckpoint(openNote(note).text);
-    } catch (cause) {
-      const { path } = this.#deps.lastCheckpoint;
-      throw new Error(
-        `${path} is damaged (${errorMessage(cause)}): remove it when 'pressledger verify --checkpoint FILE', on a copy of DATA_DIR without it, has found the log whole.`,
-        { cause },
+    } catch (error) {
+      return this.#refuse(
+        `${this.#deps.lastCheckpoint.path} is damaged, so nobody knows what this node has signed: restore it, or remove it where a later checkpoint is known to be in the log. ${errorMessage(error)}`,
       );
     }
   }

@@ -154,9 +154,13 @@ class Verification {
       const events = await this.#read();
       await this.#signed.readThrough(this.#tree.size + events.length);
       this.#setStop();
-      for (const event of events) this.#take(event);
+      for (const event of events) {
+        // What is appended meanwhile is not of this verification, unless an append lies half in it: a
+        // checkpoint among it may be of a size that was passed before it could be read ahead.
+        if (event.position > head && !this.#rules.isWithinAppend) return;
+        this.#take(event);
+      }
       this.#report(head);
-      // Whatever is appended meanwhile is not of this verification, unless an append lies half in it.
       if (events.length < this.#batch && !(events.length > 0 && this.#rules.isWithinAppend)) return;
       await nextTurn();
     }

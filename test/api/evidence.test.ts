@@ -14,9 +14,11 @@ import {
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
 import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
+import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
 import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';
+import { appendNext } from '../support/events.ts';
 import {
   asFiles,
   bundleOf,
@@ -74,6 +76,20 @@ void test('a bundle proves the events, the PDF, the request and the manifest', a
 
   t.strictSame((await bundleOf(api, id)).zip, zip, 'the same bytes under the same checkpoint');
   await t.rejects(bundleOf(api, 'conv_none'), { code: 'not_found' });
+});
+
+void test('no document is in memory while a bundle waits for its reader', async (t) => {
+  const { api, id } = await completed(t);
+  let reads = 0;
+  const open = (...args: Parameters<Api['blobs']['open']>) => {
+    reads += 1;
+    return api.blobs.open(...args);
+  };
+  const blobs = { open, read: api.blobs.read.bind(api.blobs) };
+  const bundle = await gatherEvidence({ ...api, blobs }, id);
+  t.equal(reads, 2, 'PDF and request are read to be hashed');
+  t.equal((await buffer(bundle.open())).length, bundle.bytes);
+  t.equal(reads, 4, 'and again to be sent');
 });
 
 void test('the disclosed keys open nothing else', async (t) => {
@@ -171,10 +187,10 @@ void test('the holder of the key cannot change what the log proves', async (t) =
   t.match(await at({ 'manifest.json': '{"version":2}' }), { file: 'manifest.json', of: 'digest' });
   const renamed = textOf(files, 'events.jsonl').replace('\\"amount\\":1', '\\"amount\\":9');
   t.match(await at({ 'events.jsonl': renamed }), { of: 'root hash' }, 'an event');
-  t.match(await at({ 'events.jsonl': `${lines.toReversed().join('\n')}\n` }), { of: 'in order' });
+  t.match(await at({ 'events.jsonl': `${[...lines, lines[0]].join('\n')}\n` }), { of: 'in order' });
   t.match(
     await at({ 'events.jsonl': `${lines[0]}\n` }),
-    { file: 'document.pdf' },
+    { of: 'its beginning' },
     'events left out',
   );
   const report = textOf(files, 'report.html');
@@ -191,6 +207,17 @@ void test('the holder of the key cannot change what the log proves', async (t) =
       file: 'report.html',
     },
   );
+});
+
+void test('an event of another stream is none of the conversion', async (t) => {
+  const { api, id } = await completed(t);
+  const other = await api.create();
+  for (const { data, metadata } of await api.store.readStream(`conversion-${id}`)) {
+    const forged = { id: 'forged', type: 'ConversionCompleted', data, metadata };
+    await appendNext(api.store, `conversion-${other}`, [forged]);
+  }
+  const { zip, key } = await bundleOf(api, id);
+  t.match(differenceIn(zip, key), { at: { of: 'stream' }, found: `conversion-${other}` });
 });
 
 void test('a bundle has what is left, and says what is not there', async (t) => {

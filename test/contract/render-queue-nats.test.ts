@@ -17,6 +17,7 @@ import {
   startedReport,
 } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
+import { filesBelow, findTexts } from '../support/telling-texts.ts';
 import { runRenderQueueContract } from './render-queue-contract.ts';
 
 const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
@@ -66,6 +67,24 @@ void test('a job that was tried is a retry, also where it was taken out of the s
   await eventually('the end', () => taken.length === 6 || undefined, 20_000);
   t.strictSame(taken.at(-1), { ...renderJob(1), retry: true });
   t.equal(reports.filter(({ kind }) => kind === 'failed').length, 1);
+});
+
+void test('no content key stays on the disk of the server', async (t) => {
+  const { url, storeDir } = await startNatsServer(t);
+  const link = await connectToNats(url, { name: 'test', logger });
+  const queue = await NatsRenderQueue.open({ link, logger, side: 'both' });
+  t.teardown(async () => {
+    await queue.close();
+    await link.close();
+  });
+  recordReports(queue);
+  const { contentKey } = renderJob(1);
+  const found = () => findTexts(filesBelow(storeDir), { contentKey });
+  await queue.offer(renderJob(1));
+  await queue.offer(renderJob(2));
+  await eventually('a job on the disk', () => found().length > 0 || undefined);
+  await drain(queue, 2);
+  t.strictSame(found(), []);
 });
 
 void test('deployments on one server keep to their own jobs and reports', async (t) => {

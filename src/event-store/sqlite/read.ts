@@ -31,16 +31,51 @@ function recorded(row: Row): RecordedEvent {
   }
 }
 
+/** True for a text that the writer writes: others can be of the same value. */
+const isAsWritten = (text: string): boolean => JSON.stringify(JSON.parse(text)) === text;
+
+/** The position of the first event whose value was written in another form: its leaf would not tell. */
+function rewritten(db: Database): number | undefined {
+  const texts = db
+    .prepare<[], [number, string, string]>(
+      'SELECT position, data, metadata FROM events ORDER BY position',
+    )
+    .raw();
+  const has = db
+    .prepare<[number, string, string], number>(
+      'SELECT count(*) FROM events WHERE position = ? AND data = ? AND metadata = ?',
+    )
+    .pluck();
+  for (const row of texts.iterate()) {
+    const [position, data, metadata] = row;
+    if (!isAsWritten(data) || !isAsWritten(metadata)) return position;
+    // Bytes that are no UTF-8 read as this character.
+    if ((data + metadata).includes('\ufffd') && has.get(...row) !== 1) return position;
+  }
+  return undefined;
+}
+
 /**
- * Tells of rows that the log does not show: outside of its positions, or other ones in the index by which
- * streams are read. It reads the whole table.
+ * Tells of what the log does not show: rows outside of its positions, and gaps in these; other rows in the
+ * index by which streams are read; texts of another form than the writer's. It reads the whole table.
  */
 export function hiddenFault(db: Database): string | undefined {
-  const outside = db.prepare<[], number>('SELECT count(*) FROM events WHERE position < 1').pluck();
-  const count = outside.get() ?? 0;
-  if (count > 0) return `${count} in the table, before position 1`;
+  // One statement, because a running service may append.
+  const [count, last, outside] = db
+    .prepare<[], [bigint, bigint, bigint]>(
+      'SELECT count(*), coalesce(max(position), 0), count(*) FILTER (WHERE position < 1) FROM events',
+    )
+    .raw()
+    .safeIntegers()
+    .get() ?? [0n, 0n, 0n];
+  if (outside > 0n) return `${outside} in the table, before position 1`;
+  if (count !== last) return `${count} in the table, whose last position is ${last}`;
   const result = String(db.pragma('integrity_check(events)', { simple: true }));
-  return result === 'ok' ? undefined : result;
+  if (result !== 'ok') return result;
+  const position = rewritten(db);
+  return position === undefined
+    ? undefined
+    : `the event at position ${position} in another form than it was written in`;
 }
 
 export class EventReader {

@@ -100,11 +100,17 @@ export class JobPublisher {
     );
   }
 
-  /** Called before a report is answered: then the renderer ends the delivery. */
-  recorded({ kind, conversionId }: RenderReport, { ended }: Recorded): void {
+  /**
+   * Called before a report is answered: then the renderer ends the delivery. A job that is needed no more is
+   * removed here, because what an acknowledgement deletes stays readable on the server's disk.
+   */
+  async recorded({ kind, conversionId }: RenderReport, { ended }: Recorded): Promise<void> {
+    const { link, manager } = this.#options;
     const published = this.#published.get(conversionId);
-    if (ended) this.#drop(conversionId);
-    else if (published && kind !== 'started') {
+    if (ended) {
+      await link.whileUp(removeJob(manager, link.namespace, conversionId));
+      this.#drop(conversionId);
+    } else if (published && kind !== 'started') {
       this.#turns.pause(conversionId);
       published.started = false;
       published.since = performance.now();

@@ -101,7 +101,7 @@ export class NatsRenderQueue implements RenderQueue {
       // Before it is answered: the renderer keeps the slot until then.
       await jobs.reported(report);
       const recorded = await handle(report);
-      jobs.recorded(report, recorded);
+      await jobs.recorded(report, recorded);
       return recorded;
     });
     this.#closing.push(() => receiver.close());

@@ -88,7 +88,10 @@ export async function listJobs(
   }
 }
 
-/** @returns whether it was in the stream */
+/**
+ * Overwrites the job on the server's disk, too: its content key would outlive the erasure of the account.
+ * @returns whether it was in the stream
+ */
 export async function removeJob(
   manager: JetStreamManager,
   namespace: string,
@@ -99,7 +102,7 @@ export async function removeJob(
     const query = { last_by_subj: jobSubject(namespace, conversionId) };
     const message = await manager.streams.getMessage(stream, query);
     // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in flight.
-    return message !== null && (await manager.streams.deleteMessage(stream, message.seq, false));
+    return message !== null && (await manager.streams.deleteMessage(stream, message.seq, true));
   } catch (error) {
     if (error instanceof JetStreamApiError) return false;
     throw error;

@@ -31,6 +31,18 @@ export function fileOf(content: Buffer | string): BundleFile {
   };
 }
 
+/** A content that is read each time that it is asked for, and never held: a slow client would keep it for long. */
+export async function fileFrom(open: BundleFile['open']): Promise<BundleFile> {
+  const hash = createHash('sha256');
+  let [bytes, checksum] = [0, 0];
+  for await (const chunk of await open()) {
+    hash.update(chunk);
+    checksum = crc32(chunk, checksum);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex'), crc32: checksum, open };
+}
+
 async function* toAsync<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }

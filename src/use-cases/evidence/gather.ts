@@ -2,8 +2,6 @@
  * A bundle of evidence: what the log, the stores and the keys say about one conversion, in one ZIP that
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
-import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
 import { decryptBlob, openContent, openingOf } from '../../blob-store/decryption.ts';
 import { hmacKey } from '../../blob-store/encryption.ts';
@@ -22,6 +20,7 @@ import {
   type BundleFile,
   contentsText,
   type DocumentName,
+  fileFrom,
   fileOf,
   zipBytes,
   zipOf,
@@ -119,18 +118,6 @@ export async function gatherEvidence(
   return { bytes: zipBytes(all), open: () => zipOf(all), size, absent };
 }
 
-/** A file that is read once for its facts and again when it is sent: requests and PDFs may be large. */
-async function streamed(open: () => Promise<AsyncIterable<Buffer>>): Promise<BundleFile> {
-  const hash = createHash('sha256');
-  let [bytes, checksum] = [0, 0];
-  for await (const chunk of await open()) {
-    hash.update(chunk);
-    bytes += chunk.length;
-    checksum = crc32(chunk, checksum);
-  }
-  return { bytes, sha256: hash.digest('hex'), crc32: checksum, open };
-}
-
 function dataOf<T extends EventType>(
   events: readonly DomainEvent[],
   type: T,
@@ -173,14 +160,15 @@ async function documentsOf(
     }
   }
   let keys: Documents['keys'] = {};
-  await take('document.pdf', completed?.document, (secret, ref) =>
-    streamed(() => openContent(blobs, secret, ref)),
-  );
+  /** Reads the content once to know it, and again when it is sent. */
+  const streamed = (secret: Buffer, ref: BlobRef) =>
+    fileFrom(() => openContent(blobs, secret, ref));
+  await take('document.pdf', completed?.document, streamed);
   await take(
     'request.json',
     dataOf(events, 'ConversionRequested')?.request,
     async (secret, ref) => {
-      const file = await streamed(() => openContent(blobs, secret, ref));
+      const file = await streamed(secret, ref);
       keys = { ...keys, request: hmacKey(secret).toString('hex') };
       return file;
     },

@@ -3,7 +3,7 @@
  * is stored after the events that it covers, and its root can only be computed while these pass.
  */
 import { type LogState, log, logAggregate, LOG_ID, type LogEvent } from '../../domain/log.ts';
-import type { EventStore, RecordedEvent } from '../../event-store/port.ts';
+import { EventDamaged, type EventStore, type RecordedEvent } from '../../event-store/port.ts';
 import { errorMessage } from '../../error-message.ts';
 import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
 import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
@@ -18,6 +18,8 @@ export interface SignedCheckpoint {
   readonly at: Place;
   readonly size: number;
   readonly root: Buffer;
+  /** One of the given keys has signed it. */
+  readonly isTrusted: boolean;
 }
 
 export class SignedCheckpoints {
@@ -32,7 +34,6 @@ export class SignedCheckpoints {
   /** The first event of the stream that cannot be; nothing is read after it. */
   #failure: { readonly id: string; readonly difference: Difference } | undefined;
   readonly #keys = new Set<string>();
-  #newestIsTrusted = false;
   #newest: SignedCheckpoint | undefined;
   /** Checkpoints that the log was found to have the roots of. */
   count = 0;
@@ -65,7 +66,7 @@ export class SignedCheckpoints {
   /** Reads every checkpoint of at most that size. */
   async readThrough(size: number): Promise<void> {
     while (this.#failure === undefined && (this.#due.at(-1)?.size ?? 0) <= size) {
-      const page = await this.#store.readStream(LOG_STREAM, { from: this.#next, limit: PAGE });
+      const page = await this.#page(PAGE);
       for (const event of page) if (this.#failure === undefined) this.#take(event);
       if (page.length < PAGE) return;
     }
@@ -96,12 +97,26 @@ export class SignedCheckpoints {
     if (unmet !== undefined && unmet.position <= position) {
       throw new Difference(placeOf(unmet), 'it in the log', 'it in its stream alone');
     }
-    if (this.#trusted.length === 0 || this.#newestIsTrusted) return;
+    if (this.#trusted.length === 0 || this.#newest?.isTrusted) return;
     throw new Difference(
       this.#newest?.at ?? {},
       'a signature of a given key on the newest checkpoint',
       this.#newest === undefined ? 'no checkpoint' : 'signatures of other keys alone',
     );
+  }
+
+  /** The next events, up to one that cannot be read: the log names it when it comes there. */
+  async #page(limit: number): Promise<readonly RecordedEvent[]> {
+    try {
+      return await this.#store.readStream(LOG_STREAM, { from: this.#next, limit });
+    } catch (error) {
+      if (!(error instanceof EventDamaged)) throw error;
+      const { revision } = error.event;
+      if (revision === undefined || revision >= this.#next + limit) {
+        throw new Difference(placeOf(error.event), 'an event', errorMessage(error));
+      }
+      return revision > this.#next ? await this.#page(revision - this.#next) : [];
+    }
   }
 
   #take(event: RecordedEvent): void {
@@ -115,8 +130,8 @@ export class SignedCheckpoints {
         if (before !== undefined && size <= before.size) {
           throw new Broken(`a checkpoint of more than ${before.size} events`, `one of ${size}`);
         }
-        this.#checkNote(size, root, note);
-        this.#due.push({ at: placeOf(event), size, root: Buffer.from(root, 'base64') });
+        const isTrusted = this.#checkNote(size, root, note);
+        this.#due.push({ at: placeOf(event), size, root: Buffer.from(root, 'base64'), isTrusted });
       }
       this.#state = log.evolve(this.#state, domainEvent);
       if (domainEvent.type === 'SigningKeyAdded') this.#keys.add(domainEvent.data.verifierKey);
@@ -127,7 +142,8 @@ export class SignedCheckpoints {
     }
   }
 
-  #checkNote(size: number, root: string, note: string): void {
+  /** @returns whether one of the given keys has signed it */
+  #checkNote(size: number, root: string, note: string): boolean {
     const { origin = '', keys } = this.#state;
     const inForce = keys.map(({ verifierKey }) => verifierKey);
     const signed = readNote(note);
@@ -139,8 +155,8 @@ export class SignedCheckpoints {
       const found = `of ${signed.origin}, ${signed.size} events, ${signed.root.toString('base64')}`;
       throw new Broken(`a note of ${origin}, ${size} events, ${root}`, `one ${found}`);
     }
-    this.#newestIsTrusted = isSignedBy(note, this.#trusted);
-    if (isSignedBy(note, inForce) || this.#newestIsTrusted) return;
+    const isTrusted = isSignedBy(note, this.#trusted);
+    if (isSignedBy(note, inForce) || isTrusted) return isTrusted;
     throw new Broken(`a signature of ${namesOf(inForce)}`, 'none that holds');
   }
 }

@@ -7,7 +7,7 @@ import { blobKey } from '../../domain/blob-key.ts';
 import { type ConversionEvent, conversionStream, MAX_ATTEMPTS } from '../../domain/conversion.ts';
 import type { EventMetadata } from '../../domain/event-metadata.ts';
 import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
-import { IDEMPOTENCY_WINDOW_MS } from '../../domain/idempotency.ts';
+import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { Broken, Difference, type Place, placeOf } from './difference.ts';
 import { StateTable } from './state-table.ts';
@@ -151,8 +151,11 @@ export class LogRules {
     this.unfinished += 1;
     if (idempotencyKey === undefined) return;
     const name = `${account}/${idempotencyKey}`;
+    const newest = Math.max(this.#keys.get(account)?.requestedAt ?? 0, requestedAt);
+    this.#keys.set(account, { requestedAt: newest });
     const last = this.#keys.get(name);
-    if (last !== undefined && requestedAt - last.requestedAt < IDEMPOTENCY_WINDOW_MS) {
+    const isKnown = last !== undefined && !isForgotten(last.requestedAt, newest);
+    if (isKnown && requestedAt - last.requestedAt < IDEMPOTENCY_WINDOW_MS) {
       throw new Broken('one conversion for an Idempotency-Key in 24 hours', 'a second one');
     }
     this.#newestRequest = Math.max(this.#newestRequest, requestedAt);

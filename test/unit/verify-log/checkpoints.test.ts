@@ -2,9 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
+import { openStoredLog } from '../../../src/compose/stored-log.ts';
+import { readConfig } from '../../../src/config.ts';
+import { createLogger } from '../../../src/log.ts';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
 import { ed25519Signer, openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
+import { verifyLog } from '../../../src/use-cases/verify-log.ts';
 import { copyOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
+import { NOW } from '../../support/samples.ts';
 import { signingKey } from '../../support/signer.ts';
 
 interface Kept {
@@ -111,4 +116,21 @@ void test('hashes of the read models that are not those of the log', async (t) =
     at: { number: 5 },
     found: /checkpoints agree with the log, so the read models are at fault: rebuild them/,
   });
+});
+
+void test('what is appended during a verification is not of it', async (t) => {
+  const dataDir = await signedLog(t);
+  const { key } = keptOf(dataDir);
+  const log = await openStoredLog(readConfig({ DATA_DIR: dataDir }), createLogger('silent'), {
+    documents: false,
+  });
+  t.teardown(() => log.close());
+  // The log ended there when the verification began. The request after the debit belongs to one append.
+  const store = {
+    head: async () => 19n,
+    readAll: log.store.readAll.bind(log.store),
+    readStream: log.store.readStream.bind(log.store),
+  };
+  const found = await verifyLog({ store, retentionMs: 0 }, { keys: [key], now: NOW });
+  t.match(found, { ok: true, events: 20, covered: 9 });
 });

@@ -101,6 +101,12 @@ const forgeries: readonly Forgery[] = [
     found: /not JSON/,
   },
   {
+    name: 'a checkpoint that is no JSON',
+    edit: (db) => set(db, 24, 'data', '{', ''),
+    at: { position: '24', type: 'CheckpointSigned' },
+    found: /not JSON/,
+  },
+  {
     name: 'data that is no object',
     edit: (db) => db.exec("UPDATE events SET data = 'null' WHERE position = 16"),
     at: { position: '16' },
@@ -201,6 +207,36 @@ const forgeries: readonly Forgery[] = [
         FROM events WHERE position = 3`),
     at: { number: 28 },
     found: /1 in the table, before position 1/,
+  },
+  {
+    name: 'an event at a position that the writer does not give',
+    edit: (db) => db.exec('UPDATE events SET position = 9007199254740993 WHERE position = 28'),
+    at: { number: 28 },
+    found: /28 in the table, whose last position is 9007199254740993/,
+  },
+  {
+    name: 'a number in another form, which has the same leaf',
+    edit: (db) => set(db, 3, 'data', '"amount":10', '"amount":1e1'),
+    at: { number: 28 },
+    found: /the event at position 3 in another form/,
+  },
+  {
+    name: 'a member that another one of its name hides',
+    edit: (db) => set(db, 16, 'data', '{', '{"network":"somebody else",'),
+    at: { number: 28 },
+    found: /the event at position 16 in another form/,
+  },
+  {
+    name: 'bytes that are no text, and read as one',
+    edit: (db) => {
+      set(db, 28, 'metadata', '{', '{"note":"\ufffd",');
+      const [one, other] = ['EFBFBD', 'F09F98'];
+      db.exec(`UPDATE events SET metadata =
+        CAST(unhex(replace(hex(metadata), '${one}', '${other}')) AS TEXT) WHERE position = 28`);
+    },
+    at: { position: '28' },
+    found: CHANGED,
+    alone: { at: { number: 28 }, found: /the event at position 28 in another form/ },
   },
 ];
 

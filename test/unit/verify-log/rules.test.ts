@@ -80,9 +80,9 @@ const refund = (n = 1, amount = 1, account = 1): Step => ({
 const [open, openOther] = [opening(1, 5), opening(2, 5)];
 const asked = request(1, 1);
 const [debit, ask] = asked.events(0n) as [DomainEvent, DomainEvent];
-const keyed = (n: number, requestedAt: number): Step => {
+const keyed = (n: number, requestedAt: number, key = 5): Step => {
   const [debited, requested] = request(n, 1).events(0n) as [DomainEvent, DomainEvent];
-  const data = { ...requested.data, requestedAt, idempotencyKey: sha256(5) };
+  const data = { ...requested.data, requestedAt, idempotencyKey: sha256(key) };
   return step(ACCOUNT, debited, { type: 'ConversionRequested', data } as DomainEvent);
 };
 const begun = [open, asked, start(1, 1)];
@@ -126,6 +126,14 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', ...failed, erased],
     ['0 unfinished, 0 refunds due', ...begun, erased, failure(1, 1)],
     ['2 unfinished, 0 refunds due', open, keyed(1, NOW), keyed(2, NOW + day)],
+    // A clock ran ahead for one request, and the account forgot the keys before it.
+    [
+      '3 unfinished, 0 refunds due',
+      open,
+      keyed(1, NOW),
+      keyed(2, NOW + 2 * day, 6),
+      keyed(3, NOW + 1),
+    ],
     ['0 unfinished, 0 refunds due', keyMaking(1, 1), used, used, revoked],
     ['0 unfinished, 0 refunds due', reserved(1), reserved(2)],
   ];
