@@ -32,8 +32,6 @@ export function chromeFlags({ proxyPort, sandbox }: FlagOptions): string[] {
     '--disable-search-engine-choice-screen',
     '--disable-breakpad',
     '--disable-crash-reporter',
-    // Only what is wrong reaches its output: else that file would hold what pages write to their console.
-    '--enable-logging=/dev/null',
     '--metrics-recording-only',
     '--no-default-browser-check',
     '--no-first-run',

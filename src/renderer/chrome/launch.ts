@@ -48,13 +48,12 @@ export interface LaunchedChrome {
 }
 
 /** The part of our environment that Chrome may know: it runs strangers' pages and needs no secret. */
-function chromeEnvironment(): NodeJS.ProcessEnv {
+function chromeEnvironment(logFile: string): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'];
   const known = Object.entries(process.env).filter(
     ([name]) => names.includes(name) || name.startsWith('FONTCONFIG_'),
   );
-  // Where a Chrome that is no headless shell would write what pages say.
-  return { ...Object.fromEntries(known), CHROME_LOG_FILE: '/dev/null' };
+  return { ...Object.fromEntries(known), CHROME_LOG_FILE: logFile };
 }
 
 /**
@@ -101,7 +100,16 @@ function spawnChrome(
   profile: string,
   cgroup: Cgroup | undefined,
 ): Started {
-  const own = ['--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
+  // What pages write to their console is not to be kept, so its log goes to a folder that is not there. Never
+  // /dev/null: Chrome deletes the file that it finds, and makes a new one. A headless shell reads the flag, any
+  // other Chrome the environment.
+  const logFile = join(profile, 'no-such-folder', 'log');
+  const own = [
+    '--remote-debugging-pipe',
+    `--enable-logging=${logFile}`,
+    `--user-data-dir=${profile}`,
+    'about:blank',
+  ];
   const around = wrappers(maxProcessBytes, cgroup);
   const [command = path, ...args] = [...around, path, ...flags, ...own];
   const output = openSync(join(profile, OUTPUT_FILE), 'a', 0o600);
@@ -109,7 +117,7 @@ function spawnChrome(
     const child = spawn(command, args, {
       detached: true,
       stdio: ['ignore', output, output, 'pipe', 'pipe'],
-      env: chromeEnvironment(),
+      env: chromeEnvironment(logFile),
     });
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
