@@ -1,17 +1,12 @@
 /** `evidence` and `verify-evidence`: what the log proves about a conversion, in one file, and its check. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import {
-  Difference,
-  describe,
-  keysIn,
-  verifyEvidence as verify,
-} from '../../verifier/verify-evidence.mjs';
+import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
 import { gatherEvidence } from '../use-cases/evidence/gather.ts';
 import { errorMessage } from '../error-message.ts';
-import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { assertFile, type Command, requiredOption, textOption, UsageError } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+import { verifierKeys } from './verifier-keys.ts';
 
 export const evidence: Command = {
   name: 'evidence',
@@ -36,30 +31,19 @@ export const evidence: Command = {
   },
 };
 
-/** @throws {UsageError} one of them is no verifier key */
-function keysOf(given: string): readonly string[] {
-  const keys = keysIn(given);
-  try {
-    for (const key of keys) parseVerifierKey(key);
-    return keys;
-  } catch (error) {
-    throw new UsageError(errorMessage(error));
-  }
-}
-
 export const verifyEvidence: Command = {
   name: 'verify-evidence',
   usage: '<file> --key <key>',
   summary: "Verify a file that 'evidence' has written, without any service.",
   examples: [
-    'verify-evidence evidence.zip --key log-key.txt',
-    'verify-evidence evidence.zip --key log-key.txt --witness witness-key.txt --json',
+    'verify-evidence evidence.zip --key log.key',
+    'verify-evidence evidence.zip --key log.key --witness witness.key --json',
   ],
   positionals: { file: 'the ZIP file' },
   options: {
     key: {
       value: 'key',
-      help: 'the verifier key of the log, or a file that holds it; from the service or your records',
+      help: 'the verifier key of the log, or a file that holds it; from your records or the service, never from the ZIP file',
     },
     witness: {
       value: 'key',
@@ -68,16 +52,17 @@ export const verifyEvidence: Command = {
   },
   run: async (invocation, { output }) => {
     const [path = ''] = invocation.positionals;
-    const keys = keysOf(requiredOption(invocation, 'key'));
+    const keys = verifierKeys('--key', requiredOption(invocation, 'key'));
     const witness = textOption(invocation, 'witness');
-    const witnesses = witness === undefined ? [] : keysOf(witness);
+    const witnesses = witness === undefined ? [] : verifierKeys('--witness', witness);
     await assertFile(path);
     try {
       const found = verify(await readFile(path), keys, witnesses);
       output.json(found);
       for (const line of describe(found)) output.line(line);
     } catch (error) {
-      if (!(error instanceof Difference)) throw error;
+      // What is wrong with the file is a `Difference`. A key of another type is not.
+      if (!(error instanceof Difference)) throw new UsageError(errorMessage(error));
       const { at, expected, found } = error;
       output.json({ ok: false, at, expected, found });
       throw new Error(`${path} does not verify: ${error.message}`, { cause: error });

@@ -1,6 +1,5 @@
 /** `verify`: checks the whole log, and what lies beside it, without changing anything. */
 import { readFile } from 'node:fs/promises';
-import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
 import {
   type Differs,
@@ -8,25 +7,22 @@ import {
   verifyLog,
   type VerifyProgress,
 } from '../use-cases/verify-log.ts';
-import { type Command, counted, type Output, textOption, UsageError } from './command.ts';
+import {
+  assertFile,
+  type Command,
+  counted,
+  type Output,
+  textOption,
+  UsageError,
+} from './command.ts';
+import { verifierKeys } from './verifier-keys.ts';
 
 /** The pause between two lines of progress. */
 const TELL_MS = 1000;
 
-/** @throws {UsageError} one of them is no verifier key */
-function verifierKeys(text: string): readonly string[] {
-  const keys = text.split(/\s+/).filter((key) => key !== '');
-  try {
-    for (const key of keys) parseVerifierKey(key);
-  } catch (error) {
-    throw new UsageError(`--key cannot be used: ${errorMessage(error)}`);
-  }
-  if (keys.length === 0) throw new UsageError('--key needs a verifier key.');
-  return keys;
-}
-
 /** @throws {UsageError} it cannot be read */
 async function readCheckpoint(file: string) {
+  await assertFile(file);
   try {
     return { at: { checkpoint: file }, note: await readFile(file, 'utf8') };
   } catch (error) {
@@ -81,17 +77,20 @@ export const verify: Command = {
   examples: [
     'verify',
     'verify --documents --json',
-    'verify --checkpoint received.txt --key "$(cat log.key)"',
+    'verify --checkpoint received.txt --key log.key',
   ],
   positionals: {},
   options: {
     documents: { help: 'check every stored file against its event, too' },
     checkpoint: { value: 'file', help: 'a signed checkpoint that the log must still contain' },
-    key: { value: 'key', help: "verifier keys to trust instead of the log's own" },
+    key: {
+      value: 'key',
+      help: "verifier keys to trust instead of the log's own, or a file of them",
+    },
   },
   run: async (invocation, { withStoredLog, output }) => {
     const key = textOption(invocation, 'key');
-    const keys = key === undefined ? [] : verifierKeys(key);
+    const keys = key === undefined ? [] : verifierKeys('--key', key);
     const file = textOption(invocation, 'checkpoint');
     const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
     const documents = invocation.values['documents'] === true;
@@ -106,7 +105,8 @@ export const verify: Command = {
       }
       output.json(result);
       const { at, expected, found } = result;
-      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${found}.`);
+      const text = found.replace(/\.$/, '');
+      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`);
     });
   },
 };
