@@ -5,7 +5,7 @@ import { Difference, describe, verifyEvidence as verify } from '../../verifier/v
 import { gatherEvidence } from '../use-cases/evidence/gather.ts';
 import { errorMessage } from '../error-message.ts';
 import { assertFile, type Command, requiredOption, textOption, UsageError } from './command.ts';
-import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verifier-keys.ts';
 
 export const evidence: Command = {
@@ -15,14 +15,14 @@ export const evidence: Command = {
   examples: ['evidence conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o evidence.zip'],
   positionals: { id: "the conversion's id" },
   options: { output: { value: 'file', short: 'o', help: 'the ZIP file to write' } },
-  run: async (invocation, { withCore, output, outputMode }) => {
+  run: async (invocation, { withCore, output }) => {
     const [id = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
     await checkOutputFile(path);
     await withCore(async (core) => {
       const found = await gatherEvidence({ ...core, streams: core.store }, id);
       const { bytes, size, absent } = found;
-      await writeOutputFile(async () => Readable.from(found.open()), path, outputMode);
+      await writeOutputFile(async () => Readable.from(found.open()), path, OWNER_ONLY);
       const missing = Object.fromEntries(absent);
       output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
       output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);

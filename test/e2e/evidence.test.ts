@@ -1,5 +1,5 @@
 /** The commands about evidence, on a conversion that was really rendered. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
 import { test } from 'tap';
@@ -29,6 +29,7 @@ void test('evidence of a conversion, verified by the command and by the file alo
   const path = (name: string) => join(place.tmpDir, name);
   const [zip, key] = [path('evidence.zip'), path('log-key.txt')];
   const written = await cliJson(place, ['evidence', id, '-o', zip]);
+  t.equal(statSync(zip).mode & 0o077, 0, 'for the owner only');
   t.match(written, { id, path: zip, bytes: readFileSync(zip).length, absent: {} });
   writeFileSync(key, (await runCli(place, ['tlog', 'key'])).stdout);
 
