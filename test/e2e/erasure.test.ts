@@ -1,10 +1,11 @@
 /** What is left of an account that was erased beside a running service; its hold and its export. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { test } from 'tap';
-import { cliJson, refuses } from '../support/cli.ts';
+import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
 import { EMAIL, eraseAndSearch, SETTINGS, TEXTS, useAccount } from '../support/erasure.ts';
 import { createPlace } from '../support/place.ts';
 import { startService } from '../support/service.ts';
@@ -49,7 +50,13 @@ void test('a hold, an export, and what the operator must confirm', {
 }, async (t) => {
   const api = await startService(t, SETTINGS);
   const { place } = api;
-  const { id, completed } = await useAccount(t, { api, processes: [api], stored: () => new Map() });
+  const deployment = { api, processes: [api], stored: () => new Map() };
+  const { id, completed } = await useAccount(t, deployment);
+  // A hold would keep the requests of the failed conversions, and the export would have them.
+  await eventually('the end of two requests', async () => {
+    const events = (await cliJson(place, ['history', EMAIL])) as readonly { type: string }[];
+    return events.filter(({ type }) => type === 'ConversionExpired').length === 2 || undefined;
+  });
   const until = '2100-01-01T00:00:00.000Z';
   t.match(await cliJson(place, ['account', 'hold', EMAIL, '--until', until]), { hold: { until } });
   t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: { until, placed_at: /Z$/ } });
@@ -71,6 +78,7 @@ void test('a hold, an export, and what the operator must confirm', {
 
   const file = join(place.tmpDir, 'export.zip');
   const told = await cliJson(place, ['account', 'export', EMAIL, '-o', file]);
+  t.equal(statSync(file).mode & 0o077, 0, 'for the owner only');
   const files = unzipSync(readFileSync(file));
   t.match(told, { id, email: EMAIL, files: [file], entries: Object.keys(files).length });
   const text = (name: string): string => Buffer.from(files[name] ?? '').toString();
@@ -110,6 +118,18 @@ void test('a hold, an export, and what the operator must confirm', {
     [],
   );
   await refuses(t, place, ['account', 'export', EMAIL], 2, /--output is needed/);
+});
+
+void test('a hold that takes the place of another says which', async (t) => {
+  const place = createPlace(t);
+  await cliJson(place, ['account', 'create', EMAIL]);
+  const endless = ['account', 'hold', EMAIL];
+  const ending = [...endless, '--until', '2100-01-01T00:00:00Z'];
+  const told = async (args: readonly string[]) => (await runCli(place, args)).stderr;
+  t.equal(await told(endless), '', 'the first');
+  t.match(await told(ending), /hold before is no longer in force: since .*, without an end/);
+  t.equal(await told(ending), '', 'the same');
+  t.match(await told(endless), /hold before is no longer in force: since .*, until 2100-01-01/);
 });
 
 void test('on a terminal, the address is asked for again', onTerminals, async (t) => {
