@@ -2,9 +2,7 @@
 /**
  * Checks a bundle that `pressledger evidence` wrote. It needs Node 20.15 or later and this file alone: no
  * package, no network, no service.
- *
  *     node verify-evidence.mjs BUNDLE.zip --key KEY [--witness KEY]...
- *
  * KEY is a verifier key of the log, or a file that holds it. Take it from the service (`/tlog/key`) or from
  * your own records, never from the bundle: everything below rests on it. Each section is one step.
  *
@@ -69,10 +67,12 @@ function zipOf(files) {
 function filesOf(zip) {
   const files = new Map();
   let at = 0;
+  mustBe('the ZIP', 'beginning', 'PK\x03\x04', zip.toString('latin1', 0, 4));
   while (zip.readUInt32LE(at) === 0x04034b50) {
     const start = at + 30 + zip.readUInt16LE(at + 26);
     const name = zip.toString('ascii', at + 30, start);
     mustBe('the ZIP', `the name of file ${files.size + 1}`, name.replaceAll(/[^\w.-]/g, ''), name);
+    mustBe(name, 'method of compression', 0, zip.readUInt16LE(at + 8));
     at = start + zip.readUInt32LE(at + 18);
     files.set(name, zip.subarray(start, at));
   }
@@ -94,7 +94,7 @@ function parseKey(text, type) {
   const key = Buffer.from(base64, 'base64');
   const isKey = key.length === 33 && key[0] === type;
   if (!isKey || sha256(Buffer.from(`${name}\n`), key).toString('hex', 0, 4) !== id) {
-    throw new Error(`${text} is not a verifier key of type ${type}.`);
+    throw new Error(`${text} is not a verifier key of type ${type} (1: a log's, 4: a witness's).`);
   }
   const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key.subarray(1)]);
   const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' });
@@ -304,17 +304,22 @@ export function describe(found) {
 export const keysIn = (given) =>
   existsSync(given) ? readFileSync(given, 'utf8').trim().split('\n') : [given];
 
+/** A bundle may come from a stranger: no text of it may steer a terminal or forge a line. */
+const plain = (text) => text.replace(/[\p{Cc}\p{Bidi_C}]/gu, encodeURIComponent);
+
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const usage = 'give BUNDLE.zip --key KEY [--witness KEY]...';
   try {
-    const several = { type: 'string', multiple: true, default: [] };
-    const options = { key: several, witness: several };
+    const key = { type: 'string', multiple: true, default: [] };
+    const options = { key, witness: key };
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [keys, witnesses] = [values.key.flatMap(keysIn), values.witness.flatMap(keysIn)];
-    if (positionals.length !== 1 || keys.length === 0) throw new Error('give BUNDLE.zip --key KEY');
+    if (positionals.length !== 1 || keys.length === 0) throw new Error(usage);
     const lines = describe(verifyEvidence(readFileSync(positionals[0]), keys, witnesses));
-    process.stdout.write(`${lines.join('\n')}\n`);
+    process.stdout.write(`${lines.map(plain).join('\n')}\n`);
   } catch (error) {
-    process.stderr.write(`verify-evidence: ${error.message}\n`);
+    const text = error.code?.startsWith('ERR_PARSE_ARGS') ? usage : error.message;
+    process.stderr.write(`verify-evidence: ${plain(text)}\n`);
     process.exitCode = error instanceof Difference ? 1 : 2;
   }
 }

@@ -5,7 +5,7 @@ import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import { exportAccount, type ExportedFile } from '../use-cases/account-export.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
 import { type Command, counted, requiredOption } from './command.ts';
-import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 
 /** A plain ZIP archive holds 65,535 files and 4 GiB. No file of an account has more than 1 GiB. */
 const LIMITS = { files: 60_000, bytes: 2 ** 31 };
@@ -74,7 +74,7 @@ export const accountExport: Command = {
   options: {
     output: { short: 'o', value: 'file', help: 'the archive; further ones get -2, -3 and so on' },
   },
-  run: async (invocation, { withCore, output, outputMode }) => {
+  run: async (invocation, { withCore, output }) => {
     const [email = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
     await checkOutputFile(path);
@@ -89,7 +89,7 @@ export const accountExport: Command = {
         const suffix = files.length === 0 ? '' : `-${files.length + 1}`;
         const file = path.replace(/(\.zip)?$/i, (extension) => suffix + extension);
         const open = async (): Promise<Readable> => Readable.from(archive(remaining));
-        await writeOutputFile(open, file, outputMode);
+        await writeOutputFile(open, file, OWNER_ONLY);
         files.push(file);
         bytes += (await stat(file)).size;
       }

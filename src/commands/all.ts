@@ -101,7 +101,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
   },
   {
     heading: 'Verify',
-    note: `${SERVICE} Without a service, or with --account, verify-pdf asks the store on this machine. ${STORE}`,
+    note: `verify-evidence asks no service and no store. ${SERVICE} Without a service, or with --account, verify-pdf asks the store on this machine. ${STORE}`,
     commands: [verifyPdf, verifyEvidence],
   },
   { heading: 'Other', commands: [version] },

@@ -251,7 +251,10 @@ function wordsOf({ code, message }: CommanderError, command: Commander): string 
     const place = about === '' ? 'before a command' : `of '${about}'`;
     return `There is no option ${typed} ${place}.${guess(near)}`;
   }
-  const text = message.replace(/^error: /, '');
+  // commander names a command of a group by its last word.
+  const text = message
+    .replace(/^error: /, '')
+    .replace(` for '${command.name()}'`, ` for '${about}'`);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 }
 

@@ -72,7 +72,10 @@ export const accountHold: Command = {
     'account hold ann@example.com --release',
   ],
   options: {
-    until: { value: 'time', help: 'the end of the hold, in ISO 8601 (default: until its release)' },
+    until: {
+      value: 'time',
+      help: 'the end of the hold, in ISO 8601 (default: until its release); takes the place of a hold in force',
+    },
     release: { help: 'end the hold that is in force' },
   },
   run: async (invocation, { withCore, output }) => {
@@ -93,6 +96,8 @@ export const accountHold: Command = {
       const command = release
         ? ({ type: 'ReleaseHold', accountId, now } as const)
         : ({ type: 'PlaceHold', accountId, now, ...(until && { until }) } as const);
+      const { state: earlier } = await core.actors.read(accountAggregate, accountId);
+      const replaced = release ? undefined : holdInForce(earlier, now);
       const { state } = orThrow(
         await core.actors.send(accountAggregate, accountId, command, context),
       );
@@ -103,6 +108,9 @@ export const accountHold: Command = {
           ? `${email} is under no hold any more: its retention goes on.`
           : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
       );
+      if (replaced !== undefined && replaced.until !== hold?.until) {
+        output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
+      }
     });
   },
 };

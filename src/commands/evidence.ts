@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
 import { gatherEvidence } from '../use-cases/evidence/gather.ts';
-import { assertFile, type Command, requiredOption } from './command.ts';
-import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+import { errorMessage } from '../error-message.ts';
+import { assertFile, type Command, requiredOption, UsageError } from './command.ts';
+import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';
 
 export const evidence: Command = {
@@ -14,14 +15,14 @@ export const evidence: Command = {
   examples: ['evidence conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o evidence.zip'],
   positionals: { id: "the conversion's id" },
   options: { output: { value: 'file', short: 'o', help: 'the ZIP file to write' } },
-  run: async (invocation, { withCore, output, outputMode }) => {
+  run: async (invocation, { withCore, output }) => {
     const [id = ''] = invocation.positionals;
     const path = requiredOption(invocation, 'output');
     await checkOutputFile(path);
     await withCore(async (core) => {
       const found = await gatherEvidence({ ...core, streams: core.store }, id);
       const { bytes, size, absent } = found;
-      await writeOutputFile(async () => Readable.from(found.open()), path, outputMode);
+      await writeOutputFile(async () => Readable.from(found.open()), path, OWNER_ONLY);
       const missing = Object.fromEntries(absent);
       output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
       output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
@@ -35,14 +36,14 @@ export const verifyEvidence: Command = {
   usage: '<file> --key <key>',
   summary: "Verify a file that 'evidence' has written, without any service.",
   examples: [
-    'verify-evidence evidence.zip --key log-key.txt',
-    'verify-evidence evidence.zip --key log-key.txt --witness witness-key.txt --json',
+    'verify-evidence evidence.zip --key log.key',
+    'verify-evidence evidence.zip --key log.key --witness witness.key --json',
   ],
   positionals: { file: 'the ZIP file' },
   options: {
     key: {
       value: 'key',
-      help: 'the verifier key of the log, or a file that holds it; from the service or your records',
+      help: 'the verifier key of the log, or a file that holds it; from your records or the service, never from the ZIP file',
     },
     witness: {
       value: 'key',
@@ -60,7 +61,8 @@ export const verifyEvidence: Command = {
       output.json(found);
       for (const line of describe(found)) output.line(line);
     } catch (error) {
-      if (!(error instanceof Difference)) throw error;
+      // What is wrong with the file is a `Difference`. A key of another type is not.
+      if (!(error instanceof Difference)) throw new UsageError(errorMessage(error));
       const { at, expected, found } = error;
       output.json({ ok: false, at, expected, found });
       throw new Error(`${path} does not verify: ${error.message}`, { cause: error });

@@ -104,6 +104,9 @@ export async function checkOutputFile(path: string): Promise<void> {
   }
 }
 
+/** The permissions of a file that has, decrypted, what the store keeps encrypted. */
+export const OWNER_ONLY = 0o600;
+
 /** Puts the whole file in its place, with these permissions, or leaves what was there as it was. */
 export async function writeOutputFile(
   open: () => Promise<Readable>,

@@ -3,7 +3,7 @@ import { plainJson } from '../plain-text.ts';
 import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../use-cases/state.ts';
 import { AS_OF, momentOption, momentText } from './as-of.ts';
 import { type Command, counted, requiredOption, textOption, UsageError } from './command.ts';
-import { checkOutputFile, writeOut, writeOutputFile } from './pdf-target.ts';
+import { checkOutputFile, OWNER_ONLY, writeOut, writeOutputFile } from './pdf-target.ts';
 
 const PIECE_CHARACTERS = 64 * 1024;
 
@@ -31,7 +31,7 @@ export const state: Command = {
     'as-of': AS_OF,
     output: { value: 'file', short: 'o', help: 'the file to write (default: standard output)' },
   },
-  run: async (invocation, { withCore, output, outputMode }) => {
+  run: async (invocation, { withCore, output }) => {
     requiredOption(invocation, 'as-of');
     const path = textOption(invocation, 'output') ?? '-';
     if (path === '') throw new UsageError('--output needs the name of a file.');
@@ -52,7 +52,7 @@ export const state: Command = {
             return;
           }
           const open = async () => Readable.from(document, { objectMode: false });
-          await writeOutputFile(open, path, outputMode);
+          await writeOutputFile(open, path, OWNER_ONLY);
           output.json({ as_of: asOf, file: path });
           output.line(`The state as of ${asOf} is in ${path}.`);
         },

@@ -10,6 +10,7 @@ import {
   type VerifyProgress,
 } from '../use-cases/verify-log.ts';
 import {
+  assertFile,
   type Command,
   counted,
   eventsRead,
@@ -35,13 +36,17 @@ export function verifierKeys(invocation: Invocation, option: string): readonly s
     for (const key of keys) parseVerifierKey(key);
     if (keys.length > 0) return keys;
   } catch (error) {
-    throw new UsageError(`--${option} cannot be used: ${errorMessage(error)}`);
+    const why = errorMessage(error);
+    throw new UsageError(
+      `--${option} ${given} is neither a verifier key nor a file of some: ${why}`,
+    );
   }
   throw new UsageError(`--${option} needs a verifier key, or a file of them.`);
 }
 
 /** @throws {UsageError} it cannot be read */
 async function readCheckpoint(file: string) {
+  await assertFile(file);
   try {
     return { at: { checkpoint: file }, note: await readFile(file, 'utf8') };
   } catch (error) {
@@ -97,7 +102,7 @@ export const verify: Command = {
   examples: [
     'verify',
     'verify --documents --json',
-    'verify --checkpoint received.txt --key log-key.txt',
+    'verify --checkpoint received.txt --key log.key',
   ],
   positionals: {},
   options: {
@@ -125,8 +130,9 @@ export const verify: Command = {
         }
         output.json(result);
         const { at, expected, found } = result;
+        const text = found.replace(/\.$/, '');
         throw new Error(
-          `Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${found}.`,
+          `Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`,
         );
       },
       { documents },

@@ -39,10 +39,11 @@ export async function readRenderManifest(
         : `it failed: ${await vault.unseal(failed.data.accountId, failed.data.message)}`;
     throw new ServiceError('not_found', `There is no manifest of ${conversionId}: ${why}`);
   }
+  // Before the retention: erasing an account expires its conversions, too.
+  const contentKey = await vault.contentKey(completed.data.accountId, conversionId);
   if (events.some(({ type }) => type === 'ConversionExpired')) {
     throw new ServiceError('gone', `The manifest of ${conversionId} was deleted by its retention.`);
   }
-  const contentKey = await vault.contentKey(completed.data.accountId, conversionId);
   const content = await readContent(blobs, contentKey, completed.data.manifest);
   return JSON.parse(content.toString('utf8')) as RenderManifest;
 }

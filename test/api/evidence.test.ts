@@ -13,6 +13,7 @@ import {
   signNote,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
+import { readRenderManifest } from '../../src/use-cases/render-manifest.ts';
 import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
 import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
 import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
@@ -259,6 +260,13 @@ void test('a bundle has what is left, and says what is not there', async (t) => 
   t.strictSame(new Set(Object.values(left.absent)), new Set(['The account was erased.']));
   t.equal(verifyEvidence(left.zip, [left.key]).events.length, 3, 'the events still prove');
   t.notMatch(textOf(filesOf(left.zip), 'report.html'), 'a secret warning');
+
+  await expire(api, accountId, erased);
+  const deleted = await bundleOf(api, erased);
+  t.strictSame(deleted.absent, left.absent, 'not by the end of its retention');
+  await t.rejects(readRenderManifest(api, erased), {
+    name: 'KeyErased',
+  });
 });
 
 void test('a rotation leaves older keys in force, and then not', async (t) => {

@@ -1,10 +1,10 @@
 /** The erasure of an account beside a running service, its hold and its export. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { test } from 'tap';
-import { cliJson, refuses } from '../support/cli.ts';
+import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { EMAIL, eraseAndSearch, SETTINGS, TEXTS, useAccount } from '../support/erasure.ts';
 import { readLog } from '../support/invariants.ts';
@@ -78,6 +78,7 @@ void test('a hold, an export, and what the operator must confirm', {
 
   const file = join(place.tmpDir, 'export.zip');
   const told = await cliJson(place, ['account', 'export', EMAIL, '-o', file]);
+  t.equal(statSync(file).mode & 0o077, 0, 'for the owner only');
   const files = unzipSync(readFileSync(file));
   t.match(told, { id, email: EMAIL, files: [file], entries: Object.keys(files).length });
   const text = (name: string): string => Buffer.from(files[name] ?? '').toString();
@@ -117,6 +118,18 @@ void test('a hold, an export, and what the operator must confirm', {
     [],
   );
   await refuses(t, place, ['account', 'export', EMAIL], 2, /--output is needed/);
+});
+
+void test('a hold that takes the place of another says which', async (t) => {
+  const place = createPlace(t);
+  await cliJson(place, ['account', 'create', EMAIL]);
+  const endless = ['account', 'hold', EMAIL];
+  const ending = [...endless, '--until', '2100-01-01T00:00:00Z'];
+  const told = async (args: readonly string[]) => (await runCli(place, args)).stderr;
+  t.equal(await told(endless), '', 'the first');
+  t.match(await told(ending), /hold before is no longer in force: since .*, without an end/);
+  t.equal(await told(ending), '', 'the same');
+  t.match(await told(endless), /hold before is no longer in force: since .*, until 2100-01-01/);
 });
 
 void test('on a terminal, the address is asked for again', onTerminals, async (t) => {

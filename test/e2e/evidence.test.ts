@@ -1,6 +1,7 @@
 /** The commands about evidence, on a conversion that was really rendered. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { zipSync } from 'fflate';
 import { test } from 'tap';
 import { cliJson, refuses, runCli, runCommand } from '../support/cli.ts';
 import { filesOf } from '../support/evidence.ts';
@@ -28,6 +29,7 @@ void test('evidence of a conversion, verified by the command and by the file alo
   const path = (name: string) => join(place.tmpDir, name);
   const [zip, key] = [path('evidence.zip'), path('log-key.txt')];
   const written = await cliJson(place, ['evidence', id, '-o', zip]);
+  t.equal(statSync(zip).mode & 0o077, 0, 'for the owner only');
   t.match(written, { id, path: zip, bytes: readFileSync(zip).length, absent: {} });
   writeFileSync(key, (await runCli(place, ['tlog', 'key'])).stdout);
 
@@ -46,6 +48,8 @@ void test('evidence of a conversion, verified by the command and by the file alo
   t.match(shown.stdout, /proved: the events, document\.pdf, request\.json, manifest\.json/);
   const alone = await runCommand(process.execPath, [VERIFIER, zip, '--key', key], place.env);
   t.strictSame([alone.code, alone.stdout], [0, shown.stdout]);
+  const whole = await runCli(place, ['verify', '--key', key]);
+  t.match([whole.code, whole.stdout], [0, /The log is whole/], 'a file of keys');
 
   // The report is a document like any other: our own renderer prints it.
   const report = path('report.html');
@@ -54,6 +58,11 @@ void test('evidence of a conversion, verified by the command and by the file alo
   await cliJson(place, ['convert', report, '-o', printed, '--account', ANN]);
   const { text } = await openPdf(readFileSync(printed));
   t.match(text.replaceAll(/\s+/g, ' '), /What happened .*The PDF was stored: 1 page/);
+
+  const compressed = path('compressed.zip');
+  writeFileSync(compressed, zipSync(Object.fromEntries(filesOf(readFileSync(zip)))));
+  const repacked = ['verify-evidence', compressed, '--key', key];
+  await refuses(t, place, repacked, 1, /README\.txt, method of compression: expected 0, found 8/);
 
   const damaged = path('damaged.zip');
   const bytes = readFileSync(zip);
@@ -74,8 +83,21 @@ void test('evidence of a conversion, verified by the command and by the file alo
   t.strictSame([aloneRefused.code, aloneRefused.stdout], [1, '']);
   const wrong = await runCommand(process.execPath, [VERIFIER, zip], place.env);
   t.equal(wrong.code, 2);
+  const mistyped = await runCommand(process.execPath, [VERIFIER, zip, '--kee', key], place.env);
+  t.strictSame(
+    [mistyped.code, mistyped.stderr],
+    [2, 'verify-evidence: give BUNDLE.zip --key KEY [--witness KEY]...\n'],
+  );
+  const steering = path('steering.zip');
+  writeFileSync(steering, '\u001b[2J');
+  const steered = await runCommand(process.execPath, [VERIFIER, steering, '--key', key], place.env);
+  t.match(
+    [steered.code, steered.stderr],
+    [1, /^verify-evidence: the ZIP, beginning: expected PK%03%04, found %1B\[2J\n$/],
+    'a file of a stranger steers no terminal',
+  );
   const cosigned = ['verify-evidence', zip, '--key', key, '--witness', key];
-  await refuses(t, place, cosigned, 1, /is not a verifier key of type 4/);
+  await refuses(t, place, cosigned, 2, /is not a verifier key of type 4/);
   await refuses(t, place, ['evidence', 'conv_none', '-o', zip], 1, /no conversion conv_none/);
 
   const known = await cliJson(place, ['verify-pdf', pdf]);

@@ -146,10 +146,13 @@ async function documentsOf(
   ): Promise<void> {
     if (ref === undefined) {
       absent.set(name, failed ? 'The conversion failed.' : 'The conversion has not ended.');
-    } else if (expired) {
-      absent.set(name, failed ? 'It was deleted after the failure.' : 'Its retention has ended.');
+    } else if (expired && failed) {
+      absent.set(name, 'It was deleted after the failure.');
     } else if (contentKey === undefined) {
+      // Erasing an account expires its conversions, too: that is no end of their retention.
       absent.set(name, 'The account was erased.');
+    } else if (expired) {
+      absent.set(name, 'Its retention has ended.');
     } else {
       try {
         found.set(name, await read(contentKey, ref));
