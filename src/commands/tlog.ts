@@ -53,9 +53,15 @@ export const tlogRotate: Command = {
   summary: 'Add a signing key: it and the one before sign from now on, older ones do not.',
   examples: ['tlog rotate'],
   positionals: {},
-  options: {},
-  run: async (_, { withCore, output }) => {
+  options: { yes: { help: 'rotate also where the older of two keys goes out of force' } },
+  run: async ({ values }, { withCore, output }) => {
     await withCore(async (core) => {
+      const [, leaving] = await currentKeys(published(core));
+      if (leaving !== undefined && values['yes'] !== true) {
+        throw new Error(
+          `This key would sign no more: ${leaving}. Whoever knows it alone could not verify later checkpoints. Give --yes when they know the newer one.`,
+        );
+      }
       await core.signer.rotate(operatorContext(core.clock));
       const keys = await currentKeys(published(core));
       output.json({ keys });

@@ -91,7 +91,9 @@ export async function completeErasure(
   });
   const stored = async (limit: number) =>
     (await consistentQuery(deps, storedBlobQueries)).ended(accountId, limit);
-  await drain(stored, stopping, (conversion) => expireConversion(deps, conversion));
+  await drain(stored, stopping, (conversion) =>
+    expireConversion(deps, conversion, due.erasedEventId),
+  );
   if (stopping?.aborted === true) return;
   const command = { type: 'CompleteErasure', accountId } as const;
   const context = causedBy(`erase/${accountId}`);

@@ -12,12 +12,14 @@ export interface ExpiryDependencies {
 
 /**
  * Deletes what is stored of a conversion that has ended, and records it. Safe to repeat.
+ * @param cause the id of the event that it follows from: the conversion's end, unless given
  * @returns the position of the event that takes it off the list
  * @throws {BlobStoreUnavailable}
  */
 export async function expireConversion(
   { actors, blobs, clock }: ExpiryDependencies,
   { conversionId, accountId, endedEventId }: DeletionDue,
+  cause = endedEventId,
 ): Promise<bigint | undefined> {
   // First the blobs, then the event: a crash between the two only deletes once more.
   await blobs.deleteAll(conversionId);
@@ -30,7 +32,7 @@ export async function expireConversion(
       commandId: `expire/${conversionId}`,
       metadata: {
         correlationId: conversionId,
-        causationId: endedEventId,
+        causationId: cause,
         actor: { kind: 'service' },
         time: at,
       },

@@ -70,6 +70,9 @@ void test('the command line shows keys and checkpoints, and rotates', async (t) 
   t.equal(rotated.keys.length, 2);
   t.equal(rotated.keys[1], first.keys[0]);
   t.strictSame(verifiedBy((await checkpoint()).note, rotated.keys), rotated.keys);
+  const again = await runCli(place, ['tlog', 'rotate']);
+  t.match(again, { code: 1, stdout: '' });
+  t.match(again.stderr, `This key would sign no more: ${first.keys[0]}.`);
   const text = await runCli(place, ['tlog', 'checkpoint']);
   t.equal(text.stdout, (await checkpoint()).note);
   const unknown = await runCli(place, ['proof', 'conv_x']);

@@ -103,7 +103,12 @@ void test('an erasure ends what is under way and deletes what is stored', async 
   t.equal(place.log('CreditRefunded').length, 0, 'nobody is left to give a credit to');
   const erased = place.log('AccountErased')[0];
   t.match(JSON.parse(erased?.metadata ?? ''), { actor: { kind: 'operator' } });
-  for (const { metadata } of place.log('KeyRevoked', 'ErasureCompleted', 'ConversionFailed')) {
+  for (const { metadata } of place.log(
+    'KeyRevoked',
+    'ErasureCompleted',
+    'ConversionExpired',
+    'ConversionFailed',
+  )) {
     t.match(JSON.parse(metadata), { causationId: erased?.id, actor: { kind: 'service' } });
   }
 
