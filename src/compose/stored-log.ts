@@ -4,6 +4,7 @@ import { logTreeQueries } from '../../projections/log-tree.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import type { Config } from '../config.ts';
 import type { OpenedStoredLog } from '../core.ts';
+import { foreignTrigger } from '../event-store/sqlite/append.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
@@ -36,7 +37,9 @@ export function openStoredLog(
       readModel,
       ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),
       openTree: () => openTree(readModel.directory, logger, openings),
-      ...(database && { hiddenFault: () => hiddenFault(database.db) }),
+      ...(database && {
+        hiddenFault: () => foreignTrigger(database.db) ?? hiddenFault(database.db),
+      }),
       ...(documents && { blobs: await openBlobs(around, 'reader', database) }),
       retentionMs: retentionSeconds * 1000,
       close: () => openings.close(),

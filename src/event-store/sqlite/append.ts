@@ -37,6 +37,21 @@ export function createEventTables(database: EmbeddedDatabase): void {
   database.define(DDL);
 }
 
+/**
+ * Tells of a trigger that is not the writer's: it could change or add events while they are written, and
+ * they would be signed like that.
+ */
+export function foreignTrigger(db: Database): string | undefined {
+  const own = DDL.replaceAll('IF NOT EXISTS ', '');
+  const triggers = db
+    .prepare<[], { name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'events'",
+    )
+    .all();
+  const foreign = triggers.find(({ sql }) => !own.includes(sql));
+  return foreign && `a trigger ${foreign.name} that changes what is appended`;
+}
+
 /** Streams whose last revision is remembered: more than are written to at a time. */
 const REMEMBERED_STREAMS = 10_000;
 

@@ -215,6 +215,14 @@ const forgeries: readonly Forgery[] = [
     found: /28 in the table, whose last position is 9007199254740993/,
   },
   {
+    name: 'a trigger that raises what is granted from now on',
+    edit: (db) =>
+      db.exec(`CREATE TRIGGER events_no_update AFTER INSERT ON events
+        BEGIN UPDATE events SET data = replace(data, '10', '99') WHERE position = NEW.position; END`),
+    at: { number: 28 },
+    found: /a trigger events_no_update that changes what is appended/,
+  },
+  {
     name: 'a number in another form, which has the same leaf',
     edit: (db) => set(db, 3, 'data', '"amount":10', '"amount":1e1'),
     at: { number: 28 },
