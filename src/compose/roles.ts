@@ -1,6 +1,6 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import type { Core, RunningRenderer, RunningService } from '../core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import { deriveKey } from '../keyring/master-key.ts';
@@ -86,6 +86,12 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
   const core = await openCore(config, logger, { create: true });
   try {
     const { openedAs, origin } = await openLog(core, config.logOrigin);
+    // Its lines in a checkpoint would be taken for the log's own.
+    if (config.witnesses.some(({ verifierKey }) => verifierKey.startsWith(`${origin}+`))) {
+      throw new ConfigError(
+        `WITNESSES names a key of ${origin}, which is this log: give the key of each witness.`,
+      );
+    }
     // Before it accepts anything.
     await core.queues.claim(openedAs);
     await core.signer.checkLog({ untilCaughtUp: true });

@@ -3,8 +3,8 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
-import { runCommand } from '../support/cli.ts';
+import { openNote, verifiedBy, verifierKey } from '../../src/transparency-log/signed-note.ts';
+import { runCli, runCommand } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';
 import { guideBlocks } from '../support/guide.ts';
@@ -28,7 +28,17 @@ void test('what witnesses and a timestamp authority say is published', async (t)
   await unwitnessed.start();
   const logKey = String(await get(`${unwitnessed.url}/tlog/key`)).trim();
   await unwitnessed.stop();
-  witness.logs.set(logKey.split('+')[0] ?? '', [logKey]);
+  const origin = logKey.split('+')[0] ?? '';
+  witness.logs.set(origin, [logKey]);
+
+  const ofLog = verifierKey(origin, Buffer.alloc(32, 1), 0x04);
+  const refused = await runCli(place, ['start'], {
+    env: { WITNESSES: `${ofLog} http://w.example` },
+  });
+  t.match(refused, {
+    code: 1,
+    stderr: /^pressledger: WITNESSES names a key of pressledger\/.*this log/,
+  });
 
   const env = { ...place.env, WITNESSES: witness.setting, TSA_URL: authority.url };
   const service = new Service({ ...place, env });
