@@ -95,7 +95,7 @@ void test('the packed client serves ECMAScript, CommonJS and TypeScript', async 
   const service = await startService(t);
   const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
   const programs = [...readme.matchAll(/^```(js|cjs)\n(.*?)^```$/gms)];
-  t.equal(programs.length, 5);
+  t.equal(programs.length, 6);
   const output: string[] = [];
   for (const [index, [, form = '', program = '']] of programs.entries()) {
     const name = `example${index}.${form === 'js' ? 'mjs' : form}`;
