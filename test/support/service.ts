@@ -49,7 +49,7 @@ export class Service extends Launched {
     this.#url = await unlessEnded(() => line.exec(this.output.stdout)?.[1]);
     await unlessEnded(() => isReady(this.#url));
     // The lines come one by one: the last is about the first account, or about any.
-    const last = /(-o hello\.pdf|account password EMAIL)\n/;
+    const last = /(-o hello\.pdf|account password EMAIL)\r?\n/;
     await unlessEnded(() => last.exec(this.output.stdout)?.[0]);
     this.#firstStart ??= parseFirstStart(this.output.stdout);
   }
