@@ -61,7 +61,7 @@ export const verifyEvidence: Command = {
       output.json(found);
       for (const line of describe(found)) output.line(line);
     } catch (error) {
-      // What is wrong with the file is a `Difference`. A key of another type is not.
+      // A fault of the file is a `Difference`. A key of another type is wrong usage.
       if (!(error instanceof Difference)) throw new UsageError(errorMessage(error));
       const { at, expected, found } = error;
       output.json({ ok: false, at, expected, found });

@@ -20,7 +20,7 @@ export function startErasures(
       try {
         await completeErasure(deps, accountId, stopping);
       } catch (error) {
-        // What is away must not hold up the erasure of others.
+        // A store that is away must not hold up the erasure of others.
         logger.error({ err: error, accountId }, 'an erasure is not complete: it is tried again');
       }
     }

@@ -13,7 +13,7 @@ export interface ReadOnlyDatabase {
 
 /** @throws {Error} SQLite's own, where the file cannot be read */
 export function openReadOnly(path: string): ReadOnlyDatabase {
-  // Without them nobody has the file open. SQLite makes both to read it, and leaves them there.
+  // Nobody has the file open where both are missing. SQLite makes them to read it, and leaves them there.
   const hadLog = existsSync(`${path}-wal`) || existsSync(`${path}-shm`);
   const db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
   return {

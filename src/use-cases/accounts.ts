@@ -146,8 +146,8 @@ export async function endSessions(
   return open.length;
 }
 
-/** The open account that signs in with the address. */
-export async function findAccount(
+/** The account that holds the address: an open one, or one that was erased and whose address nobody took since. */
+export async function findHolder(
   deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
   email: string,
 ): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
@@ -155,7 +155,16 @@ export async function findAccount(
   const id = reserved.state.accountId;
   if (id === undefined) return undefined;
   const { state } = await deps.actors.read(accountAggregate, id);
-  return state.status === 'open' ? { id, state } : undefined;
+  return state.status === 'none' ? undefined : { id, state };
+}
+
+/** The open account that signs in with the address. */
+export async function findAccount(
+  deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
+  email: string,
+): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
+  const holder = await findHolder(deps, email);
+  return holder?.state.status === 'open' ? holder : undefined;
 }
 
 const NO_KEY =

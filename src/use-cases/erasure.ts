@@ -6,12 +6,10 @@ import { erasureQueries } from '../../projections/erasures.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import type { CommandContext } from '../actors/system.ts';
-import { type AccountState, accountAggregate } from '../domain/account.ts';
+import { accountAggregate } from '../domain/account.ts';
 import { apiKeyAggregate } from '../domain/api-key.ts';
 import { conversionAggregate } from '../domain/conversion.ts';
-import { emailAggregate } from '../domain/email.ts';
 import { UNREADABLE, type Vault } from '../keyring/vault.ts';
-import { type AccountDependencies, addressHmac } from './accounts.ts';
 import { orThrow } from './command-context.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 import { type ExpiryDependencies, expireConversion } from './expire-conversion.ts';
@@ -22,18 +20,6 @@ export interface ErasureDependencies extends ExpiryDependencies, ReadDependencie
 
 /** Things done before the list is read again. */
 const PAGE = 200;
-
-/** The account that holds the address: an open one, or one that was erased and whose address nobody took since. */
-export async function findHolder(
-  deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
-  email: string,
-): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
-  const reserved = await deps.actors.read(emailAggregate, addressHmac(deps, email));
-  const id = reserved.state.accountId;
-  if (id === undefined) return undefined;
-  const { state } = await deps.actors.read(accountAggregate, id);
-  return state.status === 'none' ? undefined : { id, state };
-}
 
 /**
  * Erases the account, or completes an erasure that was cut off.

@@ -155,8 +155,8 @@ class Verification {
       await this.#signed.readThrough(this.#tree.size + events.length);
       this.#setStop();
       for (const event of events) {
-        // What is appended meanwhile is not of this verification, unless an append lies half in it: a
-        // checkpoint among it may be of a size that was passed before it could be read ahead.
+        // Events that are appended meanwhile are left out, but an append is read to its end. A checkpoint among
+        // them may be of a size that was passed before it could be read ahead.
         if (event.position > head && !this.#rules.isWithinAppend) return;
         this.#take(event);
       }

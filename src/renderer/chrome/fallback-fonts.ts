@@ -40,7 +40,7 @@ export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
     Array.from(text.matchAll(LANGUAGE), ([, name = '']) => name.toLowerCase()),
   );
   const [language = '', another] = languages;
-  // Of an element's language and the lack of one, either may come first.
+  // A text without a language may come before one that has a language, or after it.
   const isWhole = languages.size === 0 || /<html[^>]{0,200}\slang\s*=/i.test(html);
   if (another !== undefined || !isWhole || header_html + footer_html !== '') return 'mixed';
   return `lang ${language}`;

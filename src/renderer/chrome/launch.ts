@@ -100,9 +100,9 @@ function spawnChrome(
   profile: string,
   cgroup: Cgroup | undefined,
 ): Started {
-  // What pages write to their console is not to be kept, so its log goes to a folder that is not there. Never
-  // /dev/null: Chrome deletes the file that it finds, and makes a new one. A headless shell reads the flag, any
-  // other Chrome the environment.
+  // Chrome logs what pages write to their console, and that must not be kept: its log goes to a folder that does
+  // not exist. It must not go to /dev/null: Chrome deletes the file that it finds and makes a new one. A headless
+  // shell reads the flag, any other Chrome the environment.
   const logFile = join(profile, 'no-such-folder', 'log');
   const own = [
     '--remote-debugging-pipe',

@@ -75,12 +75,12 @@ export async function gatherEvidence(
   if (requested === undefined) throw new Error(`The log has no request of ${conversionId}.`);
   const { accountId } = requested;
   const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, events);
-  // What comes meanwhile comes after these.
+  // Events that are appended meanwhile come after these.
   const page = { order: 'oldest first', offset: 0, limit: entries.length } as const;
   const history = await readHistory(deps, accountId, { conversionId }, page);
   const { text, signatures } = openNote(checkpoint);
   const { size, root } = parseCheckpoint(text);
-  // In the order in which they sign.
+  // The order is that of their signatures.
   const keyLines = signatures.flatMap(({ name, keyId }) =>
     key.split('\n').flatMap((each) => (each.startsWith(`${name}+${keyId}+`) ? `${each}\n` : [])),
   );
