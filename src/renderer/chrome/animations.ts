@@ -32,8 +32,8 @@ export const finishAnimations = (svgMs: number): string => `(() => {
       done += animations.length;
       animations = moving();
     }
-    for (let svg of find('animate,animateMotion,animateTransform,set')) {
-      while (svg.ownerSVGElement) svg = svg.ownerSVGElement;
+    // One within another has a clock of its own.
+    for (const svg of find('svg:has(animate,animateMotion,animateTransform,set)')) {
       if (!(svg instanceof SVGSVGElement) || svg.animationsPaused()) continue;
       svg.pauseAnimations();
       svg.setCurrentTime(${svgMs / 1000});
