@@ -119,6 +119,13 @@ export interface PrintOptions {
      * @default false
      */
     network_idle?: boolean;
+    /**
+     * Milliseconds of the page's own time in which its scripts may end what they draw, from 0 to 60,000. The
+     * clock of the page runs ahead, so this costs little real time. 0 prints at once.
+     * @default 5000
+     * @example 10000
+     */
+    budget_ms?: number;
   };
   /**
    * Makes an accessible (tagged) PDF.

@@ -106,6 +106,13 @@ const LOADING: Readonly<Record<string, Flag>> = {
       options.wait_for = { ...options.wait_for, network_idle: true };
     },
   },
+  'budget-ms': {
+    value: 'ms',
+    help: "time of the page's own in which its scripts may end what they draw, at most 60000; default: 5000",
+    apply: (value, options) => {
+      options.wait_for = { ...options.wait_for, budget_ms: numberOf(value, 'budget-ms') };
+    },
+  },
   'fail-on': {
     value: 'list',
     help: `fail if the page lacks something: ${SHORTCOMINGS.join(',')}`,

@@ -142,6 +142,17 @@ export const ConversionRequest = Type.Object(
           network_idle: Type.Optional(
             Type.Boolean({ description: 'Wait until the network is quiet, within limits.' }),
           ),
+          budget_ms: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 60_000,
+              default: 5_000,
+              description:
+                "Milliseconds of the page's own time in which its scripts may end what they draw. " +
+                'The clock of the page runs ahead, so this costs little real time. 0 prints at once.',
+              examples: [10_000],
+            }),
+          ),
         },
         {
           ...closed,

@@ -89,10 +89,12 @@ const WAITS = [
   'selector',
   'delay',
   'network_idle',
-  'scroll',
+  'requests',
+  'view',
+  'drawing',
+  'timers',
   'fonts',
   'images',
-  'frames',
 ] as const;
 
 export interface ManifestWait {

@@ -17,6 +17,8 @@ export interface RequestDocument {
     readonly selector?: string;
     readonly delay_ms?: number;
     readonly network_idle?: boolean;
+    /** Milliseconds of the page's own time in which its scripts may end what they draw. */
+    readonly budget_ms?: number;
   };
   readonly metadata?: {
     readonly title?: string;

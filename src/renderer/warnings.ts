@@ -35,7 +35,10 @@ const GIVEN_UP: Partial<Readonly<Record<ManifestWait['for'], string>>> = {
   network_idle: 'The network was not quiet',
   fonts: 'Fonts were still being loaded',
   images: 'Images were still being loaded',
-  frames: 'The page was not drawn completely',
+  requests: 'The page was still fetching data',
+  view: 'Not all of the page could be shown to its scripts',
+  drawing: 'The page was still being drawn',
+  timers: 'A timer of the page had not run out',
 };
 
 function ofWait({ for: what, ms, capped }: ManifestWait): readonly Warning[] {

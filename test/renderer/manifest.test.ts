@@ -209,7 +209,7 @@ void test('waits say what the document was waited for, and what was given up', a
   const calm = pageOf(await renderer.render({ html: '<p>x</p><script>1</script>' }));
   t.same(
     calm.waits.map((each) => each.for),
-    ['load', 'fonts', 'images', 'frames'],
+    ['load', 'fonts', 'images'],
   );
   const html =
     '<p id=a>x</p><script>(function f(){requestAnimationFrame=()=>{};setTimeout(f)})()</script>';

@@ -93,7 +93,7 @@ void test('observers: what is sized, and what shows only when it is scrolled to'
   const { text } = await openPdf(result.path);
   t.match(text, /width \d+/);
   t.equal(text.match(/revealed/g)?.length, 2);
-  t.ok(result.page.waits.some((each) => each.for === 'scroll'));
+  t.ok(result.page.waits.some((each) => each.for === 'view'));
 });
 
 void test('lazy images far down are there', async (t) => {

@@ -55,10 +55,13 @@ export class Navigation {
   #loaderId = '';
   #loaded = false;
   #onLoad: (() => void)[] = [];
+  #leaving = false;
+  #onMove: (() => void)[] = [];
 
   constructor(tab: Tab, explain: ExplainNetwork) {
     this.#explain = explain;
     tab.on('Page.frameNavigated', ({ frame }) => {
+      if (frame.parentId === undefined) this.#setLeaving(false);
       if (frame.parentId !== undefined || frame.url === 'about:blank') return;
       this.#loaderId = frame.loaderId;
       this.#loaded = false;
@@ -68,6 +71,13 @@ export class Navigation {
       if (name !== 'load' || loaderId !== this.#loaderId) return;
       this.#loaded = true;
       for (const tell of this.#onLoad.splice(0)) tell();
+    });
+    tab.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
+      if (frameId === tab.frameId && disposition === 'currentTab') this.#setLeaving(true);
+    });
+    // A download, or an answer without a document: the page stays.
+    tab.on('Network.loadingFailed', ({ type, errorText }) => {
+      if (type === 'Document' && errorText === 'net::ERR_ABORTED') this.#setLeaving(false);
     });
     const isMain = (frameId: string | undefined, type: string | undefined): boolean =>
       frameId === tab.frameId && type === 'Document';
@@ -85,6 +95,17 @@ export class Navigation {
   /** Changes whenever the main frame shows another document. */
   get documentId(): string {
     return this.#loaderId;
+  }
+
+  /** True when a script has sent the main frame to another document, which is not there yet. */
+  get leaving(): boolean {
+    return this.#leaving;
+  }
+
+  /** Resolves when the main frame has loaded the document that it was sent to, or stays. */
+  async arrived(): Promise<void> {
+    while (this.#leaving) await new Promise<void>((resolve) => this.#onMove.push(resolve));
+    await this.loaded();
   }
 
   /** Resolves when the document shown now, or one that replaces it, has had its load event. */
@@ -136,6 +157,11 @@ export class Navigation {
       'navigation_failed',
       `The page cannot be reached: ${NAVIGATION_ERRORS[name] ?? 'the navigation failed.'}`,
     );
+  }
+
+  #setLeaving(leaving: boolean): void {
+    this.#leaving = leaving;
+    for (const tell of this.#onMove.splice(0)) tell();
   }
 
   #notHtml(type: string, download = false): PageFailure {

@@ -23,19 +23,24 @@ export class RelatedSessions {
   readonly #connection: Connection;
   readonly #contextId: string;
   readonly #pageSession: string;
+  readonly #clockSource: string;
   readonly #sessions: Set<string>;
+  readonly #workers = new Set<string>();
   readonly #off: (() => void)[];
   #attached = 0;
 
-  constructor(connection: Connection, contextId: string, pageSession: string) {
+  /** @param clockSource is run in each frame before its document's scripts */
+  constructor(connection: Connection, contextId: string, pageSession: string, clockSource: string) {
     this.#connection = connection;
     this.#contextId = contextId;
     this.#pageSession = pageSession;
+    this.#clockSource = clockSource;
     this.#sessions = new Set([pageSession]);
     this.#off = [
       connection.on('Target.attachedToTarget', (attached, by) => this.#attach(attached, by)),
       connection.on('Target.detachedFromTarget', ({ sessionId }) => {
         this.#sessions.delete(sessionId);
+        this.#workers.delete(sessionId);
       }),
     ];
   }
@@ -50,6 +55,11 @@ export class RelatedSessions {
   /** True for the session of the page and those of what it started. */
   has(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
+  }
+
+  /** The number of workers that run. */
+  get workers(): number {
+    return this.#workers.size;
   }
 
   close(): void {
@@ -69,6 +79,10 @@ export class RelatedSessions {
     this.#attached += 1;
     if (this.#attached <= MAX_SESSIONS) {
       this.#sessions.add(sessionId);
+      if (targetInfo.type === 'iframe') {
+        send('Page.enable', {});
+        send('Page.addScriptToEvaluateOnNewDocument', { source: this.#clockSource });
+      } else this.#workers.add(sessionId);
       send('Network.enable', {});
       send('Target.setAutoAttach', OF_A_PAGE);
     }

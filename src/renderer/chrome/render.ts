@@ -2,22 +2,22 @@
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
+import { completePage } from './complete.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
+import { IsolatedWorld } from './isolated-world.ts';
 import { type DocumentSource, loadDocument, staticMode, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
-import {
-  maySeeScrolling,
-  NetworkActivity,
-  scrollThrough,
-  settle,
-  Waits,
-  waitFor,
-} from './ready.ts';
+import { NetworkActivity } from './network-activity.ts';
+import { PageClocks } from './page-clock.ts';
+import { settle, waitFor } from './ready.ts';
+import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import { Tab } from './tab.ts';
+import { drawFrames, maySeeView } from './view.ts';
+import { Waits } from './waits.ts';
 
 export interface RenderOrder extends DocumentSource {
   readonly options: PrintOptions;
@@ -50,7 +50,9 @@ export async function renderDocument(
   const { request, options } = order;
   const started = performance.now();
   tab.begin(deadline);
-  const network = request.wait_for?.network_idle === true ? new NetworkActivity(tab) : undefined;
+  const network = new NetworkActivity(tab);
+  const world = new IsolatedWorld(tab);
+  const clocks = new PageClocks(tab, world);
   const hashes = new BodyHashes(tab);
   const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
   const navigation = new Navigation(tab, order.explainNetwork);
@@ -78,12 +80,31 @@ export async function renderDocument(
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, !loaded);
 
-  if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
+  if (request.wait_for) await waitFor(tab, request.wait_for, { world, network }, deadline, waits);
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
-  if (loaded && !isStatic && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
-  const settled = isStatic || (await settle(tab, navigation, deadline, waits));
+  const hasWorkers = (): boolean => tab.hasWorkers;
+  const runAhead = new RunAhead(
+    { clocks, navigation, network, deadline, waits, hasWorkers },
+    request.wait_for?.budget_ms ?? BUDGET_MS,
+  );
+  const parts = {
+    tab,
+    world,
+    runAhead,
+    deadline,
+    waits,
+    maySeeView: loaded && maySeeView(request),
+  };
+  const asked = isStatic ? undefined : await completePage(parts);
+  const settled = isStatic || (await settle(world, navigation, deadline, waits));
   if (!settled) await tab.send('Page.stopLoading', undefined);
+  if (asked?.asksPrint === true && options.media === 'print') {
+    // Its listeners hear of printing only if the medium changes then.
+    await tab.send('Emulation.setEmulatedMedia', { media: '' });
+    tab.media = '';
+    await drawFrames(world, deadline);
+  }
   // The page may have moved on to another by itself.
   navigation.check();
   if (loaded && settled) deadline.phase = 'was being printed';

@@ -13,6 +13,7 @@ import {
 import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import type { FallbackLanguage } from './fallback-fonts.ts';
+import { pageClockSource } from './page-clock-source.ts';
 import { RelatedSessions } from './related-sessions.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -24,6 +25,12 @@ const OPEN_TIMEOUT_MS = 10_000;
 /** Evaluates to the size, place and orientation of a window, in one text. */
 export const WINDOW_SHAPE =
   '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
+
+/** A frame, and the DevTools session that knows it. */
+export interface Frame {
+  readonly frameId: string;
+  readonly session: string;
+}
 
 interface Ids {
   readonly contextId: string;
@@ -40,6 +47,8 @@ export class Tab {
   readonly #related: RelatedSessions;
   /** The domain of every document's host in this tab. One site needs one process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
+  /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
+  readonly clockChannel = randomBytes(10).toString('hex');
   /** The media type that its window shows, where it was ever set. */
   media: string | undefined;
   /** The mode of the static documents in its window, where there were any. */
@@ -62,7 +71,12 @@ export class Tab {
   private constructor(connection: Connection, ids: Ids) {
     this.#connection = connection;
     this.#ids = ids;
-    this.#related = new RelatedSessions(connection, ids.contextId, ids.sessionId);
+    this.#related = new RelatedSessions(
+      connection,
+      ids.contextId,
+      ids.sessionId,
+      pageClockSource(this.clockChannel),
+    );
     const die = (reason: Error): void => {
       this.#tainted = true;
       this.#gone ??= reason;
@@ -112,6 +126,11 @@ export class Tab {
       send('Target.setDiscoverTargets', { discover: true }, sessionId),
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
+      send(
+        'Page.addScriptToEvaluateOnNewDocument',
+        { source: pageClockSource(tab.clockChannel) },
+        sessionId,
+      ),
       send('Network.enable', {}, sessionId),
       send('Network.configureDurableMessages', KEPT_BODIES, sessionId).catch((error: unknown) => {
         // An older Chrome has no such command: there, bodies go with their document.
@@ -126,6 +145,15 @@ export class Tab {
   /** The id of the main frame, which is its tab's. */
   get frameId(): string {
     return this.#ids.targetId;
+  }
+
+  get mainFrame(): Frame {
+    return { frameId: this.#ids.targetId, session: this.#ids.sessionId };
+  }
+
+  /** True when its page has workers. */
+  get hasWorkers(): boolean {
+    return this.#related.workers > 0;
   }
 
   /** True while no script has run in its window and nothing was fetched for it. */
@@ -163,13 +191,7 @@ export class Tab {
    * @throws {ChromeGone} when the tab or the browser dies
    */
   async send<M extends Command>(method: M, params: Params<M>): Promise<Result<M>> {
-    try {
-      return await this.untilGone(
-        this.#connection.send(method, params, this.#deadline.remaining(), this.#ids.sessionId),
-      );
-    } catch (error) {
-      throw error instanceof CommandTimeout ? this.#deadline.failure() : error;
-    }
+    return await this.sendTo(this.#ids.sessionId, method, params);
   }
 
   /**
@@ -199,13 +221,19 @@ export class Tab {
     this.#ofDocument.push(this.#connection.on(event, heard));
   }
 
-  /** Sends to one of the sessions that `onEach` hears. Rejects as `send` of a connection does. */
+  /** Sends as `send` does, to one of the sessions that `onEach` hears. */
   async sendTo<M extends Command>(
     sessionId: string,
     method: M,
     params: Params<M>,
   ): Promise<Result<M>> {
-    return await this.#connection.send(method, params, this.#deadline.remaining(), sessionId);
+    try {
+      return await this.untilGone(
+        this.#connection.send(method, params, this.#deadline.remaining(), sessionId),
+      );
+    } catch (error) {
+      throw error instanceof CommandTimeout ? this.#deadline.failure() : error;
+    }
   }
 
   /** Settles as `promise` does, but rejects at once when the tab dies. */

@@ -1,0 +1,54 @@
+/** Brings a page that has loaded to what belongs on paper. */
+import { finishAnimations } from './animations.ts';
+import type { Deadline } from './deadline.ts';
+import type { IsolatedWorld } from './isolated-world.ts';
+import type { ClockState } from './page-clock.ts';
+import type { RunAhead } from './run-ahead.ts';
+import type { Tab } from './tab.ts';
+import { drawFrames, showWhole } from './view.ts';
+import type { Waits } from './waits.ts';
+
+/** What one round draws may ask for another one: an observer draws a chart, whose end starts a fade. */
+const MAX_ROUNDS = 4;
+/** The time of its own at which an SVG's animations stand. */
+const SVG_MS = 5_000;
+
+export interface CompletionParts {
+  readonly tab: Tab;
+  readonly world: IsolatedWorld;
+  readonly runAhead: RunAhead;
+  readonly deadline: Deadline;
+  readonly waits: Waits;
+  /** True where something may be shown only once it comes into view, and nobody can tell. */
+  readonly maySeeView: boolean;
+}
+
+/**
+ * Lets scripts end what they draw and animations come to their end. Frames are drawn only for pages that ask
+ * for what only frames bring.
+ * @returns what its scripts asked for
+ */
+export async function completePage(parts: CompletionParts): Promise<ClockState> {
+  const { tab, world, runAhead, deadline, waits } = parts;
+  let viewed = parts.maySeeView ? -1 : 0;
+  let drawn = 0;
+  let state: ClockState;
+  for (let round = 0; ; round += 1) {
+    state = await runAhead.run();
+    if (round === MAX_ROUNDS) break;
+    const needed = state.needsFrames + (tab.hasWorkers ? 1 : 0);
+    if (state.watchesView > viewed) {
+      await showWhole(tab, world, deadline, waits);
+      viewed = state.watchesView;
+      drawn = needed;
+    } else if (needed > drawn) {
+      await drawFrames(world, deadline);
+      drawn = needed;
+    } else if (((await world.evaluate<number>(finishAnimations(SVG_MS))) ?? 0) > 0) {
+      // Their events come with a frame.
+      await drawFrames(world, deadline);
+    } else break;
+  }
+  runAhead.noteUnfinished(state);
+  return state;
+}

@@ -1,0 +1,311 @@
+/* oxlint-disable typescript/unbound-method, no-unused-vars -- methods get their object later; the reader of this text calls it */
+/**
+ * The clock of a page, by which its timers, frames and dates go. It runs as real time does until it is told
+ * to run ahead: then the timers that are due and the frames that were asked for come at once, in their order,
+ * and every way to ask for the time agrees with them.
+ *
+ * This runs in each document before the scripts of the page, in their world. It takes the functions that it
+ * needs before the page can replace them. Requests and answers are events at `performance`, the one target
+ * that the worlds of a document share and that `document.open` leaves alone.
+ *
+ * @param {string} channel the name of these events
+ */
+function startPageClock(channel) {
+  const { apply, construct } = Reflect;
+  const performance = window.performance;
+  // The first document of a frame may share its window with the next one, and with it this clock.
+  if (!performance.dispatchEvent(new CustomEvent(channel, { cancelable: true }))) return;
+  const NativeDate = Date;
+  const native = {
+    setTimeout: window.setTimeout,
+    clearTimeout: window.clearTimeout,
+    setInterval: window.setInterval,
+    clearInterval: window.clearInterval,
+    requestAnimationFrame: window.requestAnimationFrame,
+    cancelAnimationFrame: window.cancelAnimationFrame,
+    requestIdleCallback: window.requestIdleCallback,
+    cancelIdleCallback: window.cancelIdleCallback,
+    matchMedia: window.matchMedia,
+    now: Performance.prototype.now,
+    dateNow: NativeDate.now,
+    answer: performance.dispatchEvent.bind(performance),
+    reportError: window.reportError.bind(window),
+    CustomEvent,
+  };
+  const { parse, stringify } = JSON;
+  const { min, max, round } = Math;
+  /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
+  const MOVES_ON_MS = 1_000;
+
+  /** Milliseconds by which the page's clock is ahead of real time. */
+  let ahead = 0;
+  const now = () => apply(native.now, performance, []) + ahead;
+  /** @param {number} time by the page's clock */
+  const reach = (time) => {
+    ahead += max(0, time - now());
+  };
+
+  // Real time calls each of these by its native timer; running ahead calls it earlier.
+  /** @typedef {{ due: number, level: number, delay: number, once: boolean, run: () => void }} Timer */
+  /** @type {Map<number, Timer>} */
+  const timers = new Map();
+  /** @type {Map<number, FrameRequestCallback>} */
+  const frames = new Map();
+  /** @type {Map<number, IdleRequestCallback>} */
+  const idles = new Map();
+  /** How many timers led to the one that runs. */
+  let level = 0;
+  /** Browsers let a timer that five others led to wait this long at least. */
+  const NESTED_MS = 4;
+  let frameTime = 0;
+
+  const seen = { watchesView: 0, needsFrames: 0, asksPrint: false };
+
+  const replaced = {
+    /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
+    setTimeout(handler, delay, ...values) {
+      const ms = max(0, Number(delay) || 0);
+      // A text is code that the page's own policy may forbid: it stays Chrome's.
+      if (typeof handler !== 'function') return apply(native.setTimeout, window, [handler, ms]);
+      const ownLevel = level + 1;
+      const run = () => {
+        timers.delete(id);
+        level = ownLevel;
+        try {
+          apply(handler, window, values);
+        } finally {
+          level = 0;
+        }
+      };
+      /** @type {number} */
+      const id = apply(native.setTimeout, window, [run, ms]);
+      const due = now() + (ownLevel > 5 ? max(ms, NESTED_MS) : ms);
+      timers.set(id, { due, level: ownLevel, delay: ms, once: true, run });
+      return id;
+    },
+    /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
+    setInterval(handler, delay, ...values) {
+      const ms = max(0, Number(delay) || 0);
+      if (typeof handler !== 'function') return apply(native.setInterval, window, [handler, ms]);
+      const period = max(ms, NESTED_MS);
+      const run = () => {
+        timer.due = now() + period;
+        apply(handler, window, values);
+      };
+      const timer = { due: now() + period, level: 1, delay: ms, once: false, run };
+      /** @type {number} */
+      const id = apply(native.setInterval, window, [run, ms]);
+      timers.set(id, timer);
+      return id;
+    },
+    /** @param {unknown} [id] */
+    clearTimeout(id) {
+      timers.delete(Number(id));
+      apply(native.clearTimeout, window, [id]);
+    },
+    /** @param {unknown} [id] */
+    clearInterval(id) {
+      timers.delete(Number(id));
+      apply(native.clearInterval, window, [id]);
+    },
+    /** @param {FrameRequestCallback} callback */
+    requestAnimationFrame(callback) {
+      if (typeof callback !== 'function') {
+        return apply(native.requestAnimationFrame, window, [callback]);
+      }
+      /** @param {number} time */
+      const run = (time) => {
+        frames.delete(id);
+        frameTime = max(frameTime, time + ahead);
+        callback(frameTime);
+      };
+      /** @type {number} */
+      const id = apply(native.requestAnimationFrame, window, [run]);
+      frames.set(id, callback);
+      return id;
+    },
+    /** @param {unknown} id */
+    cancelAnimationFrame(id) {
+      frames.delete(Number(id));
+      apply(native.cancelAnimationFrame, window, [id]);
+    },
+    /** @param {IdleRequestCallback} callback @param {IdleRequestOptions} [options] */
+    requestIdleCallback(callback, options) {
+      if (typeof callback !== 'function') {
+        return apply(native.requestIdleCallback, window, [callback]);
+      }
+      /** @param {IdleDeadline} deadline */
+      const run = (deadline) => {
+        idles.delete(id);
+        callback(deadline);
+      };
+      /** @type {number} */
+      const id = apply(native.requestIdleCallback, window, [run, options]);
+      idles.set(id, callback);
+      return id;
+    },
+    /** @param {unknown} id */
+    cancelIdleCallback(id) {
+      idles.delete(Number(id));
+      apply(native.cancelIdleCallback, window, [id]);
+    },
+    /** @param {unknown} query */
+    matchMedia(query) {
+      if (/print/i.test(String(query))) seen.asksPrint = true;
+      return apply(native.matchMedia, window, [query]);
+    },
+  };
+  Object.assign(window, replaced);
+
+  Object.assign(Performance.prototype, {
+    now() {
+      return apply(native.now, this, []) + ahead;
+    },
+  });
+  Object.assign(NativeDate, {
+    now() {
+      return apply(native.dateNow, NativeDate, []) + round(ahead);
+    },
+  });
+  const PageDate = new Proxy(NativeDate, {
+    construct: (target, values, made) =>
+      construct(target, values.length === 0 ? [NativeDate.now()] : values, made),
+    apply: () => new PageDate().toString(),
+  });
+  NativeDate.prototype.constructor = PageDate;
+  window.Date = PageDate;
+
+  // These are answered by frames that are drawn, which running ahead does not bring.
+  /** @type {(prototype: object, name: string, kind: 'watchesView' | 'needsFrames') => void} */
+  const count = (prototype, name, kind) => {
+    const method = Reflect.get(prototype, name);
+    if (typeof method !== 'function') return;
+    Object.assign(prototype, {
+      /** @param {unknown[]} values */
+      [name](...values) {
+        seen[kind] += 1;
+        return apply(method, this, values);
+      },
+    });
+  };
+  count(IntersectionObserver.prototype, 'observe', 'watchesView');
+  count(ResizeObserver.prototype, 'observe', 'needsFrames');
+  count(HTMLCanvasElement.prototype, 'transferControlToOffscreen', 'needsFrames');
+  count(Document.prototype, 'startViewTransition', 'needsFrames');
+
+  const guarded = (/** @type {() => void} */ run) => {
+    try {
+      run();
+    } catch (error) {
+      native.reportError(error);
+    }
+  };
+
+  const runIdles = () => {
+    for (const [id, callback] of Array.from(idles)) {
+      window.cancelIdleCallback(id);
+      guarded(() => callback({ didTimeout: false, timeRemaining: () => 10 }));
+    }
+  };
+  const runFrame = () => {
+    frameTime = max(frameTime, now());
+    for (const [id, callback] of Array.from(frames)) {
+      // A callback may have taken another one back.
+      if (!frames.has(id)) continue;
+      window.cancelAnimationFrame(id);
+      guarded(() => callback(frameTime));
+    }
+  };
+  /** @returns {[id: number, timer: Timer] | undefined} */
+  const earliest = () => {
+    /** @type {[id: number, timer: Timer] | undefined} */
+    let found;
+    for (const each of timers) if (found === undefined || each[1].due < found[1].due) found = each;
+    return found;
+  };
+
+  const { port1, port2 } = new MessageChannel();
+  const post = port2.postMessage.bind(port2);
+  /** The task that is next; each is one of its own, so that what was promised or sent comes in between. */
+  /** @type {(() => void) | undefined} */
+  let next;
+  port1.addEventListener('message', () => next?.());
+  port1.start();
+  /** @type {(task: () => void) => void} */
+  const soon = (task) => {
+    next = task;
+    post(0);
+  };
+
+  let running = false;
+  // A page that sends its reader on after some seconds is printed, rather than the next one.
+  window.navigation.addEventListener('navigate', (event) => {
+    const leaves = !event.hashChange && !event.destination.sameDocument;
+    if (running && leaves && ahead > MOVES_ON_MS) event.preventDefault();
+  });
+
+  /** @typedef {{ by: number, frameEvery: number, within: number }} Order milliseconds: of the page's time, between two frames, of real time */
+  /** @param {Order} order @param {() => void} done */
+  const runAhead = ({ by, frameEvery, within }, done) => {
+    const end = now() + by;
+    const stopAt = apply(native.now, performance, []) + within;
+    let frameAt = min(end, now() + frameEvery);
+    const finish = () => {
+      running = false;
+      done();
+    };
+    const step = () => {
+      if (apply(native.now, performance, []) > stopAt) {
+        finish();
+        return;
+      }
+      running = true;
+      const first = earliest();
+      const until = frames.size > 0 ? frameAt : end;
+      if (first !== undefined && first[1].due <= until) {
+        const [id, timer] = first;
+        reach(timer.due);
+        if (timer.once) apply(native.clearTimeout, window, [id]);
+        soon(step);
+        timer.run();
+        return;
+      }
+      reach(until);
+      if (idles.size > 0) runIdles();
+      if (frames.size > 0) runFrame();
+      if (until >= end) soon(finish);
+      else {
+        frameAt = min(end, until + frameEvery);
+        soon(step);
+      }
+    };
+    soon(step);
+  };
+
+  const state = () => {
+    const time = now();
+    const all = [...timers.values()];
+    return {
+      ...seen,
+      frames: frames.size,
+      idles: idles.size,
+      timer: all.reduce((least, { due }) => min(least, max(0, due - time)), 1e9),
+      delay: all
+        .filter((each) => each.once && each.level === 1)
+        .reduce((most, { due }) => max(most, due - time), 0),
+    };
+  };
+
+  performance.addEventListener(channel, (event) => {
+    event.preventDefault();
+    const { detail: asked } = /** @type {CustomEvent<string | null>} */ (event);
+    if (asked === null) return;
+    const { id, order } = parse(asked);
+    const tell = () => {
+      const detail = stringify({ id, state: state() });
+      native.answer(new native.CustomEvent(`${channel}-answer`, { detail }));
+    };
+    if (order === null) tell();
+    else runAhead(order, tell);
+  });
+}

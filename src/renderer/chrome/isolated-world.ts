@@ -1,0 +1,48 @@
+/**
+ * A world of a frame that the page's scripts cannot reach: there, what a page did to Promise,
+ * Object.prototype or requestAnimationFrame does not exist.
+ */
+import { CommandRefused } from './connection.ts';
+import type { Frame, Tab } from './tab.ts';
+
+export class IsolatedWorld {
+  readonly #tab: Tab;
+  readonly #frame: Frame;
+  #contextId: number | undefined;
+
+  /** It must begin before the document does. */
+  constructor(tab: Tab, frame: Frame = tab.mainFrame) {
+    this.#tab = tab;
+    this.#frame = frame;
+    tab.onEach('Page.frameNavigated', ({ frame: { id } }) => {
+      if (id === frame.frameId) this.#contextId = undefined;
+    });
+  }
+
+  /**
+   * @returns the value, by JSON; undefined where the expression threw, or where a navigation took the
+   *   document away: the caller may ask again
+   */
+  async evaluate<T>(expression: string): Promise<T | undefined> {
+    const { frameId, session } = this.#frame;
+    try {
+      this.#contextId ??= (
+        await this.#tab.sendTo(session, 'Page.createIsolatedWorld', {
+          frameId,
+          worldName: 'pressledger',
+        })
+      ).executionContextId;
+      const { result, exceptionDetails } = await this.#tab.sendTo(session, 'Runtime.evaluate', {
+        expression,
+        contextId: this.#contextId,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+      return exceptionDetails === undefined ? (result.value as T) : undefined;
+    } catch (error) {
+      if (!(error instanceof CommandRefused)) throw error;
+      this.#contextId = undefined;
+      return undefined;
+    }
+  }
+}

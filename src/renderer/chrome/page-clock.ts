@@ -1,0 +1,121 @@
+/** The clocks of a document's frames, which `in-page/page-clock.js` keeps in each of them. */
+import { resultWithin } from './deadline.ts';
+import { IsolatedWorld } from './isolated-world.ts';
+import type { Frame, Tab } from './tab.ts';
+
+/** The most frames whose clocks run ahead; those of the others go as real time does. */
+const MAX_FRAMES = 20;
+
+/** What a document's scripts asked for, and what of it is still to come. */
+export interface ClockState {
+  /** Animation frames that were asked for. */
+  readonly frames: number;
+  /** Idle callbacks that were asked for. */
+  readonly idles: number;
+  /** Milliseconds until the next timer; a large number where there is none. */
+  readonly timer: number;
+  /** Milliseconds until the last timer that the page set as one delay, rather than as a step of many. */
+  readonly delay: number;
+  /** Elements that are watched for coming into view. */
+  readonly watchesView: number;
+  /** Things that only a drawn frame brings: changes of size, canvases of another thread. */
+  readonly needsFrames: number;
+  /** True when it asked about the print medium. */
+  readonly asksPrint: boolean;
+}
+
+/** The time after which a script that was to stop is stopped. */
+const STOP_MS = 500;
+
+/** A document without scripts. */
+const NOTHING: ClockState = {
+  frames: 0,
+  idles: 0,
+  timer: 1e9,
+  delay: 0,
+  watchesView: 0,
+  needsFrames: 0,
+  asksPrint: false,
+};
+
+/** Milliseconds. */
+export interface Advance {
+  /** The page's time to run ahead. */
+  readonly by: number;
+  /** The page's time between two frames. */
+  readonly frameEvery: number;
+  /** The real time after which it stops. */
+  readonly within: number;
+}
+
+/** Evaluates to the state, once the clock has been set ahead; to null where the document has no clock. */
+const request = (channel: string, order: Advance | null): string => `new Promise((resolve) => {
+  const id = Math.random();
+  const heard = ({ detail }) => {
+    const answer = JSON.parse(detail);
+    if (answer.id !== id) return;
+    performance.removeEventListener('${channel}-answer', heard);
+    resolve(answer.state ?? null);
+  };
+  performance.addEventListener('${channel}-answer', heard);
+  const detail = JSON.stringify({ id, order: ${JSON.stringify(order)} });
+  const taken = !performance.dispatchEvent(new CustomEvent('${channel}', { detail, cancelable: true }));
+  if (!taken) resolve(null);
+})`;
+
+/** It must start before the document does. */
+export class PageClocks {
+  readonly #tab: Tab;
+  readonly #main: IsolatedWorld;
+  readonly #children = new Map<string, Frame & { readonly world: IsolatedWorld }>();
+
+  constructor(tab: Tab, main: IsolatedWorld) {
+    this.#tab = tab;
+    this.#main = main;
+    const add = (frameId: string, session: string): void => {
+      if (this.#children.size >= MAX_FRAMES) return;
+      const world = new IsolatedWorld(tab, { frameId, session });
+      this.#children.set(frameId, { frameId, session, world });
+    };
+    tab.onEach('Page.frameAttached', ({ frameId }, session) => add(frameId, session));
+    // A frame that gets a process of its own is that one's session's.
+    tab.onEach('Target.attachedToTarget', ({ targetInfo, sessionId }) => {
+      if (targetInfo.type === 'iframe') add(targetInfo.targetId, sessionId);
+    });
+    tab.onEach('Page.frameDetached', ({ frameId }, session) => {
+      if (this.#children.get(frameId)?.session === session) this.#children.delete(frameId);
+    });
+  }
+
+  async state(): Promise<ClockState> {
+    return await this.#ask(null);
+  }
+
+  /** Sets all clocks ahead, and resolves when what was due has come. A script that does not end is stopped. */
+  async advance(order: Advance): Promise<ClockState> {
+    const state = await resultWithin(this.#ask(order), order.within + STOP_MS);
+    if (state !== undefined) return state;
+    this.#tab.markTainted();
+    await this.#tab.send('Runtime.terminateExecution', undefined);
+    return await this.#ask(null);
+  }
+
+  async #ask(order: Advance | null): Promise<ClockState> {
+    const expression = request(this.#tab.clockChannel, order);
+    const worlds = [this.#main, ...[...this.#children.values()].map(({ world }) => world)];
+    const answers = await Promise.all(
+      worlds.map((world) => world.evaluate<ClockState | null>(expression)),
+    );
+    return answers.map((answer) => answer ?? NOTHING).reduce(combined);
+  }
+}
+
+const combined = (a: ClockState, b: ClockState): ClockState => ({
+  frames: a.frames + b.frames,
+  idles: a.idles + b.idles,
+  timer: Math.min(a.timer, b.timer),
+  delay: Math.max(a.delay, b.delay),
+  watchesView: a.watchesView + b.watchesView,
+  needsFrames: a.needsFrames + b.needsFrames,
+  asksPrint: a.asksPrint || b.asksPrint,
+});

@@ -1,0 +1,118 @@
+/**
+ * Lets the page's clock run ahead after it has loaded, so that what its scripts still have to draw is on
+ * paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
+ */
+import { type Deadline, resultWithin } from './deadline.ts';
+import type { Navigation } from './navigation.ts';
+import type { NetworkActivity } from './network-activity.ts';
+import type { Advance, ClockState, PageClocks } from './page-clock.ts';
+import type { Waits } from './waits.ts';
+
+/** The page's own time that it may use for this, where the client names none. */
+export const BUDGET_MS = 5_000;
+
+/** The most real time for it. */
+const RUN_CAP_MS = 10_000;
+/** The longest wait for what the page fetches: its clock does not run ahead meanwhile. */
+const NETWORK_CAP_MS = 5_000;
+/** The steps of the clock of a page that fetches nothing, and has nobody to wait for. */
+const STEP_MS = 1_200;
+/**
+ * Those of one that fetches. Requests are looked for after each, so that a page's own time limit for an answer
+ * cannot pass before the answer has had a chance to come.
+ */
+const SHORT_STEP_MS = 100;
+/**
+ * Frames are far apart at first: an animation that goes by time ends after few. One that counts its frames
+ * gets those of a screen then.
+ */
+const COARSE_UNTIL_MS = 1_200;
+const COARSE_FRAME_MS = 100;
+const FRAME_MS = 1_000 / 60;
+/** Workers run in real time. A page that has some gets this much for each step, in which they may answer. */
+const WORKER_STEP_MS = 10;
+/** A timer of a page for something that takes longer, such as the end of a session, is not waited for. */
+const LONGEST_DELAY_MS = 30_000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface RunAheadParts {
+  readonly clocks: PageClocks;
+  readonly navigation: Navigation;
+  readonly network: NetworkActivity;
+  readonly deadline: Deadline;
+  readonly waits: Waits;
+  readonly hasWorkers: () => boolean;
+}
+
+/** One document's budget, which all its runs share. */
+export class RunAhead {
+  readonly #parts: RunAheadParts;
+  readonly #budgetMs: number;
+  #left: number;
+  /** When real time is up, by `performance.now()`; set by the first run. */
+  #end: number | undefined;
+  #networkGivenUp = false;
+
+  constructor(parts: RunAheadParts, budgetMs: number) {
+    this.#parts = parts;
+    this.#budgetMs = budgetMs;
+    this.#left = budgetMs;
+  }
+
+  /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
+  async run(): Promise<ClockState> {
+    const { clocks, navigation, network, deadline } = this.#parts;
+    this.#end ??= performance.now() + deadline.share(0.4, RUN_CAP_MS);
+    let state = await clocks.state();
+    for (;;) {
+      if (network.busy || navigation.leaving) {
+        await this.#untilAnswered();
+        state = await clocks.state();
+      }
+      const order = this.#next(state);
+      if (order === undefined) return state;
+      this.#left -= order.by;
+      state = await clocks.advance(order);
+      if (this.#parts.hasWorkers()) await pause(WORKER_STEP_MS);
+    }
+  }
+
+  /** Notes for the record what was still to come at the end. */
+  noteUnfinished({ frames, delay }: ClockState): void {
+    if (this.#budgetMs === 0) return;
+    const { waits, network } = this.#parts;
+    const used = this.#budgetMs - Math.max(0, this.#left);
+    if (network.busy) waits.note('requests', NETWORK_CAP_MS, true);
+    if (frames > 0) waits.note('drawing', used, true);
+    if (delay > 0 && delay < LONGEST_DELAY_MS) waits.note('timers', used, true);
+  }
+
+  #next({ frames, idles, timer }: ClockState): Advance | undefined {
+    const within = (this.#end ?? 0) - performance.now();
+    if (this.#left <= 0 || within <= 0) return undefined;
+    const used = this.#budgetMs - this.#left;
+    const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
+    const step = this.#parts.network.used || this.#parts.hasWorkers() ? SHORT_STEP_MS : STEP_MS;
+    if (frames > 0 || idles > 0) {
+      return { by: Math.min(step, this.#left), frameEvery, within };
+    }
+    // Nothing comes before the next timer: its time is reached at once.
+    if (timer > this.#left) return undefined;
+    return { by: Math.min(Math.max(timer, step), this.#left), frameEvery, within };
+  }
+
+  /** Waits until all requests are answered. What was waited for in vain once is not waited for again. */
+  async #untilAnswered(): Promise<void> {
+    if (this.#networkGivenUp || this.#budgetMs === 0) return;
+    const { navigation, network, deadline, waits } = this.#parts;
+    const started = performance.now();
+    const answered = navigation
+      .arrived()
+      .then(() => network.idle(0))
+      .then(() => true);
+    const done = await resultWithin(answered, deadline.share(0.2, NETWORK_CAP_MS));
+    this.#networkGivenUp = done !== true;
+    if (done === true) waits.note('requests', performance.now() - started);
+  }
+}

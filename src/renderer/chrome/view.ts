@@ -1,0 +1,78 @@
+/** Shows the page all of itself: content that it shows only once it comes into view belongs on paper too. */
+import type { RequestDocument } from '../../domain/request-document.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
+import type { IsolatedWorld } from './isolated-world.ts';
+import type { Tab } from './tab.ts';
+import type { Waits } from './waits.ts';
+
+/** The most screens that are shown; in a page that is scrolled through each costs a frame. */
+const MAX_SCREENS = 40;
+const CAP_MS = 3_000;
+
+// Evaluates to true once two frames have been drawn, which bring what observers tell.
+const FRAMES = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  await frame();
+  await frame();
+  return true;
+})()`;
+
+const HEIGHT = `Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document).scrollHeight`;
+const SCREENS = `[${HEIGHT}, innerHeight]`;
+// Evaluates to true where the window shows all of the page.
+const SHOWN = `(async () => {
+  await ${FRAMES};
+  return ${HEIGHT} <= innerHeight;
+})()`;
+
+const SCROLLED = `(async () => {
+  const go = (top) => {
+    scrollTo({ top, behavior: 'instant' });
+    return new Promise((resolve) => requestAnimationFrame(resolve));
+  };
+  const end = Math.min(${HEIGHT}, ${MAX_SCREENS} * innerHeight);
+  for (let top = innerHeight; top < end; top += innerHeight) await go(top);
+  if (end > innerHeight) await go(0);
+  return true;
+})()`;
+
+/** True when scripts that are not in the text may show something only once it comes into view. */
+export const maySeeView = ({ html, files = {} }: RequestDocument): boolean =>
+  html === undefined ||
+  /<script[^>]{0,200}\ssrc/i.test(html) ||
+  Object.keys(files).some((name) => /\.m?js$/i.test(name));
+
+export async function drawFrames(world: IsolatedWorld, deadline: Deadline): Promise<void> {
+  await resultWithin(world.evaluate<boolean>(FRAMES), deadline.share(0.2, CAP_MS));
+}
+
+/**
+ * Makes the window as tall as the page for two frames. No scroll listener hears of that, so that no button
+ * "back to top" is left on paper. A page that grows with its window is scrolled through instead.
+ */
+export async function showWhole(
+  tab: Tab,
+  world: IsolatedWorld,
+  deadline: Deadline,
+  waits: Waits,
+): Promise<void> {
+  const end = performance.now() + deadline.share(0.2, CAP_MS);
+  const within = async <T>(promise: Promise<T>): Promise<T | undefined> =>
+    await resultWithin(promise, Math.max(0, end - performance.now()));
+  const show = async (): Promise<boolean> => {
+    const [height, screen] = (await within(world.evaluate<[number, number]>(SCREENS))) ?? [0, 1];
+    if (height <= screen) return (await within(world.evaluate<boolean>(FRAMES))) === true;
+    const tall = Math.min(Math.ceil(height), MAX_SCREENS * screen);
+    await tab.send('Emulation.setDeviceMetricsOverride', {
+      width: 0,
+      height: tall,
+      deviceScaleFactor: 0,
+      mobile: false,
+    });
+    const shown = await within(world.evaluate<boolean>(SHOWN));
+    await tab.send('Emulation.clearDeviceMetricsOverride', undefined);
+    if (shown === true) return (await within(world.evaluate<boolean>(FRAMES))) === true;
+    return (await within(world.evaluate<boolean>(SCROLLED))) === true;
+  };
+  await waits.measure('view', show(), (done) => done);
+}

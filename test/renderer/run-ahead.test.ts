@@ -1,0 +1,213 @@
+/** What a page draws after it has loaded is on paper: its clock runs ahead. Real Chrome, real servers. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import tap, { test } from 'tap';
+import { startTestRenderer } from '../support/renderer.ts';
+
+const renderer = await startTestRenderer({ allowPrivateNetwork: true });
+tap.teardown(() => renderer.close());
+
+/** What the server answers, by path, and after how many milliseconds. */
+const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms: number]>> = {
+  '/data': ['application/json', '["fetched"]', 300],
+  '/module.mjs': ['text/javascript', 'export const text = "imported"', 300],
+  '/list': ['application/json', '["/dot.svg"]', 50],
+  '/dot.svg': [
+    'image/svg+xml',
+    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="20" height="20" fill="#d01020"/></svg>',
+    200,
+  ],
+  '/frame': [
+    'text/html',
+    '<p id=p>-</p><script>setTimeout(() => { p.textContent = "frame drawn" }, 2000)</script>',
+    0,
+  ],
+  '/page': [
+    'text/html',
+    '<p id=p>-</p><script>setTimeout(() => fetch("/data").then((r) => r.json()).then(([t]) => setTimeout(() => { p.textContent = t }, 900)), 900)</script>',
+    0,
+  ],
+};
+const server = createServer((request, response) => {
+  const [type, body, ms] = ANSWERS[request.url ?? ''] ?? [];
+  // Anything else is never answered.
+  if (type === undefined) return;
+  setTimeout(() => {
+    const headers = { 'Content-Type': type, 'Access-Control-Allow-Origin': '*' };
+    response.writeHead(200, headers).end(body);
+  }, ms);
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const { port } = server.address() as AddressInfo;
+const origin = `http://127.0.0.1:${port}`;
+tap.teardown(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const script = (code: string): string =>
+  `<!doctype html><body><p id=p>-</p><script>${code}</script>`;
+const textOf = async (html: string, budget_ms?: number): Promise<string> => {
+  const wait_for = budget_ms === undefined ? {} : { wait_for: { budget_ms } };
+  return (await renderer.pdf({ html, ...wait_for })).text;
+};
+const completed = async (html: string, budget_ms?: number) => {
+  const wait_for = budget_ms === undefined ? {} : { wait_for: { budget_ms } };
+  const result = await renderer.render({ html, ...wait_for });
+  if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+  return result;
+};
+
+const capped = async (html: string, budget?: number) =>
+  (await completed(html, budget)).page.waits.filter((each) => each.capped).map((each) => each.for);
+
+const LATER: Readonly<Record<string, string>> = {
+  'a timer': 'setTimeout(() => { p.textContent = "done" }, 3000)',
+  'a timer with values': 'setTimeout((a, b) => { p.textContent = a + b }, 500, "do", "ne")',
+  'timers in a row':
+    'let n = 0; (function f() { n += 1; if (n < 20) setTimeout(f, 100); else p.textContent = "done" })()',
+  'an interval that ends':
+    'let n = 0; const i = setInterval(() => { n += 1; if (n === 9) { clearInterval(i); p.textContent = "done" } }, 300)',
+  'frames by time':
+    'const t0 = performance.now(); requestAnimationFrame(function f() { if (performance.now() - t0 < 1500) requestAnimationFrame(f); else p.textContent = "done" })',
+  'frames by their own time':
+    'let t0; requestAnimationFrame(function f(t) { t0 ??= t; if (t - t0 < 1500) requestAnimationFrame(f); else p.textContent = "done" })',
+  'frames by the date':
+    'const t0 = Date.now(); requestAnimationFrame(function f() { if (new Date() - t0 < 1500) requestAnimationFrame(f); else p.textContent = "done" })',
+  'frames that are counted':
+    'let n = 0; requestAnimationFrame(function f() { n += 1; if (n < 120) requestAnimationFrame(f); else p.textContent = "done" })',
+  'an idle moment': 'requestIdleCallback(() => { p.textContent = "done" })',
+  'promises and timers':
+    '(async () => { for (let n = 0; n < 5; n += 1) await new Promise((r) => setTimeout(r, 400)); p.textContent = "done" })()',
+  'the end of an animation':
+    'p.animate([{ opacity: 0 }, { opacity: 1 }], 2000).onfinish = () => { p.textContent = "done" }',
+  'the end of a transition':
+    'p.style.transition = "opacity 1s"; p.ontransitionend = () => { p.textContent = "done" }; p.offsetTop; p.style.opacity = 0.5',
+  'a fade in steps':
+    'p.style.opacity = 0; const i = setInterval(() => { p.style.opacity = +p.style.opacity + 0.1; if (p.style.opacity >= 1) { clearInterval(i); p.textContent = "done" } }, 50)',
+  'a worker':
+    'const w = new Worker(URL.createObjectURL(new Blob(["setTimeout(() => postMessage(0), 20)"]))); w.onmessage = () => { setTimeout(() => { p.textContent = "done" }, 300) }; setTimeout(() => {}, 4000)',
+  'a frame of the page':
+    'const f = document.createElement("iframe"); f.srcdoc = "<p id=p>-</p><script>setTimeout(() => { p.textContent = \\"done\\" }, 1000)<" + "/script>"; p.replaceWith(f)',
+  'an element that comes into view':
+    'p.insertAdjacentHTML("beforebegin", "<div style=height:3000px>"); new IntersectionObserver(([e]) => { if (e.isIntersecting) setTimeout(() => { p.textContent = "done" }, 700) }).observe(p)',
+  'a change of size':
+    'new ResizeObserver(() => requestAnimationFrame(() => setTimeout(() => { p.textContent = "done" }, 500))).observe(p)',
+  'a document that was opened anew':
+    'onload = () => { document.open(); document.write("<p id=q>-</p>"); document.close(); setTimeout(() => { q.textContent = "done" }, 900) }',
+};
+
+for (const [name, code] of Object.entries(LATER)) {
+  void test(`drawn later, by ${name}`, async (t) => {
+    t.match(await textOf(script(code)), /done/);
+    t.equal((await completed(script(code))).page.console_errors.length, 0);
+  });
+}
+
+void test('what the page fetches is waited for, and what it does with it', async (t) => {
+  const fetched = `fetch("${origin}/data").then((r) => r.json()).then(([t]) => setTimeout(() => { p.textContent = t }, 200))`;
+  t.match(await textOf(script(fetched)), /fetched/);
+  t.match(await textOf(script(`setTimeout(() => { ${fetched} }, 1000)`)), /fetched/);
+  const imported = `<p id=p>-</p><script type=module>const { text } = await import("${origin}/module.mjs"); p.textContent = text</script>`;
+  t.match(await textOf(imported), /imported/);
+  const list = `fetch("${origin}/list").then((r) => r.json()).then(([src]) => { const i = new Image(); i.src = "${origin}" + src; document.body.append(i) })`;
+  const { pages } = await renderer.pdf({ html: script(list) });
+  t.ok(pages[0]?.fills.has('#d01020'), 'an image that a fetched list names');
+  t.match((await renderer.pdf({ url: `${origin}/page` })).text, /fetched/);
+  const patient = `const c = new AbortController(); setTimeout(() => c.abort(), 1000); fetch("${origin}/data", { signal: c.signal }).then(() => { p.textContent = "in time" }, () => { p.textContent = "too late" })`;
+  t.match(await textOf(script(patient)), /in time/, "the page's own time limit does not run ahead");
+});
+
+void test('frames of the same and of another site run ahead as well', async (t) => {
+  const other = `http://localhost:${port}/frame`;
+  t.match(await textOf(`<iframe src="${origin}/frame"></iframe>`), /frame drawn/);
+  t.match(await textOf(`<iframe src="${other}"></iframe><p>x</p>`), /frame drawn/);
+});
+
+void test('one document after another has a clock of its own that begins with it', async (t) => {
+  const clock = script(
+    'const drift = Date.now() - performance.timeOrigin - performance.now(); p.textContent = Math.abs(drift) < 50 ? "agree" : "drift " + drift; setTimeout(() => { p.append(Date.now() - performance.timeOrigin - performance.now() - drift < 50 ? " still" : " no more") }, 4000)',
+  );
+  for (let each = 0; each < 3; each += 1) t.match(await textOf(clock), /agree still/);
+  const date = script(
+    'class D extends Date {}; p.textContent = [new D() instanceof Date, new D(0).getTime(), typeof Date(), Date.UTC(1970, 0, 1), new Date().constructor === Date, Date.length].join()',
+  );
+  t.match(await textOf(date), /true,0,string,0,true,7/);
+  const today = script('setTimeout(() => { p.textContent = new Date().toISOString() }, 2000)');
+  const [shown = ''] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(await textOf(today)) ?? [];
+  t.ok(Math.abs(Date.parse(shown) - Date.now()) < 60_000, shown);
+});
+
+void test('what a page takes back does not come', async (t) => {
+  const code = `const no = () => { p.textContent = "came" };
+    clearTimeout(setTimeout(no, 100)); clearInterval(setInterval(no, 100)); clearTimeout(setInterval(no, 100));
+    cancelAnimationFrame(requestAnimationFrame(no)); cancelIdleCallback(requestIdleCallback(no));
+    const a = requestAnimationFrame(() => cancelAnimationFrame(b)), b = requestAnimationFrame(no)`;
+  t.match(await textOf(script(code)), /^-$/);
+});
+
+void test('a busy wait ends, and an error in a timer is told', async (t) => {
+  const busy =
+    'setTimeout(() => { const t0 = Date.now(); while (Date.now() - t0 < 50); p.textContent = "done" }, 1000)';
+  t.match(await textOf(script(busy)), /done/);
+  const { page } = await completed(script('setTimeout(() => { throw new Error("boom") }, 1000)'));
+  t.match(page.console_errors[0]?.text, /boom/);
+});
+
+void test('a page moves on early, and not late', async (t) => {
+  const to = (ms: number): string =>
+    script(`setTimeout(() => { location = "${origin}/frame" }, ${ms})`);
+  t.match(await textOf(to(100)), /frame drawn/);
+  t.match(await textOf(to(3000)), /^-$/);
+  t.match(await textOf(script('setTimeout(() => location.reload(), 3000)')), /^-$/);
+});
+
+void test('the client sets the budget, and what was unfinished is told', async (t) => {
+  const late = script('setTimeout(() => { p.textContent = "done" }, 8000)');
+  t.match(await textOf(late), /^-$/);
+  t.match(await textOf(late, 10_000), /done/);
+  t.match(await textOf(script('setTimeout(() => { p.textContent = "done" }, 900)'), 0), /^-$/);
+  t.same(await capped(late), ['timers']);
+  t.same(await capped(late, 10_000), []);
+  t.same(await capped(script('(function f() { requestAnimationFrame(f) })()'), 500), ['drawing']);
+  t.same(await capped(script('setInterval(() => {}, 10)'), 500), [], 'an interval is no work');
+  t.same(await capped(script('setTimeout(() => {}, 900_000)')), [], 'the end of a session');
+  const failing = { html: late, fail_on: ['timeout' as const] };
+  t.match(await renderer.render(failing), { code: 'incomplete', message: /A timer of the page/ });
+});
+
+void test('a script that never ends after the load is stopped', async (t) => {
+  const { kind } = await renderer.render(
+    { html: script('setTimeout(() => { for (;;); }, 50)') },
+    {},
+    9_000,
+  );
+  t.equal(kind, 'completed');
+});
+
+void test('animations stand at their end, and those without one at their start', async (t) => {
+  const html = `<style>@keyframes k { from { color: #d01020 } to { color: #10d020 } }
+    .end { animation: k 2s both } .start { animation: k 2s infinite }</style><p class=end>a<p class=start>b`;
+  const { pages } = await renderer.pdf({ html });
+  t.ok(pages[0]?.fills.has('#10d020'));
+  t.ok(pages[0]?.fills.has('#d01020'));
+});
+
+void test('showing all of a page leaves no traces of scrolling', async (t) => {
+  const html = `<!doctype html><p id=p>unscrolled</p><div style="height:4000px"></div><p id=q>hidden</p><p id=s></p><script>
+    onscroll = () => { p.textContent = 'scrolled' };
+    new IntersectionObserver(([e]) => { if (e.isIntersecting) q.textContent = 'revealed' }).observe(q);
+    const size = innerWidth + 'x' + innerHeight;
+    setTimeout(() => { s.append(size === innerWidth + 'x' + innerHeight ? 'same' : 'other') }, 500)</script>`;
+  const { text } = await renderer.pdf({ html });
+  t.match(text, /unscrolled/);
+  t.match(text, /revealed\s*same/);
+});
+
+void test('a listener for the print medium hears of printing', async (t) => {
+  const html = script(
+    'matchMedia("print").addEventListener("change", (e) => { p.textContent = "print " + e.matches })',
+  );
+  t.match(await textOf(html), /print true/);
+  t.match(await textOf(html), /print true/, 'also after another one');
+});
