@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PressledgerClient } from '../client/src/client.ts';
+import { isAddress } from './documents.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../bin/pressledger');
 const MANY = '1000000';
@@ -106,15 +107,20 @@ export async function startRenderer(
   return await startRole('renderer', directory, settings, [/renderer is ready; (.+)$/m]);
 }
 
+/** @returns the id of the conversion that was accepted */
+export async function create(client: PressledgerClient, document: string): Promise<string> {
+  const { id } = await client.create(isAddress(document) ? { url: document } : { html: document });
+  return id;
+}
+
 /** Resolves when the PDF is there to be fetched. @throws {Error} when there is none */
 export async function untilCompleted(client: PressledgerClient, id: string): Promise<void> {
   const { status, error_message: message } = await client.get(id, { waitSeconds: WAIT_SECONDS });
   if (status !== 'completed') throw new Error(`${id} is ${status}: ${message ?? ''}`);
 }
 
-export async function convert(client: PressledgerClient, html: string): Promise<void> {
-  const { id } = await client.create({ html });
-  await untilCompleted(client, id);
+export async function convert(client: PressledgerClient, document: string): Promise<void> {
+  await untilCompleted(client, await create(client, document));
 }
 
 /** Posts as a client with many documents does: so many at once, each as soon as one has ended. */
@@ -125,9 +131,9 @@ export async function convertAll(
 ): Promise<void> {
   const queue = documents.entries();
   const work = async (): Promise<void> => {
-    for (const [index, html] of queue) {
+    for (const [index, document] of queue) {
       const client = clients[index % clients.length];
-      if (client) await convert(client, html);
+      if (client) await convert(client, document);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
