@@ -15,8 +15,8 @@ export interface WrittenHtml {
   readonly loads: boolean;
   /** True if it may have animations. */
   readonly moves: boolean;
-  /** True if Chrome prints it otherwise, or by chance, before it has drawn it for a screen. */
-  readonly isDrawnFirst: boolean;
+  /** Selectors of elements that Chrome prints otherwise, or by chance, before it has drawn them for a screen. */
+  readonly drawnFirst: ReadonlySet<string>;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
@@ -39,7 +39,6 @@ const OTHER_ELEMENTS = words(
   'img picture source input form button select option optgroup datalist textarea meter output progress ' +
     'image feimage use animate animatetransform animatemotion set mpath',
 );
-const IMAGES = words('img source input image feimage');
 const ANIMATIONS = words('animate animatetransform animatemotion set');
 /** Elements whose text the parser does not read as tags, at least outside SVG. */
 const RAW_TEXT = words('title style textarea');
@@ -74,6 +73,8 @@ const MARKUP = /<[a-z/!?]/i;
 
 /** The longest CSS of a document that is worth looking through, but for its data. */
 const MAX_CSS_LENGTH = 1024 * 1024;
+/** Selectors that are looked for; with more of them one for every element is as cheap. */
+const MAX_SELECTORS = 1_000;
 const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})[\t\n\f\r ]?|([^]))/gi;
 const unescaped = (css: string): string =>
   css.includes('\\')
@@ -88,27 +89,80 @@ const CSS_FETCHES =
   /url\((?![\t\n\f\r ]*["']?(?:#|data:))|image-set|(?<![-\w])(?:src|image|element|paint)\(|@(?:import|namespace|view-transition|function)/i;
 const CSS_LOADS = /url\([\t\n\f\r ]*["']?data:/i;
 const CSS_MOVES = /animation|@starting-style/i;
-const CSS_LEAVES =
-  /transition|@keyframes|@property|@font-face|@font-f|@counter-style|@position-try/i;
+const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@position-try/i;
 const CSS_DRAWN_FIRST =
-  /transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
+  /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
 
 interface Found {
   leaves: boolean;
   loads: boolean;
   moves: boolean;
-  isDrawnFirst: boolean;
+  readonly drawnFirst: Set<string>;
+}
+
+const AFTER_ELEMENT = /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)\b/g;
+
+/** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
+function noteDrawnFirst(css: string, selectors: Set<string>): void {
+  for (const block of css.replace(/\/\*[^]*?\*\//g, '').split('}')) {
+    const parts = block.split('{');
+    const [first = ''] = parts;
+    if (
+      CSS_DRAWN_FIRST.test(
+        first.slice(0, parts.length === 1 ? undefined : first.lastIndexOf(';') + 1),
+      )
+    ) {
+      selectors.add('*');
+    }
+    for (const [index, rules] of parts.entries()) {
+      const before = parts[index - 1];
+      if (before === undefined || !CSS_DRAWN_FIRST.test(rules)) continue;
+      const selector = before
+        .slice(before.lastIndexOf(';') + 1)
+        .replace(AFTER_ELEMENT, '')
+        .trim();
+      selectors.add(selector.startsWith('@') || selector.includes('&') ? '*' : selector);
+    }
+  }
+  if (selectors.size > MAX_SELECTORS) selectors.add('*');
+}
+
+type Judged = WrittenHtml | undefined;
+/** Sheets of a framework, which come with each document of a kind, the last one first. */
+const knownSheets: (readonly [css: string, judged: Judged])[] = [];
+const MAX_KNOWN_SHEETS = 4;
+const LONG_SHEET = 16 * 1024;
+
+/** @returns undefined if it may fetch something */
+function judgeSheet(css: string): Judged {
+  const at = css.length < LONG_SHEET ? -1 : knownSheets.findIndex(([known]) => known === css);
+  const [known] = at < 0 ? [] : knownSheets.splice(at, 1);
+  const judged = known ? known[1] : lookThrough(css);
+  if (css.length >= LONG_SHEET) {
+    knownSheets.unshift(known ?? [css, judged]);
+    knownSheets.length = Math.min(knownSheets.length, MAX_KNOWN_SHEETS);
+  }
+  return judged;
+}
+
+function lookThrough(css: string): Judged {
+  const text = unescaped(css);
+  if (text.length > MAX_CSS_LENGTH || CSS_FETCHES.test(text)) return undefined;
+  const drawnFirst = new Set<string>();
+  if (CSS_DRAWN_FIRST.test(text)) noteDrawnFirst(text, drawnFirst);
+  const loads = CSS_LOADS.test(text);
+  const moves = CSS_MOVES.test(text);
+  return { doctype: '', loads, moves, leaves: loads || moves || CSS_LEAVES.test(text), drawnFirst };
 }
 
 /** @returns false if the CSS may fetch something */
 function judgeCss(css: string, found: Found): boolean {
-  if (css.length === 0) return true;
-  const text = unescaped(withoutData(css));
-  if (text.length > MAX_CSS_LENGTH || CSS_FETCHES.test(text)) return false;
-  if (CSS_LOADS.test(text)) found.loads = true;
-  if (CSS_MOVES.test(text)) found.moves = true;
-  if (CSS_DRAWN_FIRST.test(text)) found.isDrawnFirst = true;
-  if (found.loads || found.moves || CSS_LEAVES.test(text)) found.leaves = true;
+  const judged = judgeSheet(withoutData(css));
+  if (judged === undefined) return false;
+  found.leaves ||= judged.leaves;
+  found.loads ||= judged.loads;
+  found.moves ||= judged.moves;
+  for (const each of judged.drawnFirst) found.drawnFirst.add(each);
   return true;
 }
 
@@ -156,7 +210,6 @@ function judgeElement(
   if (OTHER_ELEMENTS.has(element)) found.leaves = true;
   else if (!PLAIN_ELEMENTS.has(element) && !/^[a-z][a-z0-9]*[-:][a-z0-9-]*$/.test(element))
     return false;
-  if (IMAGES.has(element)) found.loads = true;
   if (ANIMATIONS.has(element)) found.moves = true;
   if (element === 'meta' && !judgeMeta(attributes, found)) return false;
   if (element === 'style' && attributes.has('title')) found.leaves = true;
@@ -169,7 +222,12 @@ function judgeElement(
 /** Reads one text from its beginning to its end. Each method tells whether it could. */
 class Reader {
   readonly #html: string;
-  readonly #found: Found = { leaves: false, loads: false, moves: false, isDrawnFirst: false };
+  readonly #found: Found = {
+    leaves: false,
+    loads: false,
+    moves: false,
+    drawnFirst: new Set(),
+  };
   #at = 0;
   #doctype: string | undefined;
 

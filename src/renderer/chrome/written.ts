@@ -17,7 +17,18 @@ const LOADED = `
     await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
   }
   await Promise.all(Array.from(own('fonts'), (font) => font.load().catch(() => {})));`;
-const DRAWN = 'await new Promise((resolve) => requestAnimationFrame(resolve));';
+// A selector that is none here may be one for Chrome where it stands.
+const drawn = (selectors: readonly string[]): string => `
+  const has = (selector) => {
+    try {
+      return Document.prototype.querySelector.call(document, selector) !== null;
+    } catch {
+      return true;
+    }
+  };
+  if (moved > 0 || ${JSON.stringify(selectors)}.some(has)) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }`;
 
 /**
  * Sends its command at once, so that it may follow the writing itself. No script has run in the window, so
@@ -25,16 +36,16 @@ const DRAWN = 'await new Promise((resolve) => requestAnimationFrame(resolve));';
  */
 export async function completeWritten(
   tab: Tab,
-  { loads, moves, isDrawnFirst }: WrittenHtml,
+  { loads, moves, drawnFirst }: WrittenHtml,
   deadline: Deadline,
   waits: Waits,
 ): Promise<void> {
-  if (!(loads || moves || isDrawnFirst)) return;
+  if (!(loads || moves || drawnFirst.size > 0)) return;
   const started = performance.now();
   const steps = [
     loads ? LOADED : '',
-    moves ? `${finishAnimations(SVG_MS)};` : '',
-    isDrawnFirst ? DRAWN : '',
+    `const moved = ${moves ? finishAnimations(SVG_MS) : 0};`,
+    drawn(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
   ];
   const asked = tab.send('Runtime.evaluate', {
     expression: `(async () => {${steps.join('\n')} })()`,
