@@ -1,9 +1,11 @@
-/** HTML that is taken to be static. A wrong yes would let a script into a shared window. */
+/** HTML that is written into a window. A wrong yes would let a script or a request into it. */
 import t from 'tap';
 import { invoice, letter, scripted } from '../../bench/documents.ts';
-import { staticMode } from '../../src/renderer/chrome/load.ts';
+import { judgeHtml } from '../../src/renderer/chrome/static-html.ts';
 
-const isStatic = [
+const PNG = 'data:image/png;base64,iVBORw0KGgo=';
+
+const plain = [
   '<p>text</p>',
   letter(1),
   invoice(1),
@@ -11,11 +13,64 @@ const isStatic = [
   '<style>p { color: red }</style><style media="print">p > b { color: blue }</style><p>a</p>',
   '<a href="https://example.com/">a</a> <a href=#there>b</a> <a href="mailto:a@example.com">c</a>',
   '<svg><rect fill="url(#g)" /></svg>',
-  '<p>Our conditions: shipping = free, version = 2</p>',
+  '<p>Our conditions: shipping = free, version = 2, onload = "x", <b>url(http://a)</b> 1 < 2</p>',
+  '<a href=" /relative">a</a><a href="//example.com/">b</a>',
+  '<!-- a --><!doctype html><p>a</p>',
+  '<style>.icon::before { content: "\\f101" }</style><style>@layer a { p { margin: 0 } }</style>',
+  '<title>a &lt; b</title><x-y>custom</x-y><o:p></o:p><!--[if mso]><img src=x><![endif]-->',
+  `<p>${'long '.repeat(100_000)}</p>`,
 ];
-for (const html of isStatic) t.ok(staticMode(html), html.slice(0, 80));
-t.equal(staticMode('\n<!DOCTYPE html><p>a</p>'), 'standards');
-t.equal(staticMode('<p>a</p>'), 'quirks');
+for (const html of plain) t.equal(judgeHtml(html)?.leaves, false, html.slice(0, 80));
+t.equal(judgeHtml('\n<!DOCTYPE html><p>a</p>')?.doctype, '<!doctype html>');
+t.equal(judgeHtml('<p>a</p>')?.doctype, '');
+t.equal(judgeHtml('text<!doctype html>')?.doctype, '', 'a doctype after text is none');
+t.equal(judgeHtml('<p>a</p><!doctype html>')?.doctype, '', 'nor is one after a tag');
+
+const leaving = {
+  loads: [
+    `<img src="${PNG}">`,
+    `<img srcset="${PNG} 1x, ${PNG} 2x">`,
+    `<p style="background: url('${PNG}')">`,
+    `<p style="background: u\\72l(${PNG})">`,
+    `<style>@font-face { font-family: a; src: url(data:font/woff2;base64,AAAA) }</style>`,
+    `<svg><image href="${PNG}"/></svg>`,
+    `<table background="${PNG}">`,
+  ],
+  moves: [
+    '<style>p { animation: a 1s }</style>',
+    '<svg><animate attributeName="x" dur="1s"/></svg>',
+    '<style>@starting-style { p { opacity: 0 } }</style>',
+  ],
+  leaves: [
+    '<style>* { transition: all .3s }</style>',
+    '<form action="/send"><input value=a><select><option>b</select></form>',
+    '<style title="chosen">p { color: red }</style>',
+    '<style>@property --a { syntax: "*"; inherits: false }</style>',
+    '<meta name="referrer" content="origin">',
+    '<meta http-equiv="Content-Type" content="text/html; charset=utf-8">',
+    '<body link="red"><a href="https://example.com/">a</a>',
+    '<body VLink=red>',
+    '<svg><use href="#b"/></svg>',
+  ],
+} as const;
+for (const [what, documents] of Object.entries(leaving)) {
+  for (const html of documents) {
+    const judged = judgeHtml(html);
+    t.ok(judged?.leaves && judged[what as keyof typeof leaving], `${what}: ${html.slice(0, 80)}`);
+  }
+}
+
+const drawn = {
+  '<style>.a:hover, p::before { transform: none } b { text-transform: none }</style>': [
+    '.a:hover, p',
+  ],
+  '<style>@media print { .a { color: red } .b { filter: none } }</style>': ['.b'],
+  '<style>.a { .b { color: red } opacity: 1; mix-blend-mode: multiply }</style>': ['*'],
+  '<p style="transform: none">': ['*'],
+};
+for (const [html, selectors] of Object.entries(drawn)) {
+  t.same([...(judgeHtml(html)?.drawnFirst ?? [])], selectors, html);
+}
 
 const not = [
   scripted(1),
@@ -30,33 +85,38 @@ const not = [
   '<frameset><frame></frameset>',
   '<object data=x></object>',
   '<embed src=x>',
-  '<a href="javascript:run()">a</a>',
-  '<a href=" /relative">a</a>',
-  '<a href="//example.com/">a</a>',
   '<img src="a.png">',
   '<link rel=stylesheet href="https://example.com/">',
   '<style>@import "a.css";</style>',
-  '<style>@font-face { font-family: a; src: local("b") }</style>',
   '<style>p { background: url("a.png") }</style>',
   '<style>p { background: u\\72l(a.png) }</style>',
-  '<style title="chosen">p { color: red }</style>',
-  '<style>p { animation: a 1s }</style>',
   '<meta http-equiv="refresh" content="0;url=https://example.com/">',
   '<meta http-equiv="Content-Security-Policy" content="default-src none">',
-  '<meta name="referrer" content="origin">',
   '<base href="https://example.com/">',
   '<template shadowrootmode=open><script>1</script></template>',
-  '<svg><animate attributeName="x" dur="1s"/></svg>',
   '<svg><use href="https://example.com/a.svg#b"/></svg>',
   '<video autoplay></video>',
-  '<body link="red"><a href="https://example.com/">a</a>',
-  '<body VLink=red>',
-  '<!doctype html public "-//W3C//DTD HTML 4.01 Transitional//EN"><p>a</p>',
-  '<!-- a --><!doctype html><p>a</p>',
   '<input autofocus>',
-  `<p>${'long '.repeat(100_000)}</p>`,
+  '<p style="background:u&#114;l(http://a)">',
+  '<p fill="u&#114;l(http://a)">',
+  '<p style="background:\\75rl(http://a)">',
+  '<style>@\\69mport "http://a"</style>',
+  '<div style="background:image-set(\'http://a\' 1x)">',
+  '<svg><style><img src=http://a></style></svg>',
+  '<svg><style>rect{fill:u&#114;l(http://a)}</style></svg>',
+  '<svg><![CDATA[><img src=http://a>]]></svg>',
+  '<svg><set attributeName=href to=http://a /></svg>',
+  '<svg><set attributeName="&#104;ref" to=http://a /></svg>',
+  '<img data:image/png;base64,AAA/onload=run()>',
+  `<img srcset="${PNG} 1x, http://a/b 2x">`,
+  '<title><img src=http://a></title>',
+  '<!--><img src=http://a>-->',
+  '<!-- --!><img src=http://a>-->',
+  '<textarea></title><img src=http://a></textarea>',
+  '<img\0src=http://a>',
+  '<p a=">',
 ];
-for (const html of not) t.notOk(staticMode(html), html.slice(0, 80));
+for (const html of not) t.equal(judgeHtml(html), undefined, html.slice(0, 80));
 
 const floods = [
   '<',
@@ -69,9 +129,13 @@ const floods = [
   'url(',
   '<meta name=',
   'on a ',
+  '<a ',
+  '<p style="{">',
+  '<style>{transform',
+  'data:image/png;base64,',
 ];
 for (const each of floods) {
   const begun = performance.now();
-  staticMode(each.repeat(Math.floor(250_000 / each.length)));
+  judgeHtml(each.repeat(Math.floor(250_000 / each.length)));
   t.ok(performance.now() - begun < 1_000, `a flood of ${JSON.stringify(each)} is soon judged`);
 }

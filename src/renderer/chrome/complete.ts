@@ -21,6 +21,8 @@ export interface CompletionParts {
   readonly waits: Waits;
   /** True where something may be shown only once it comes into view, and nobody can tell. */
   readonly maySeeView: boolean;
+  /** True where an element may have to be drawn for a screen before it is printed. */
+  readonly mayBeDrawnFirst: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface CompletionParts {
 export async function completePage(parts: CompletionParts): Promise<ClockState> {
   const { tab, world, runAhead, deadline, waits } = parts;
   let viewed = parts.maySeeView ? -1 : 0;
-  let drawn = 0;
+  let drawn = parts.mayBeDrawnFirst ? -1 : 0;
   let state: ClockState;
   for (let round = 0; ; round += 1) {
     state = await runAhead.run();

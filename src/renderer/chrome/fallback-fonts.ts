@@ -5,6 +5,7 @@
  * `child_process_sandbox_support_impl_linux.cc`.)
  */
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { withoutData } from './own-data.ts';
 
 /**
  * - `none`: it needs no such font.
@@ -33,7 +34,7 @@ const LANGUAGE = /(?<![-\w])lang\s*=\s*["']?([\w-]*)/gi;
 export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
   const { html, files, header_html = '', footer_html = '' } = request;
   if (html === undefined || files !== undefined) return 'mixed';
-  const text = html + header_html + footer_html;
+  const text = withoutData(html + header_html + footer_html);
   if (!UNUSUAL.test(text) && !ESCAPED.test(text)) return 'none';
   if (LANGUAGE_BY_OTHER_MEANS.test(text)) return 'mixed';
   const languages = new Set(

@@ -5,7 +5,7 @@ import { CommandRefused, type EventParams, type Params } from './connection.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
-import type { LayoutMode, Tab } from './tab.ts';
+import type { Tab } from './tab.ts';
 
 /** The longest wait for the load event. A page is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
@@ -31,6 +31,7 @@ export async function loadDocument(
   deadline: Deadline,
 ): Promise<LoadedDocument> {
   tab.markDirty();
+  await tab.watchNetwork(true);
   const url =
     request.html === undefined
       ? await prepareUrl(tab, request, request.url ?? '')
@@ -47,10 +48,9 @@ export async function loadDocument(
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 
-/** Writes static HTML into a window that only ever held such: there is nothing to load. */
-export async function writeDocument(tab: Tab, html: string): Promise<LoadedDocument> {
-  await tab.ping('Page.setDocumentContent', { frameId: tab.frameId, html });
-  return { loaded: true, syntheticOrigin: undefined };
+/** Writes HTML that needs no origin into the tab's window. */
+export async function writeDocument(tab: Tab, html: string): Promise<void> {
+  await tab.send('Page.setDocumentContent', { frameId: tab.frameId, html });
 }
 
 /**
@@ -136,49 +136,4 @@ async function setCookies(tab: Tab, url: string, cookies: readonly RequestCookie
     if (!(cause instanceof CommandRefused)) throw cause;
     throw new PageFailure('navigation_failed', 'The cookies were refused as not valid.', { cause });
   }
-}
-
-/**
- * HTML that is not static. In static HTML no script can run, nothing is fetched or decoded for it, and
- * nothing moves. Such a document leaves nothing in its window, so that another one can follow it
- * there, and it is complete when it has been parsed.
- *
- * Judged by the text, and rather no than yes: the names of elements and attributes cannot be written in
- * any other way, and an escape in a style is a no. Every repetition is bounded or cannot be retried, for
- * the text is a stranger's.
- */
-const NOT_STATIC = new RegExp(
-  [
-    // Scripts, and whatever has a document of its own.
-    '</?(?:script|i?frame|fencedframe|portal|object|embed|applet|template|noscript)',
-    '(?<![a-z0-9-])on[a-z]+\\s*=',
-    'javascript\\s*:',
-    // Content that is fetched, decoded, typed into or shown later.
-    '<(?:img|image|picture|source|video|audio|track|link|base|use|feimage|input|form|marquee)',
-    '<(?:animate|set|mpath|dialog|canvas|select|button|textarea|plaintext|xmp|!\\[cdata|\\?)',
-    '\\b(?:src|srcset|background|poster|ping|manifest)\\s*=|autofocus|popover|contenteditable',
-    // Colours that the document keeps for all its links.
-    '\\b[av]?link\\s*=',
-    'url\\s*\\((?!\\s{0,9}["\']?#)|image-set|paint\\s*\\(|@(?:import|font-face|view|property)|\\\\',
-    // Content that moves, and state that the document remembers rather than an element of it.
-    'animation|transition|@keyframes|http-equiv',
-    '<style(?!\\s{0,9}(?:(?:type|media)\\s?=\\s?["\']?[a-z/]{1,9}["\']?)?\\s{0,9}>)',
-    '<meta(?![^>]{0,99}\\b(?:charset|name\\s?=\\s?["\']?(?:author|description|generator|keywords|robots|viewport)["\'\\s]))',
-    // Links relative to a place that is not there.
-    '\\bhref\\s*=(?!\\s{0,9}["\']?\\s{0,9}(?:https?:|mailto:|tel:|sms:|#))',
-  ].join('|'),
-  'i',
-);
-
-/** The length from which a text is not worth looking through. */
-const MAX_LENGTH = 256 * 1024;
-
-/**
- * The mode of a static document; undefined where the HTML is not static, or has a rare doctype. A window
- * keeps the styles that it has read, so one of another mode must not follow in it.
- */
-export function staticMode(html: string): LayoutMode | undefined {
-  if (html.length > MAX_LENGTH || NOT_STATIC.test(html)) return undefined;
-  if (/^[\t\n\f\r ]*<!doctype html>/i.test(html)) return 'standards';
-  return /<!doctype/i.test(html) ? undefined : 'quirks';
 }

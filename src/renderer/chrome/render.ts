@@ -7,17 +7,20 @@ import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 import { IsolatedWorld } from './isolated-world.ts';
-import { type DocumentSource, loadDocument, staticMode, writeDocument } from './load.ts';
+import { type DocumentSource, loadDocument, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
-import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
-import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
 import { NetworkActivity } from './network-activity.ts';
 import { PageClocks } from './page-clock.ts';
+import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
+import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
 import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
+import { judgeHtml, mayBeDrawnFirst, type WrittenHtml } from './static-html.ts';
 import { Tab } from './tab.ts';
 import { drawFrames, maySeeView } from './view.ts';
 import { Waits } from './waits.ts';
+import { resetTab } from './window.ts';
+import { completeWritten } from './written.ts';
 
 export interface RenderOrder extends DocumentSource {
   readonly options: PrintOptions;
@@ -49,7 +52,12 @@ export async function renderDocument(
 ): Promise<RenderedDocument> {
   const { request, options } = order;
   const started = performance.now();
+  // Written into a window, a byte order mark would be the document's first text.
+  const html = request.html?.replace(/^\uFEFF/, '') ?? '';
+  const judged = options.javascript && request.wait_for === undefined ? judgeHtml(html) : undefined;
+  const written = html !== '' && judged && (await hasWindowFor(tab, judged)) ? judged : undefined;
   tab.begin(deadline);
+  if (written) return await printWritten(tab, order, html, written, deadline);
   const network = new NetworkActivity(tab);
   const world = new IsolatedWorld(tab);
   const clocks = new PageClocks(tab, world);
@@ -57,25 +65,14 @@ export async function renderDocument(
   const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
   const navigation = new Navigation(tab, order.explainNetwork);
   const waits = new Waits();
-  // Written into a window, a byte order mark would be the document's first text.
-  const html = request.html?.replace(/^\uFEFF/, '');
-  const mode = html !== undefined && options.javascript && tab.clean ? staticMode(html) : undefined;
-  const isStatic = html !== undefined && mode !== undefined && (tab.mode ?? mode) === mode;
-  if (isStatic) tab.mode = mode;
-  if (isStatic && request.wait_for === undefined) {
-    return await printAtOnce(tab, order, html, deadline);
-  }
   await tab.ping('Emulation.setEmulatedMedia', { media: options.media });
-  tab.media = options.media;
   if (!options.javascript) {
     // It would hold for the tab's next document too.
     tab.markTainted();
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
-  const { loaded, syntheticOrigin } = isStatic
-    ? await writeDocument(tab, html)
-    : await loadDocument(tab, order, navigation, deadline);
+  const { loaded, syntheticOrigin } = await loadDocument(tab, order, navigation, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, !loaded);
@@ -95,14 +92,14 @@ export async function renderDocument(
     deadline,
     waits,
     maySeeView: loaded && maySeeView(request),
+    mayBeDrawnFirst: mayBeDrawnFirst(html),
   };
-  const asked = isStatic ? undefined : await completePage(parts);
-  const settled = isStatic || (await settle(world, navigation, deadline, waits));
+  const asked = await completePage(parts);
+  const settled = await settle(world, navigation, deadline, waits);
   if (!settled) await tab.send('Page.stopLoading', undefined);
-  if (asked?.asksPrint === true && options.media === 'print') {
+  if (asked.asksPrint && options.media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
     await tab.send('Emulation.setEmulatedMedia', { media: '' });
-    tab.media = '';
     await drawFrames(world, deadline);
   }
   // The page may have moved on to another by itself.
@@ -113,8 +110,7 @@ export async function renderDocument(
   const stream = await printPage(tab, options, request);
   const [file, errors] = await Promise.all([
     save(tab, order, stream, syntheticOrigin),
-    // Nothing runs in a static document, so there is nothing to ask it.
-    isStatic ? NO_ERRORS : readPageErrors(tab),
+    readPageErrors(tab),
     hashes.settled(),
   ]);
   return {
@@ -131,36 +127,58 @@ export async function renderDocument(
 }
 
 /**
- * Writes and prints in one go what has nothing to load or to wait for: the commands are taken in
- * turn, so Chrome need not lay it out for a screen in between.
+ * Documents that leave nothing follow each other in a window for as long as their mode of layout is the same:
+ * a window keeps the styles that it has read. Any other needs one that is new.
+ * @returns whether the tab has such a window now; it is not to be used again where that could not be opened
  */
-async function printAtOnce(
+async function hasWindowFor(tab: Tab, { doctype, leaves }: WrittenHtml): Promise<boolean> {
+  const isNew = tab.clean && tab.doctype === undefined;
+  if (isNew || (tab.clean && !leaves && tab.doctype === doctype)) return true;
+  const renewed = await resetTab(tab);
+  if (!renewed) tab.markTainted();
+  return renewed;
+}
+
+/**
+ * Writes and prints. The commands are taken in turn, so that a document with nothing to wait for is printed
+ * before Chrome lays it out for a screen.
+ */
+async function printWritten(
   tab: Tab,
   order: RenderOrder,
   html: string,
+  written: WrittenHtml,
   deadline: Deadline,
 ): Promise<RenderedDocument> {
   const { request, options } = order;
   const started = performance.now();
-  if (tab.media !== options.media) {
-    await tab.ping('Emulation.setEmulatedMedia', { media: options.media });
-    tab.media = options.media;
-  }
+  tab.doctype = written.doctype;
+  if (written.leaves) tab.markDirty();
+  const waits = new Waits();
+  const preparing = Promise.all([
+    tab.ping('Emulation.setEmulatedMedia', { media: options.media }),
+    tab.watchNetwork(false),
+  ]);
   const writing = writeDocument(tab, html);
-  const printing = printPage(tab, options, request);
-  // Printing fails as well when writing fails, and nobody asks it why.
-  printing.catch(() => {});
+  const completing = completeWritten(tab, written, deadline, waits);
+  const printing = completing.then(() => printPage(tab, options, request));
+  // Each fails as well when the one before it fails, and nobody asks it why.
+  for (const each of [preparing, writing, completing, printing]) each.catch(() => {});
+  await preparing;
   await writing;
   const writtenAt = performance.now();
+  waits.note('load', writtenAt - started);
+  await completing;
   deadline.phase = 'was being printed';
+  const readyAt = performance.now();
   const file = await save(tab, order, await printing, undefined);
-  const print = performance.now() - writtenAt;
-  const load = writtenAt - started;
-  const waits = new Waits();
-  waits.note('load', load);
   return {
     ...file,
-    timings: { load, ready: 0, print },
+    timings: {
+      load: writtenAt - started,
+      ready: readyAt - writtenAt,
+      print: performance.now() - readyAt,
+    },
     log: NOTHING_FETCHED,
     errors: NO_ERRORS,
     waits,

@@ -38,9 +38,6 @@ interface Ids {
   readonly sessionId: string;
 }
 
-/** The way in which a document is laid out and its styles are read. */
-export type LayoutMode = 'standards' | 'quirks';
-
 export class Tab {
   readonly #connection: Connection;
   readonly #ids: Ids;
@@ -49,10 +46,8 @@ export class Tab {
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
   readonly clockChannel = randomBytes(10).toString('hex');
-  /** The media type that its window shows, where it was ever set. */
-  media: string | undefined;
-  /** The mode of the static documents in its window, where there were any. */
-  mode: LayoutMode | undefined;
+  /** The doctype of the documents that its window holds or held; undefined where it is new. */
+  doctype: string | undefined;
   /** The language for which its process may have chosen fallback fonts. */
   fallback: FallbackLanguage | undefined;
   /** `WINDOW_SHAPE` as it was before its first document. */
@@ -66,6 +61,7 @@ export class Tab {
   #deadline = new Deadline(OPEN_TIMEOUT_MS);
   #clean = true;
   #tainted = false;
+  #networkWatched = false;
   #crashed = false;
 
   private constructor(connection: Connection, ids: Ids) {
@@ -131,11 +127,6 @@ export class Tab {
         { source: pageClockSource(tab.clockChannel) },
         sessionId,
       ),
-      send('Network.enable', {}, sessionId),
-      send('Network.configureDurableMessages', KEPT_BODIES, sessionId).catch((error: unknown) => {
-        // An older Chrome has no such command: there, bodies go with their document.
-        if (!(error instanceof CommandRefused)) throw error;
-      }),
       tab.#related.start(),
     ]);
     tab.windowShape = result.value;
@@ -169,6 +160,26 @@ export class Tab {
   /** True when its process died, and not the whole browser. */
   get crashed(): boolean {
     return this.#crashed && this.#connection.isOpen;
+  }
+
+  /**
+   * Has requests told or not. The data that a document holds itself is told as well, twice and whole, so
+   * that they are not while there can be no others.
+   */
+  async watchNetwork(watched: boolean): Promise<void> {
+    if (this.#networkWatched === watched) return;
+    this.#networkWatched = watched;
+    if (!watched) {
+      await this.send('Network.disable', undefined);
+      return;
+    }
+    await Promise.all([
+      this.send('Network.enable', {}),
+      this.send('Network.configureDurableMessages', KEPT_BODIES).catch((error: unknown) => {
+        // An older Chrome has no such command: there, bodies go with their document.
+        if (!(error instanceof CommandRefused)) throw error;
+      }),
+    ]);
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */
@@ -259,7 +270,7 @@ export class Tab {
   /** Notes that its window is new again, and the context as good as new. */
   markClean(): void {
     this.#clean = true;
-    this.mode = undefined;
+    this.doctype = undefined;
   }
 
   async clearCookies(): Promise<void> {

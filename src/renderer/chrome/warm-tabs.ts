@@ -1,9 +1,9 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
-import { Deadline, resultWithin } from './deadline.ts';
 import { type FallbackLanguage, mayFollow } from './fallback-fonts.ts';
 import { ChromeGone } from './failure.ts';
-import { Tab, WINDOW_SHAPE } from './tab.ts';
+import { Tab } from './tab.ts';
+import { resetTab } from './window.ts';
 
 /** The number of tabs kept unused. Another account's document takes one; the next is prepared meanwhile. */
 const SPARES = 2;
@@ -122,61 +122,5 @@ export class WarmTabs {
         if (error instanceof ChromeGone && !this.#closed) this.#onUnclean();
       });
     }
-  }
-}
-
-const RESET_TIMEOUT_MS = 1_000;
-/** A limit that no empty window reaches: above it a document left something behind. */
-const MAX_HEAP_BYTES = 48 * 1024 * 1024;
-
-// Browsers keep a window's name, size and orientation over every navigation. Asked in the new window's own
-// world, where no script of a document has ever been.
-const FORGET = `(() => {
-  name = '';
-  return name === '' && history.length === 1 && origin === 'null' && ${WINDOW_SHAPE};
-})()`;
-
-/**
- * Resolves when the new window has loaded: Chrome answers a navigation before that, and a document written
- * before that can be printed blank.
- */
-async function openWindow(tab: Tab): Promise<boolean> {
-  const { promise: shown, resolve } = Promise.withResolvers<void>();
-  const loaded = new Set<string>();
-  let wanted: string | undefined;
-  tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
-    if (name !== 'load') return;
-    loaded.add(loaderId);
-    if (loaderId === wanted) resolve();
-  });
-  const { errorText, loaderId } = await tab.send('Page.navigate', { url: 'about:blank' });
-  if (errorText !== undefined || loaderId === undefined) return false;
-  wanted = loaderId;
-  if (loaded.has(loaderId)) resolve();
-  return (await resultWithin(tab.untilGone(shown.then(() => true)), RESET_TIMEOUT_MS)) === true;
-}
-
-/**
- * Opens a new window in the same process, so that nothing of one document is left for the next.
- * @returns whether Chrome confirmed all of it; without that the tab must not be used again
- */
-async function resetTab(tab: Tab): Promise<boolean> {
-  tab.end();
-  tab.begin(new Deadline(RESET_TIMEOUT_MS));
-  try {
-    if (!(await openWindow(tab))) return false;
-    const [, { result }, { usedSize }] = await Promise.all([
-      tab.send('Page.resetNavigationHistory', undefined),
-      tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
-      tab.send('Runtime.getHeapUsage', undefined),
-      tab.clearCookies(),
-    ]);
-    if (result.value !== tab.windowShape || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
-    tab.markClean();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    tab.end();
   }
 }

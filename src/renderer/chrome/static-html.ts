@@ -1,0 +1,342 @@
+/**
+ * Judges HTML that can be written into a window that is there already: no script can run in it, and nothing
+ * outside it can be fetched. Judged by its tags, and rather no than yes: a tag that is not written plainly, an
+ * element or a function of CSS that is not known here is a no. The text is a stranger's, so that each
+ * pattern here takes time in proportion to it.
+ */
+import { withoutData } from './own-data.ts';
+
+export interface WrittenHtml {
+  /** The doctype, which sets the mode of layout; empty without one. */
+  readonly doctype: string;
+  /** True if it may leave something in its window, which the next document must not find. */
+  readonly leaves: boolean;
+  /** True if it has images or fonts, all of them data of its own. */
+  readonly loads: boolean;
+  /** True if it may have animations. */
+  readonly moves: boolean;
+  /** Selectors of elements that Chrome prints otherwise, or by chance, before it has drawn them for a screen. */
+  readonly drawnFirst: ReadonlySet<string>;
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+// Text, SVG and MathML. They leave nothing in their window.
+const PLAIN_ELEMENTS = words(
+  'html head title meta style body address article aside footer header h1 h2 h3 h4 h5 h6 hgroup main nav section ' +
+    'search blockquote dd div dl dt figcaption figure hr li menu ol p pre ul a abbr b bdi bdo br cite code data ' +
+    'dfn em i kbd mark q rp rt ruby s samp small span strong sub sup time u var wbr area map del ins caption col ' +
+    'colgroup table tbody td tfoot th thead tr label legend fieldset details summary center font big tt strike ' +
+    'dir acronym nobr svg g defs symbol path rect circle ellipse line polyline polygon text tspan textpath ' +
+    'lineargradient radialgradient stop clippath mask pattern marker filter feblend fecolormatrix ' +
+    'fecomponenttransfer fecomposite feconvolvematrix fediffuselighting fedisplacementmap fedistantlight ' +
+    'fedropshadow feflood fefunca fefuncb fefuncg fefuncr fegaussianblur femerge femergenode femorphology ' +
+    'feoffset fepointlight fespecularlighting fespotlight fetile feturbulence desc metadata view switch ' +
+    'foreignobject math mi mo mn ms mtext mspace mrow msup msub msubsup mfrac msqrt mroot mover munder ' +
+    'munderover mtable mtr mtd mpadded mphantom mstyle merror mmultiscripts mprescripts semantics annotation',
+);
+const OTHER_ELEMENTS = words(
+  'img picture source input form button select option optgroup datalist textarea meter output progress ' +
+    'image feimage use animate animatetransform animatemotion set mpath',
+);
+const ANIMATIONS = words('animate animatetransform animatemotion set');
+/** Elements whose text the parser does not read as tags, at least outside SVG. */
+const RAW_TEXT = words('title style textarea');
+
+/** Attributes of no effect but on text, links and forms. */
+const INERT_ATTRIBUTE =
+  /^(?:(?:aria|data)-.*|xmlns.*|xml:.*|alt|title|content|value|placeholder|label|summary|class|id|name|for|headers|datetime|cite|rel|target|type|lang|role|abbr|action|property|itemprop|accept|pattern)$/;
+const FETCHED = words(
+  'src srcset href xlink:href background poster data lowsrc dynsrc imagesrcset',
+);
+const NEVER_ATTRIBUTE =
+  /^(?:on.*|srcdoc|ping|attributionsrc|manifest|is|autofocus|popover.*|contenteditable|shadowroot.*|xml:base|formaction|commandfor|command)$/;
+const LEAVING_ATTRIBUTE = words('link alink vlink background');
+/** A `meta` of another name leaves something in its window, or is a no where it acts as a header. */
+const PLAIN_META = words('author description generator keywords robots viewport');
+const HARMLESS_HEADER = words('content-type x-ua-compatible');
+
+const DATA = /^[\t\n\f\r ]*data:image\//i;
+const FRAGMENT = /^[\t\n\f\r ]*#/;
+const SPACE = '[\\t\\n\\f\\r ]';
+const TAG = /<([a-z][^\t\n\f\r />\0]*)/iy;
+const END_TAG = new RegExp(`</([a-z][^\\t\\n\\f\\r />\\0]*)${SPACE}*>`, 'iy');
+const TAG_END = new RegExp(`${SPACE}*/?>`, 'y');
+const ATTRIBUTE = new RegExp(
+  `${SPACE}*([^\\t\\n\\f\\r "'<>/=\`\\0]+)(${SPACE}*=${SPACE}*(["']?))?`,
+  'y',
+);
+const UNQUOTED = /[^\t\n\f\r "'=<>`\0]+/y;
+const DOCTYPE = /<!doctype[^>]{0,200}>/iy;
+/** Begins a tag within raw text, for a parser that reads it as text no more. */
+const MARKUP = /<[a-z/!?]/i;
+
+/** The longest CSS of a document that is worth looking through, but for its data. */
+const MAX_CSS_LENGTH = 1024 * 1024;
+/** Selectors that are looked for; with more of them one for every element is as cheap. */
+const MAX_SELECTORS = 1_000;
+const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})[\t\n\f\r ]?|([^]))/gi;
+const unescaped = (css: string): string =>
+  css.includes('\\')
+    ? css.replace(CSS_ESCAPE, (_, hex: string | undefined, character: string | undefined) =>
+        hex === undefined ? (character ?? '') : characterOf(Number.parseInt(hex, 16)),
+      )
+    : css;
+const characterOf = (code: number): string =>
+  code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ' ';
+
+const CSS_FETCHES =
+  /url\((?![\t\n\f\r ]*["']?(?:#|data:))|image-set|(?<![-\w])(?:src|image|element|paint)\(|@(?:import|namespace|view-transition|function)/i;
+const CSS_LOADS = /url\([\t\n\f\r ]*["']?data:/i;
+const CSS_MOVES = /animation|@starting-style/i;
+const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@position-try/i;
+const CSS_DRAWN_FIRST =
+  /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
+
+/** True if Chrome may print an element of the HTML otherwise, or by chance, before it has drawn it for a screen. */
+export const mayBeDrawnFirst = (html: string): boolean => CSS_DRAWN_FIRST.test(withoutData(html));
+
+interface Found {
+  leaves: boolean;
+  loads: boolean;
+  moves: boolean;
+  readonly drawnFirst: Set<string>;
+}
+
+const AFTER_ELEMENT = /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)\b/g;
+
+/** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
+function noteDrawnFirst(css: string, selectors: Set<string>): void {
+  for (const block of css.replace(/\/\*[^]*?\*\//g, '').split('}')) {
+    const parts = block.split('{');
+    const [first = ''] = parts;
+    if (
+      CSS_DRAWN_FIRST.test(
+        first.slice(0, parts.length === 1 ? undefined : first.lastIndexOf(';') + 1),
+      )
+    ) {
+      selectors.add('*');
+    }
+    for (const [index, rules] of parts.entries()) {
+      const before = parts[index - 1];
+      if (before === undefined || !CSS_DRAWN_FIRST.test(rules)) continue;
+      const selector = before
+        .slice(before.lastIndexOf(';') + 1)
+        .replace(AFTER_ELEMENT, '')
+        .trim();
+      selectors.add(selector.startsWith('@') || selector.includes('&') ? '*' : selector);
+    }
+  }
+  if (selectors.size > MAX_SELECTORS) selectors.add('*');
+}
+
+type Judged = WrittenHtml | undefined;
+/** Sheets of a framework, which come with each document of a kind, the last one first. */
+const knownSheets: (readonly [css: string, judged: Judged])[] = [];
+const MAX_KNOWN_SHEETS = 4;
+const LONG_SHEET = 16 * 1024;
+
+/** @returns undefined if it may fetch something */
+function judgeSheet(css: string): Judged {
+  const at = css.length < LONG_SHEET ? -1 : knownSheets.findIndex(([known]) => known === css);
+  const [known] = at < 0 ? [] : knownSheets.splice(at, 1);
+  const judged = known ? known[1] : lookThrough(css);
+  if (css.length >= LONG_SHEET) {
+    knownSheets.unshift(known ?? [css, judged]);
+    knownSheets.length = Math.min(knownSheets.length, MAX_KNOWN_SHEETS);
+  }
+  return judged;
+}
+
+function lookThrough(css: string): Judged {
+  const text = unescaped(css);
+  if (text.length > MAX_CSS_LENGTH || CSS_FETCHES.test(text)) return undefined;
+  const drawnFirst = new Set<string>();
+  if (CSS_DRAWN_FIRST.test(text)) noteDrawnFirst(text, drawnFirst);
+  const loads = CSS_LOADS.test(text);
+  const moves = CSS_MOVES.test(text);
+  return { doctype: '', loads, moves, leaves: loads || moves || CSS_LEAVES.test(text), drawnFirst };
+}
+
+/** @returns false if the CSS may fetch something */
+function judgeCss(css: string, found: Found): boolean {
+  const judged = judgeSheet(withoutData(css));
+  if (judged === undefined) return false;
+  found.leaves ||= judged.leaves;
+  found.loads ||= judged.loads;
+  found.moves ||= judged.moves;
+  for (const each of judged.drawnFirst) found.drawnFirst.add(each);
+  return true;
+}
+
+const isDataSet = (value: string): boolean =>
+  value.split(/[\t\n\f\r ]+/).every((each) => /^(?:data:image\/|[\d.]+[wxh],?$|,?$)/i.test(each));
+
+function isOwnData(name: string, value: string): boolean {
+  if (name === 'srcset') return isDataSet(value);
+  return DATA.test(value) || (name.endsWith('href') && FRAGMENT.test(value));
+}
+
+const QUOTES = /&(?:quot|apos|#39|amp);/g;
+
+/** @returns false if the attribute may run or fetch something */
+function judgeAttribute(element: string, name: string, value: string, found: Found): boolean {
+  if (NEVER_ATTRIBUTE.test(name)) return false;
+  if (INERT_ATTRIBUTE.test(name)) return true;
+  if (LEAVING_ATTRIBUTE.has(name)) found.leaves = true;
+  if (name === 'href' && (element === 'a' || element === 'area')) return true;
+  if (FETCHED.has(name)) {
+    found.leaves = true;
+    if (!FRAGMENT.test(value)) found.loads = true;
+    return isOwnData(name, value);
+  }
+  // An animation sets an attribute to a value that was not looked at.
+  if (name === 'attributename') return !/href|src|style|&/i.test(value);
+  if (name !== 'style' && !/[(&]/.test(value)) return true;
+  const css = value.replace(QUOTES, "'");
+  return !css.includes('&') && judgeCss(`${name}:${css}`, found);
+}
+
+function judgeMeta(attributes: ReadonlyMap<string, string>, found: Found): boolean {
+  const header = attributes.get('http-equiv')?.trim().toLowerCase();
+  if (header !== undefined && !HARMLESS_HEADER.has(header)) return false;
+  const name = attributes.get('name')?.trim().toLowerCase();
+  if (!attributes.has('charset') && !PLAIN_META.has(name ?? '')) found.leaves = true;
+  return true;
+}
+
+function judgeElement(
+  element: string,
+  attributes: ReadonlyMap<string, string>,
+  found: Found,
+): boolean {
+  if (OTHER_ELEMENTS.has(element)) found.leaves = true;
+  else if (!PLAIN_ELEMENTS.has(element) && !/^[a-z][a-z0-9]*[-:][a-z0-9-]*$/.test(element))
+    return false;
+  if (ANIMATIONS.has(element)) found.moves = true;
+  if (element === 'meta' && !judgeMeta(attributes, found)) return false;
+  if (element === 'style' && attributes.has('title')) found.leaves = true;
+  for (const [name, value] of attributes) {
+    if (!judgeAttribute(element, name, value, found)) return false;
+  }
+  return true;
+}
+
+/** Reads one text from its beginning to its end. Each method tells whether it could. */
+class Reader {
+  readonly #html: string;
+  readonly #found: Found = {
+    leaves: false,
+    loads: false,
+    moves: false,
+    drawnFirst: new Set(),
+  };
+  #at = 0;
+  #doctype: string | undefined;
+
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  judge(): WrittenHtml | undefined {
+    const html = this.#html;
+    for (let next = html.indexOf('<'); next >= 0; next = html.indexOf('<', this.#at)) {
+      // Text before a doctype undoes it.
+      if (this.#doctype === undefined && /[^\t\n\f\r ]/.test(html.slice(this.#at, next))) {
+        this.#doctype = '';
+      }
+      this.#at = next;
+      if (!this.#markup()) return undefined;
+    }
+    return { ...this.#found, doctype: this.#doctype ?? '' };
+  }
+
+  #markup(): boolean {
+    const html = this.#html;
+    const second = html.charAt(this.#at + 1);
+    if (second === '!') return this.#declaration();
+    if (second === '?') return this.#skipPast('>');
+    if (second === '/') return this.#match(END_TAG) !== undefined;
+    if (!/[a-z]/i.test(second)) {
+      // A single sign.
+      this.#at += 1;
+      return true;
+    }
+    this.#doctype ??= '';
+    return this.#tag();
+  }
+
+  #declaration(): boolean {
+    const html = this.#html;
+    if (html.startsWith('<!--', this.#at)) {
+      this.#at += 4;
+      return !/^-?>/.test(html.slice(this.#at, this.#at + 2)) && this.#comment();
+    }
+    const doctype = this.#match(DOCTYPE)?.[0];
+    if (doctype !== undefined) {
+      this.#doctype ??= doctype.toLowerCase();
+      return true;
+    }
+    return !html.startsWith('<![CDATA', this.#at) && this.#skipPast('>');
+  }
+
+  #comment(): boolean {
+    const from = this.#at;
+    return this.#skipPast('-->') && !this.#html.slice(from, this.#at).includes('--!>');
+  }
+
+  #tag(): boolean {
+    const element = this.#match(TAG)?.[1]?.toLowerCase();
+    if (element === undefined) return false;
+    const attributes = new Map<string, string>();
+    while (this.#match(TAG_END) === undefined) {
+      const [, name, hasValue, quote] = this.#match(ATTRIBUTE) ?? [];
+      if (name === undefined) return false;
+      const value = hasValue === undefined ? '' : this.#value(quote ?? '');
+      if (value === undefined) return false;
+      const lower = name.toLowerCase();
+      // The first one counts.
+      if (!attributes.has(lower)) attributes.set(lower, value);
+    }
+    if (!judgeElement(element, attributes, this.#found)) return false;
+    return !RAW_TEXT.has(element) || this.#rawText(element);
+  }
+
+  #value(quote: string): string | undefined {
+    if (quote === '') return this.#match(UNQUOTED)?.[0];
+    const from = this.#at;
+    return this.#skipPast(quote) ? this.#html.slice(from, this.#at - 1) : undefined;
+  }
+
+  /** Text that is the same to a parser that reads tags in it and to one that does not. */
+  #rawText(element: string): boolean {
+    const from = this.#at;
+    const end = this.#html.indexOf('</', from);
+    if (end < 0) return false;
+    const text = this.#html.slice(from, end);
+    this.#at = end;
+    if (this.#match(END_TAG)?.[1]?.toLowerCase() !== element) return false;
+    if (element !== 'style') return !MARKUP.test(text);
+    const css = withoutData(text);
+    return !MARKUP.test(css) && !/&(?:#|[a-z])/i.test(css) && judgeCss(css, this.#found);
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#html) ?? undefined;
+    if (match !== undefined) this.#at = pattern.lastIndex;
+    return match;
+  }
+
+  #skipPast(end: string): boolean {
+    const at = this.#html.indexOf(end, this.#at);
+    if (at < 0) return false;
+    this.#at = at + end.length;
+    return true;
+  }
+}
+
+/** @returns undefined where the HTML must be loaded like a page of the web */
+export function judgeHtml(html: string): WrittenHtml | undefined {
+  return html.includes('\0') ? undefined : new Reader(html).judge();
+}

@@ -1,0 +1,59 @@
+/** Completes a document that was written into a window: its images, fonts, animations and first picture. */
+import { finishAnimations } from './animations.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
+import type { WrittenHtml } from './static-html.ts';
+import type { Tab } from './tab.ts';
+import type { Waits } from './waits.ts';
+
+const CAP_MS = 10_000;
+/** The moment at which an SVG's animations stand on paper. */
+const SVG_MS = 5_000;
+
+// The load event comes after the images. Every font is loaded, for a margin box may need one that the page
+// does not. Names on `document` may be covered by elements of that name: hence the prototype's own.
+const LOADED = `
+  const own = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(document);
+  if (own('readyState') !== 'complete') {
+    await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
+  }
+  await Promise.all(Array.from(own('fonts'), (font) => font.load().catch(() => {})));`;
+// A selector that is none here may be one for Chrome where it stands.
+const drawn = (selectors: readonly string[]): string => `
+  const has = (selector) => {
+    try {
+      return Document.prototype.querySelector.call(document, selector) !== null;
+    } catch {
+      return true;
+    }
+  };
+  if (moved > 0 || ${JSON.stringify(selectors)}.some(has)) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }`;
+
+/**
+ * Sends its command at once, so that it may follow the writing itself. No script has run in the window, so
+ * that its own world is as good as an isolated one.
+ */
+export async function completeWritten(
+  tab: Tab,
+  { loads, moves, drawnFirst }: WrittenHtml,
+  deadline: Deadline,
+  waits: Waits,
+): Promise<void> {
+  if (!(loads || moves || drawnFirst.size > 0)) return;
+  const started = performance.now();
+  const steps = [
+    loads ? LOADED : '',
+    `const moved = ${moves ? finishAnimations(SVG_MS) : 0};`,
+    drawn(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
+  ];
+  const asked = tab.send('Runtime.evaluate', {
+    expression: `(async () => {${steps.join('\n')} })()`,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  const done = await resultWithin(asked, deadline.share(0.5, CAP_MS));
+  const what = loads ? 'images' : 'drawing';
+  waits.note(what, performance.now() - started, done === undefined);
+  if (done === undefined) tab.markTainted();
+}

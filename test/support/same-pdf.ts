@@ -1,0 +1,90 @@
+/** Compares PDFs: by their bytes, or by what a reader sees of them. */
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { openPdf } from './pdf.ts';
+
+/** Pixels for each point. */
+const SCALE = 1.5;
+const MAX_PAINTED = 15;
+
+/** A PDF but for the dates and ids, which no two of them have in common. */
+export const withoutDates = (pdf: Buffer): string =>
+  pdf.toString('latin1').replace(/\/(Creation|Mod)Date \(D:[^)]*\)|\/ID ?\[[^\]]*\]/g, '');
+
+interface Painted {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8ClampedArray;
+}
+
+type RenderParameters = Parameters<
+  Awaited<ReturnType<Awaited<ReturnType<typeof getDocument>['promise']>['getPage']>>['render']
+>[0];
+
+interface CanvasFactory {
+  create(
+    width: number,
+    height: number,
+  ): {
+    readonly canvas: RenderParameters['canvas'];
+    readonly context: NonNullable<RenderParameters['canvasContext']>;
+  };
+}
+
+async function paint(pdf: Buffer): Promise<Painted[]> {
+  const task = getDocument({ data: new Uint8Array(pdf), verbosity: 0 });
+  try {
+    const document = await task.promise;
+    const factory = document.canvasFactory as CanvasFactory;
+    const painted: Painted[] = [];
+    for (let number = 1; number <= Math.min(document.numPages, MAX_PAINTED); number += 1) {
+      const page = await document.getPage(number);
+      const viewport = page.getViewport({ scale: SCALE });
+      const [width, height] = [Math.ceil(viewport.width), Math.ceil(viewport.height)];
+      const { canvas, context } = factory.create(width, height);
+      await page.render({ canvas, canvasContext: context, viewport }).promise;
+      painted.push({ width, height, pixels: context.getImageData(0, 0, width, height).data });
+    }
+    return painted;
+  } finally {
+    await task.destroy();
+  }
+}
+
+/**
+ * Compares the number of pages, their sizes, texts and links, whether they are tagged, the outline, the title,
+ * and the first pages as pixels.
+ * @returns the first difference, or undefined
+ */
+export async function visibleDifference(one: Buffer, other: Buffer): Promise<string | undefined> {
+  if (withoutDates(one) === withoutDates(other)) return undefined;
+  const [first, second] = await Promise.all([openPdf(one), openPdf(other)]);
+  if (first.pages.length !== second.pages.length) {
+    return `${first.pages.length} pages and ${second.pages.length}`;
+  }
+  for (const [index, page] of first.pages.entries()) {
+    const { text, width, height, urls } = page;
+    const match = second.pages[index];
+    for (const [name, mine, its] of [
+      ['text', text, match?.text],
+      ['size', `${width} x ${height}`, `${match?.width} x ${match?.height}`],
+      ['links', urls.join(' '), match?.urls.join(' ')],
+    ]) {
+      if (mine !== its) {
+        return `${name} of page ${index + 1}: ${JSON.stringify(mine)} and ${JSON.stringify(its)}`;
+      }
+    }
+  }
+  if (first.outline.join('\n') !== second.outline.join('\n')) return 'outline';
+  if (first.tagged !== second.tagged) return `tagged ${first.tagged} and ${second.tagged}`;
+  if (first.info['Title'] !== second.info['Title']) return 'title';
+  const [painted, paintedToo] = [await paint(one), await paint(other)];
+  for (const [index, page] of painted.entries()) {
+    const pixels = paintedToo[index]?.pixels;
+    const differing = page.pixels.reduce(
+      (sum, value, at) => sum + Number(value !== pixels?.[at]),
+      0,
+    );
+    if (differing > 0) return `${differing} bytes of page ${index + 1} as pixels`;
+  }
+  return undefined;
+}

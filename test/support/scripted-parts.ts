@@ -1,0 +1,102 @@
+/** The parts of random documents that run scripts, and those that a tab does not outlive. */
+import { at, content, head, option, type Part, request, script } from './document-parts.ts';
+
+/** A script that says something later, at a place of its own: the order of several does not matter then. */
+const listener = (code: string): Part => ({
+  place: 'end',
+  text: `<i>-</i><script>{ const place = document.currentScript.previousSibling; const say = (text) => { place.textContent = text }; ${code} }</script>`,
+});
+export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
+  scripts: [
+    'document.body.insertAdjacentHTML("beforeend", "<p class=own>written by script")',
+    'document.write("<p>written"); document.title = "by script"',
+    'customElements.define("x-card", class extends HTMLElement { connectedCallback() { this.append("card one") } })',
+    'customElements.define("x-card", class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<p>card two<slot>" } })',
+    'document.body.append(document.createElement("x-card"))',
+    'const sheet = new CSSStyleSheet(); sheet.replaceSync("p { color: purple }"); document.adoptedStyleSheets = [sheet]',
+    'CSS.registerProperty({ name: "--own", syntax: "<color>", inherits: true, initialValue: "orange" })',
+    'const c = document.createElement("canvas"); document.body.append(c); const g = c.getContext("2d"); g.font = "20px serif"; g.fillText("canvas", 9, 30); g.fillRect(0, 40, 90, 9)',
+    'for (const made of document.querySelectorAll("template")) document.body.append(made.content.cloneNode(true))',
+    'Array.prototype.tainted = Object.prototype.own = 1',
+    'document.dir = "rtl"; document.body.lang = "fr"; document.designMode = "on"',
+    'getSelection().selectAllChildren(document.body); document.execCommand("bold")',
+    'document.open(); document.write("<p>opened anew"); document.close()',
+    'document.documentElement.requestFullscreen?.().catch(() => {})',
+    'throw new Error("own")',
+  ]
+    .map(script)
+    .concat(
+      content('<template><p>of a template</p></template><x-card>card</x-card>'),
+      content(
+        '<div><template shadowrootmode=open><style>p{color:red}</style><p>shadow</p></template></div>',
+      ),
+      content('<script type=module>document.title += "module"</script><noscript>none</noscript>'),
+      listener('document.startViewTransition?.(() => say("transition")).skipTransition()'),
+      listener('requestAnimationFrame(() => say("frame"))'),
+      listener('setTimeout(() => say("timer"))'),
+      content(
+        '<iframe srcdoc="<p>framed<script>parent.document.body.className = 1</script>"></iframe>',
+      ),
+    ),
+  window: [
+    'resizeTo(320, 240)',
+    'resizeBy(50, 50); moveTo(9, 9)',
+    'scrollTo(0, 500); scrollBy(9, 9)',
+    'location.hash = "there"',
+    'history.scrollRestoration = "manual"; history.pushState(1, ""); history.pushState(2, "")',
+    'screen.orientation.lock?.("portrait").catch(() => {})',
+    'document.body.append([innerWidth, innerHeight, outerWidth, screenX, scrollY, devicePixelRatio].join())',
+    'document.body.append([screen.orientation.type, document.hasFocus(), document.visibilityState].join())',
+    'document.body.append(["print", "(min-width:600px)", "(prefers-color-scheme:dark)", "(orientation:portrait)"].map((q) => matchMedia(q).matches).join())',
+    'document.body.append(document.compatMode, document.documentElement.lang, document.activeElement.tagName)',
+  ]
+    .map(script)
+    .concat(
+      [
+        'onscroll = onresize = () => say("heard")',
+        'matchMedia("print").onchange = () => say("print")',
+        'matchMedia("(min-width: 600px)").onchange = () => say("width")',
+        'onbeforeprint = () => say("before"); onafterprint = () => say("after")',
+        'document.onvisibilitychange = onfocus = onblur = () => say("visible")',
+        'screen.orientation.onchange = onorientationchange = () => say("turned")',
+        'onstorage = onmessage = onhashchange = onpopstate = () => say("told")',
+        'new BroadcastChannel("own").onmessage = () => say("broadcast")',
+        'setInterval(() => document.title = "left", 3); setInterval(() => new BroadcastChannel("own").postMessage(1), 3)',
+        'new ResizeObserver((all) => say(all[0].contentRect.width)).observe(document.documentElement)',
+      ].map(listener),
+    ),
+  storage: [
+    'localStorage.own = sessionStorage.own = 1; name = "left"; document.cookie = "own=1"',
+    'document.cookie = "wide=1; domain=" + location.hostname.replace(/^[^.]*\\./, "")',
+    'indexedDB.open("own", 1).onupgradeneeded = (e) => e.target.result.createObjectStore("own")',
+    'globalThis.caches?.open("own"); navigator.storage?.getDirectory?.().catch(() => {})',
+    'document.body.append([name, history.length, history.state, localStorage.length, sessionStorage.length, document.cookie].join())',
+    'document.body.append([document.referrer, opener, [].tainted, ({}).own, frames.length, document.title].join())',
+    'document.body.append([typeof caches, customElements.get("x-card"), document.adoptedStyleSheets?.length].join())',
+  ].map(script),
+};
+
+/** Themes after whose documents a tab is closed, or may be. Rows have them seldom: the others grow old in a tab. */
+export const TAB_ENDING: Readonly<Record<string, readonly Part[]>> = {
+  languages: [
+    ...[' lang=ja', ' lang="ko"', ' lang=zh-Hans', ' lang=he dir=rtl'].map(at('html')),
+    ...[
+      '<p>直骨角 漢字</p>',
+      '<p>&#x1f600; &check; &#x1d44e; 𝑎</p>',
+      '<p lang=zh-Hant>直骨角 返</p>',
+      '<p>नमस्ते สวัสดี გამარჯობა العربية</p>',
+      '<p style="writing-mode:vertical-rl;height:9em"><ruby>漢<rt>かん</rt></ruby>。ABC</p>',
+      '<math><mi>x</mi><mo>∑</mo></math>',
+    ].map(content),
+  ],
+  ends: [
+    option({ javascript: false }),
+    script('alert("own")'),
+    script('new Worker("data:text/javascript,setInterval(() => {}, 9)")'),
+    script('open("about:blank", "own")'),
+    content('<img src="missing.png" width=40 height=20 alt=missing>'),
+    content('<iframe src="data:text/html,<p>framed"></iframe>'),
+    request({ files: { 'own.css': Buffer.from('p { color: green }').toString('base64') } }),
+    head('<link rel=stylesheet href="own.css">'),
+  ],
+};
