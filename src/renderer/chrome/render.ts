@@ -5,7 +5,13 @@ import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
-import { type DocumentSource, loadDocument, staticMode, writeDocument } from './load.ts';
+import {
+  type DocumentSource,
+  loadDocument,
+  staticMode,
+  untilWhole,
+  writeDocument,
+} from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
@@ -71,21 +77,21 @@ export async function renderDocument(
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
-  const { loaded, syntheticOrigin } = isStatic
+  const { loaded, capped, syntheticOrigin } = isStatic
     ? await writeDocument(tab, html)
     : await loadDocument(tab, order, navigation, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
-  waits.note('load', loadedAt - started, !loaded);
+  waits.note('load', loadedAt - started, capped);
 
   if (request.wait_for) await waitFor(tab, request.wait_for, network, deadline, waits);
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
   if (loaded && !isStatic && maySeeScrolling(request)) await scrollThrough(tab, deadline, waits);
+  await untilWhole(tab, navigation, deadline);
   const settled = isStatic || (await settle(tab, navigation, deadline, waits));
   if (!settled) await tab.send('Page.stopLoading', undefined);
-  // The page may have moved on to another by itself.
-  navigation.check();
+  await untilWhole(tab, navigation, deadline);
   if (loaded && settled) deadline.phase = 'was being printed';
   const readyAt = performance.now();
 
