@@ -175,7 +175,7 @@ async function waitForSelector(tab: Tab, selector: string, deadline: Deadline): 
  * Object.prototype or requestAnimationFrame does not exist.
  * @returns the value, by JSON; undefined where it threw
  */
-async function evaluateIsolated<T>(tab: Tab, expression: string): Promise<T | undefined> {
+export async function evaluateIsolated<T>(tab: Tab, expression: string): Promise<T | undefined> {
   const { executionContextId } = await tab.send('Page.createIsolatedWorld', {
     frameId: tab.frameId,
     worldName: 'pressledger',

@@ -13,7 +13,13 @@ import {
   writeDocument,
 } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
-import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
+import {
+  BodyHashes,
+  noteBrokenImages,
+  type PageErrors,
+  ResourceLog,
+  readPageErrors,
+} from './page-log.ts';
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
 import {
   maySeeScrolling,
@@ -101,6 +107,7 @@ export async function renderDocument(
     // Nothing runs in a static document, so there is nothing to ask it.
     isStatic ? NO_ERRORS : readPageErrors(tab),
     hashes.settled(),
+    isStatic ? undefined : noteBrokenImages(tab, log),
   ]);
   return {
     ...file,
