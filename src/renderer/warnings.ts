@@ -17,16 +17,18 @@ interface Warning {
 }
 
 function ofResource({ url, kind = '', status = 0, error }: ManifestResource): readonly Warning[] {
-  // A page that aborts a request needs no answer; one of ours, when time is up, is told as a wait.
-  if (INVISIBLE.has(kind) || error === 'ERR_ABORTED') return [];
+  if (INVISIBLE.has(kind)) return [];
   const name = url.length > MAX_URL_CHARACTERS ? `${url.slice(0, MAX_URL_CHARACTERS)}…` : url;
-  if (error !== undefined) {
+  // First, for Chrome itself aborts fonts, style sheets and modules with such a status.
+  if (status >= 400) {
+    return [{ of: 'http_status', text: `${name} was answered with status ${status}.` }];
+  }
+  // A page that aborts a request needs no answer; one of ours, when time is up, is told as a wait.
+  if (error !== undefined && error !== 'ERR_ABORTED') {
     const reason = error.replace(/\.$/, '');
     return [{ of: 'resource_error', text: `${name} could not be loaded: ${reason}.` }];
   }
-  return status < 400
-    ? []
-    : [{ of: 'http_status', text: `${name} was answered with status ${status}.` }];
+  return [];
 }
 
 const GIVEN_UP: Partial<Readonly<Record<ManifestWait['for'], string>>> = {

@@ -113,7 +113,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
     session = network;
     const explainNetwork: ExplainNetwork = (url) => network.explain(url);
     const serveFiles = (origin: string): void => network.servePage(origin, filesOf(request));
-    const order = { request, options, outputPath, explainNetwork, serveFiles };
+    const giveUpNetwork = (): void => network.giveUp();
+    const order = { request, options, outputPath, explainNetwork, serveFiles, giveUpNetwork };
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     const { path, sha256, bytes, pages, timings } = rendered;

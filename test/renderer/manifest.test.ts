@@ -32,13 +32,14 @@ const server = createServer((request, response) => {
   else if (url === '/older.svg') send('text/plain', '', { Location: '/new.svg' }, 302);
   else if (url === '/new.svg') send('image/svg+xml', picture);
   else if (url === '/frame') send('text/html', '<p>framed</p><img src="/new.svg">');
+  else if (url === '/no.png') send('image/png', 'no picture');
   else if (url === '/never') return;
   else if (url === '/start') send('text/html', '', { Location: '/page' }, 303);
   else if (url === '/page') send('text/html', '<p>a page</p>');
   else if (url === '/cut') {
     response.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': '100' });
     response.write('half', () => response.destroy());
-  } else send('text/plain', 'not here', {}, 404);
+  } else send('text/plain', 'not here', { 'Access-Control-Allow-Origin': '*' }, 404);
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -111,7 +112,10 @@ void test('what a page lacked is told, and fails it where its client wants that'
 
   const hanging = { html: `<img src="${origin}/never">` };
   const late = warningsOf(pageOf(await renderer.render(hanging, {}, 4000)));
-  t.match(late, [/^The page had not finished loading after \d/]);
+  t.match(late, [
+    `${origin}/never could not be loaded: The time for loading was over.`,
+    /^The page had not finished loading after \d/,
+  ]);
   const timeout = { ...hanging, fail_on: ['timeout'] } as const;
   t.match(await renderer.render(timeout, {}, 4000), { kind: 'failed', code: 'incomplete' });
 
@@ -124,6 +128,23 @@ void test('what a page lacked is told, and fails it where its client wants that'
   t.equal(many.length, 20);
   t.equal(many.at(-1), 'There are 7 more warnings.');
   t.ok(many.every((each) => each.length <= 300));
+});
+
+void test('fonts, style sheets, modules and broken images that are missing are told', async (t) => {
+  const broken = 'data:image/png;base64,AAAA';
+  const html = `<style>@import "${origin}/gone.css";
+    @font-face{font-family:f;src:url(${origin}/gone.woff2)} p{font-family:f}</style><p>x</p>
+    <script type=module src="${origin}/script.js"></script>
+    <script type=module>import '${origin}/gone.js'</script><img src="${broken}">
+    <img src="${origin}/new.svg"><img src="${origin}/no.png">`;
+  const page = pageOf(await renderer.render({ html }));
+  const told = warningsOf(page).filter((each) => !each.includes('reported'));
+  t.same(told.toSorted(), [
+    `${broken} could not be loaded: it is not an image that can be shown.`,
+    ...['css', 'js', 'woff2'].map((end) => `${origin}/gone.${end} was answered with status 404.`),
+    `${origin}/no.png could not be loaded: it is not an image that can be shown.`,
+    `${origin}/script.js could not be loaded: MissingAllowOriginHeader.`,
+  ]);
 });
 
 void test('what is fetched in other processes is seen by the proxy', async (t) => {

@@ -7,26 +7,32 @@ import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
 import type { Tab } from './tab.ts';
 
-/** The longest wait for the load event. A page is taken as it is after that. */
+/** The time that a page has for its end once what it waits for was given up. */
+const GIVEN_UP_MS = 2_000;
+/** The longest wait for the load event. A page whose document has ended is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
 
 export interface DocumentSource {
   readonly request: RequestDocument;
   /** Has the files that came with HTML served on its origin from now on. */
   readonly serveFiles: (origin: string) => void;
+  /** Has every request that is under way fail, and every one that comes. */
+  readonly giveUpNetwork: () => void;
 }
 
 export interface LoadedDocument {
   /** True when the load event came; without it the page still prints. */
   readonly loaded: boolean;
+  /** True when it did not come in time. */
+  readonly capped: boolean;
   /** The origin that HTML was served on; undefined for a URL. */
   readonly syntheticOrigin: string | undefined;
 }
 
-/** @throws {PageFailure} when there is no page */
+/** @throws {PageFailure} when there is no page, or its document is not all there */
 export async function loadDocument(
   tab: Tab,
-  { request, serveFiles }: DocumentSource,
+  { request, serveFiles, giveUpNetwork }: DocumentSource,
   navigation: Navigation,
   deadline: Deadline,
 ): Promise<LoadedDocument> {
@@ -39,11 +45,35 @@ export async function loadDocument(
   const { errorText, isDownload } = await tab.send('Page.navigate', { url });
   if (errorText !== undefined) navigation.fail(errorText, undefined, isDownload);
   navigation.check();
-  const loaded = tab.untilGone(navigation.loaded().then(() => true));
+  const cap = deadline.share(0.5, LOAD_CAP_MS);
+  await resultWithin(tab.untilGone(navigation.loaded()), cap);
+  navigation.checkWhole(cap);
+  const capped = !navigation.hasLoaded;
+  if (capped) {
+    // A script or style sheet that never comes would keep all text after it from the paper.
+    giveUpNetwork();
+    const over = tab.untilGone(navigation.loaded());
+    await resultWithin(over, deadline.share(0.5, GIVEN_UP_MS));
+  }
   return {
-    loaded: (await resultWithin(loaded, deadline.share(0.5, LOAD_CAP_MS))) === true,
+    loaded: navigation.hasLoaded,
+    capped,
     syntheticOrigin: request.html === undefined ? undefined : url,
   };
+}
+
+/**
+ * Resolves when the document shown is all there: a page may have moved on to another by itself.
+ * @throws {PageFailure} when it does not come whole
+ */
+export async function untilWhole(
+  tab: Tab,
+  navigation: Navigation,
+  deadline: Deadline,
+): Promise<void> {
+  const cap = deadline.share(0.5, LOAD_CAP_MS);
+  await resultWithin(tab.untilGone(navigation.ended()), cap);
+  navigation.checkWhole(cap);
 }
 
 type Paused = EventParams<'Fetch.requestPaused'>;

@@ -45,16 +45,30 @@ export interface NetworkFailure {
 }
 export type ExplainNetwork = (url: string) => NetworkFailure | undefined;
 
+const errorName = (error: string): string => error.replace(/^net::/, '');
+
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+}
 
 export class Navigation {
   readonly #explain: ExplainNetwork;
+  /** The URLs of documents whose content is under way, by their loaders. */
+  readonly #coming = new Map<string, string>();
+  /** The reasons why the content of documents broke off, by their loaders. */
+  readonly #brokenOff = new Map<string, string>();
   #url = '';
   #unreachableUrl: string | undefined;
-  #response: { status: number; type: string } | undefined;
+  #response: Answer | undefined;
   #loaderId = '';
   #loaded = false;
+  /** The document shown has had its load event, or never will. */
+  #over = false;
   #onLoad: (() => void)[] = [];
+  #onEnd: (() => void)[] = [];
   #leaving = false;
   #onMove: (() => void)[] = [];
 
@@ -65,12 +79,17 @@ export class Navigation {
       if (frame.parentId !== undefined || frame.url === 'about:blank') return;
       this.#loaderId = frame.loaderId;
       this.#loaded = false;
+      this.#over = this.#brokenOff.has(frame.loaderId);
       this.#unreachableUrl = frame.unreachableUrl;
     });
     tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
       if (name !== 'load' || loaderId !== this.#loaderId) return;
       this.#loaded = true;
-      for (const tell of this.#onLoad.splice(0)) tell();
+      this.#stop();
+    });
+    // All that Chrome says of a document whose own script stopped it: that is what its author wanted.
+    tab.on('Page.frameStoppedLoading', ({ frameId }) => {
+      if (frameId === tab.frameId) this.#stop();
     });
     tab.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
       if (frameId === tab.frameId && disposition === 'currentTab') this.#setLeaving(true);
@@ -81,10 +100,24 @@ export class Navigation {
     });
     const isMain = (frameId: string | undefined, type: string | undefined): boolean =>
       frameId === tab.frameId && type === 'Document';
-    tab.on('Network.requestWillBeSent', ({ frameId, type, request }) => {
+    tab.on('Network.requestWillBeSent', ({ requestId, frameId, type, request }) => {
       if (!isMain(frameId, type)) return;
       this.#url = request.url;
       this.#response = undefined;
+      // HTML on its synthetic origin is whole from the start.
+      if (!request.url.includes(`.${tab.site}/`)) this.#coming.set(requestId, request.url);
+    });
+    // A document's request has the id of its loader.
+    tab.on('Network.loadingFinished', ({ requestId }) => this.#end(requestId));
+    tab.on('Network.loadingFailed', ({ requestId, errorText }) => {
+      const url = this.#coming.get(requestId);
+      // A page that moves on or writes itself anew aborts the request of its document.
+      if (url !== undefined && errorText !== 'net::ERR_ABORTED') {
+        const why = this.#explain(url)?.reason ?? NAVIGATION_ERRORS[errorName(errorText)];
+        this.#brokenOff.set(requestId, why ?? 'its content ended too early.');
+        if (requestId === this.#loaderId) this.#stop();
+      }
+      this.#end(requestId);
     });
     tab.on('Network.responseReceived', ({ frameId, type, response }) => {
       if (!isMain(frameId, type)) return;
@@ -108,23 +141,49 @@ export class Navigation {
     await this.loaded();
   }
 
-  /** Resolves when the document shown now, or one that replaces it, has had its load event. */
+  /** True when the document shown now has had its load event. */
+  get hasLoaded(): boolean {
+    return this.#loaded;
+  }
+
+  /**
+   * Resolves when the document shown now, or one that replaces it, has had its load event, or never will
+   * because its content broke off or it stopped itself.
+   */
   loaded(): Promise<void> {
-    if (this.#loaded) return Promise.resolve();
+    if (this.#over) return Promise.resolve();
     return new Promise((resolve) => this.#onLoad.push(resolve));
   }
 
-  /** @throws {PageFailure} when what the main frame shows is not the document that was asked for */
+  /** Resolves when no content of the document shown is under way. */
+  async ended(): Promise<void> {
+    while (this.#coming.has(this.#loaderId)) {
+      await new Promise<void>((resolve) => this.#onEnd.push(resolve));
+    }
+  }
+
+  /**
+   * Checks that the content of the document shown is all there.
+   * @param ms the time that it was given, for the message
+   * @throws {PageFailure} `timeout` when it is under way still
+   */
+  checkWhole(ms: number): void {
+    this.check();
+    if (!this.#coming.has(this.#loaderId)) return;
+    throw new PageFailure(
+      'timeout',
+      `The page's document had not ended after ${Math.round(ms / 100) / 10} seconds. A slow server, or ` +
+        'one that never ends it, can be the reason.',
+    );
+  }
+
+  /** @throws {PageFailure} when what the main frame shows is not the whole document that was asked for */
   check(): void {
     if (this.#unreachableUrl !== undefined) this.fail(undefined, this.#unreachableUrl);
-    if (this.#response === undefined) return;
-    const { status, type } = this.#response;
-    if (status >= 400) {
-      const incident = this.#explain(this.#url);
-      if (incident) this.fail(undefined, this.#url);
-      throw new PageFailure('page_status', `The page answered with status ${status}.`);
-    }
-    if (!HTML_TYPES.includes(type)) throw this.#notHtml(type);
+    if (this.#response !== undefined) this.#checkAnswer(this.#response);
+    const broken = this.#brokenOff.get(this.#loaderId);
+    if (broken === undefined) return;
+    throw new PageFailure('navigation_failed', `The page did not come whole: ${broken}`);
   }
 
   /**
@@ -152,11 +211,29 @@ export class Navigation {
     if (download || (response !== undefined && error === 'net::ERR_ABORTED')) {
       throw this.#notHtml(response?.type ?? '', true);
     }
-    const name = error?.replace(/^net::/, '') ?? '';
-    throw new PageFailure(
-      'navigation_failed',
-      `The page cannot be reached: ${NAVIGATION_ERRORS[name] ?? 'the navigation failed.'}`,
-    );
+    const reason = NAVIGATION_ERRORS[errorName(error ?? '')] ?? 'the navigation failed.';
+    throw new PageFailure('navigation_failed', `The page cannot be reached: ${reason}`);
+  }
+
+  #checkAnswer({ status, type }: Answer): void {
+    if (status >= 400) {
+      const incident = this.#explain(this.#url);
+      if (incident) this.fail(undefined, this.#url);
+      throw new PageFailure('page_status', `The page answered with status ${status}.`);
+    }
+    if (!HTML_TYPES.includes(type)) throw this.#notHtml(type);
+  }
+
+  #end(loaderId: string): void {
+    this.#coming.delete(loaderId);
+    for (const tell of this.#onEnd.splice(0)) tell();
+  }
+
+  /** The document shown loads nothing more. */
+  #stop(): void {
+    this.#end(this.#loaderId);
+    this.#over = true;
+    for (const tell of this.#onLoad.splice(0)) tell();
   }
 
   #setLeaving(leaving: boolean): void {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ManifestError, ManifestResource } from '../../domain/render-manifest.ts';
 import type { EventParams } from './connection.ts';
 import { resultWithin } from './deadline.ts';
+import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
 
 /** The number of resources listed. More are counted only. */
@@ -73,9 +74,11 @@ export class ResourceLog {
       known.session = session;
       onFinished(known);
     });
-    tab.onEach('Network.loadingFailed', ({ requestId, errorText, blockedReason }) => {
+    tab.onEach('Network.loadingFailed', ({ requestId, errorText, ...why }) => {
       const known = this.#byId.get(requestId);
-      if (known !== undefined) known.error = blockedReason ?? errorText.replace(/^net::/, '');
+      if (known === undefined) return;
+      const reason = why.blockedReason ?? why.corsErrorStatus?.corsError;
+      known.error = reason ?? errorText.replace(/^net::/, '');
     });
     tab.onEach('Network.webSocketCreated', ({ requestId, url }, session) => {
       this.#add(requestId, session, url, 'WebSocket');
@@ -88,6 +91,16 @@ export class ResourceLog {
       const known = this.#byId.get(requestId);
       if (known !== undefined) known.error = errorMessage.slice(0, 200);
     });
+  }
+
+  /** Notes that an image came and cannot be decoded. What lies in the document itself is listed only then. */
+  noteBroken(image: string): void {
+    const address = cut(image);
+    if (address.startsWith('data:')) this.#add(address, '', address, 'Image');
+    for (const each of this.resources) {
+      if (each.url !== address && !each.redirects.some(({ url }) => url === address)) continue;
+      if ((each.status ?? 0) < 400) each.error ??= 'it is not an image that can be shown';
+    }
   }
 
   get resources(): readonly LoggedResource[] {
@@ -155,6 +168,23 @@ export class BodyHashes {
       hashed: base64Encoded ? 'decoded' : 'text',
       bytes: content.length,
     };
+  }
+}
+
+// Names on `document` may be covered by elements of that name, hence the prototype's own.
+const BROKEN_IMAGES = `(async () => {
+  const images = [...Document.prototype.querySelectorAll.call(document, 'img')];
+  const broken = await Promise.all(images
+    .filter(({ complete, currentSrc }) => complete && currentSrc !== '')
+    .map((image) => image.decode().then(() => '', () => image.currentSrc.slice(0, ${MAX_URL_LENGTH}))));
+  return [...new Set(broken)].slice(0, 100);
+})()`;
+
+/** Finds the images of the page that came and cannot be shown, and notes them. Never rejects. */
+export async function noteBrokenImages(world: IsolatedWorld, log: ResourceLog): Promise<void> {
+  const asked = world.evaluate<readonly string[]>(BROKEN_IMAGES).catch(() => undefined);
+  for (const image of (await resultWithin(asked, ERRORS_CAP_MS)) ?? []) {
+    if (image !== '') log.noteBroken(image);
   }
 }
 

@@ -7,11 +7,17 @@ import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 import { IsolatedWorld } from './isolated-world.ts';
-import { type DocumentSource, loadDocument, writeDocument } from './load.ts';
+import { type DocumentSource, loadDocument, untilWhole, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { NetworkActivity } from './network-activity.ts';
 import { PageClocks } from './page-clock.ts';
-import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
+import {
+  BodyHashes,
+  noteBrokenImages,
+  type PageErrors,
+  ResourceLog,
+  readPageErrors,
+} from './page-log.ts';
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
 import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
@@ -72,10 +78,10 @@ export async function renderDocument(
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
 
-  const { loaded, syntheticOrigin } = await loadDocument(tab, order, navigation, deadline);
+  const { loaded, capped, syntheticOrigin } = await loadDocument(tab, order, navigation, deadline);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
-  waits.note('load', loadedAt - started, !loaded);
+  waits.note('load', loadedAt - started, capped);
 
   if (request.wait_for) await waitFor(tab, request.wait_for, { world, network }, deadline, waits);
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
@@ -95,6 +101,7 @@ export async function renderDocument(
     mayBeDrawnFirst: mayBeDrawnFirst(html),
   };
   const asked = await completePage(parts);
+  await untilWhole(tab, navigation, deadline);
   const settled = await settle(world, navigation, deadline, waits);
   if (!settled) await tab.send('Page.stopLoading', undefined);
   if (asked.asksPrint && options.media === 'print') {
@@ -102,8 +109,7 @@ export async function renderDocument(
     await tab.send('Emulation.setEmulatedMedia', { media: '' });
     await drawFrames(world, deadline);
   }
-  // The page may have moved on to another by itself.
-  navigation.check();
+  await untilWhole(tab, navigation, deadline);
   if (loaded && settled) deadline.phase = 'was being printed';
   const readyAt = performance.now();
 
@@ -112,6 +118,7 @@ export async function renderDocument(
     save(tab, order, stream, syntheticOrigin),
     readPageErrors(tab),
     hashes.settled(),
+    noteBrokenImages(world, log),
   ]);
   return {
     ...file,

@@ -15,7 +15,9 @@ export type FailureCode =
   | 'connection-refused'
   | 'connection-failed'
   | 'invalid-answer'
+  | 'invalid-content'
   | 'no-such-file'
+  | 'given-up'
   | 'timeout';
 
 const FAILURES: Record<FailureCode, string> = {
@@ -24,7 +26,9 @@ const FAILURES: Record<FailureCode, string> = {
   'connection-refused': 'The server refused the connection.',
   'connection-failed': 'The connection to the server failed.',
   'invalid-answer': 'The server did not answer in valid HTTP.',
+  'invalid-content': 'The compressed content is damaged or ended too early.',
   'no-such-file': 'No file of this name came with the page.',
+  'given-up': 'The time for loading was over.',
   timeout: 'The server did not answer in time.',
 };
 

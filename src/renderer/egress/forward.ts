@@ -8,8 +8,9 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Duplex, Transform } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createZstdDecompress, type Gunzip } from 'node:zlib';
 import { asEgressError, type EgressError, EgressFailure } from './errors.ts';
 import type { Target } from './resolve.ts';
 import type { EgressSession } from './session.ts';
@@ -32,6 +33,7 @@ export async function forward(
   socket: Socket,
 ): Promise<void> {
   const count = (chunk: Buffer): void => session.count(chunk.length, url.href);
+  let decoder: Decoder | undefined;
   try {
     const upstream = httpRequest({
       createConnection: () => socket,
@@ -52,13 +54,55 @@ export async function forward(
     const status = answer.statusCode ?? 0;
     // 407 from a server would make Chrome ask for the password of this proxy; 1xx is no answer here.
     if (status < 200 || status === 407) throw new EgressFailure('invalid-answer');
+    // Node takes a reset for the end of a body whose length is not given.
+    socket.on('error', (error) => answer.destroy(error));
     answer.on('data', count);
     session.received.follow(url, request.method ?? 'GET', answer);
+    decoder = decoderOf(answer);
+    const decoded = decoder && decodedWhole(answer.pipe(decoder));
+    const headers = responseHeaders(answer, decoder === undefined ? '' : 'content-length');
     // The server's reason phrase stays behind: it may hold anything, and nobody needs it.
-    response.writeHead(status, STATUS_CODES[status] ?? '', responseHeaders(answer));
-    await pipeline(answer, response);
+    response.writeHead(status, STATUS_CODES[status] ?? '', headers);
+    await pipeline(answer, response, { end: false });
+    if ((await decoded) === false) {
+      const error = new EgressFailure('invalid-content');
+      session.record(url.href, error);
+      throw error;
+    }
+    response.end();
   } finally {
+    decoder?.destroy();
     socket.destroy();
+  }
+}
+
+const DECODERS: Readonly<Record<string, () => Decoder>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+type Decoder = Transform & Pick<Gunzip, 'bytesWritten'>;
+const DOCUMENT = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+
+/** Made for compressed documents: Chrome shows the part that it could decompress, and says nothing. */
+function decoderOf({ headers, statusCode }: IncomingMessage): Decoder | undefined {
+  if (statusCode !== 200 || !DOCUMENT.test(headers['content-type'] ?? '')) return undefined;
+  return DECODERS[headers['content-encoding']?.trim().toLowerCase() ?? '']?.();
+}
+
+/** Resolves when the content has ended, and tells whether it is all there. Never rejects. */
+async function decodedWhole(decoder: Decoder): Promise<boolean> {
+  try {
+    await finished(decoder.resume());
+    return true;
+  } catch (error) {
+    // Bytes after the end of gzip are no loss, and nothing at all is whole.
+    const { message } = error as Error;
+    return (
+      message === 'incorrect header check' ||
+      (message === 'unexpected end of file' && decoder.bytesWritten === 0)
+    );
   }
 }
 
@@ -135,13 +179,14 @@ function requestHeaders(request: IncomingMessage, host: string): OutgoingHttpHea
   return headers;
 }
 
-/** The headers of the server's answer for Chrome, as a flat list of names and values. */
-function responseHeaders(response: IncomingMessage): string[] {
+/** The headers of the server's answer for Chrome but one, as a flat list of names and values. */
+function responseHeaders(response: IncomingMessage, without: string): string[] {
   const keep = forwarded(response);
   const headers: string[] = [];
   for (let index = 0; index + 1 < response.rawHeaders.length; index += 2) {
     const name = response.rawHeaders[index] ?? '';
-    if (keep(name)) headers.push(name, response.rawHeaders[index + 1] ?? '');
+    if (keep(name) && name.toLowerCase() !== without)
+      headers.push(name, response.rawHeaders[index + 1] ?? '');
   }
   return headers;
 }

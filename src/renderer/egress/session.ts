@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type EgressError, EgressRefusal, type FailureCode, type RefusalCode } from './errors.ts';
+import {
+  type EgressError,
+  EgressFailure,
+  EgressRefusal,
+  type FailureCode,
+  type RefusalCode,
+} from './errors.ts';
 
 export interface EgressLimits {
   /** Bytes of one session, both directions together. */
@@ -48,6 +54,7 @@ export class EgressSession {
   #page: { readonly origin: string; readonly files: PageFiles } | undefined;
   #open = 0;
   #overBudget = false;
+  #givenUp = false;
   readonly #limits: EgressLimits;
   readonly #onEnd: () => void;
   readonly #sockets = new Set<Duplex>();
@@ -101,10 +108,24 @@ export class EgressSession {
     this.#cut();
   }
 
+  /** Ends what is under way, and refuses what else is asked of the network. */
+  giveUp(): void {
+    this.#givenUp = true;
+    this.#cut();
+  }
+
+  /** @throws {EgressFailure} after `giveUp` */
+  checkOpen(): void {
+    if (this.#givenUp) throw new EgressFailure('given-up');
+  }
+
   record(url: string, error: EgressError): void {
     if (this.ended) return;
     if (error instanceof EgressRefusal) keep(this.refused, url, error.code, error.message);
-    else keep(this.failed, url, error.code, error.message);
+    else {
+      const { code, message } = this.#givenUp ? new EgressFailure('given-up') : error;
+      keep(this.failed, url, code, message);
+    }
   }
 
   /**
