@@ -1,28 +1,44 @@
-/** The log that replay and verification are measured with. */
+/** Logs that nobody lived through, as a service would have written them. */
 import { encodeEvent } from '../src/event-store/codec.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { eventId } from '../src/ids.ts';
-import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
-import { history } from '../test/support/history.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { history, type Step } from '../test/support/history.ts';
 import { NOW } from '../test/support/samples.ts';
 
 export const EVENTS_PER_CONVERSION = 4.3;
 const ACCOUNTS = 100;
 
-/** Writes about so many events into a new store, as a service would have; returns how many. */
+/** Writes about so many events into a new store; returns how many. */
 export function fillLog(path: string, events: number): number {
   const database = openEmbeddedDatabase(path);
   const store = new SqliteEventStore(database);
-  const insert = database.db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const written = appendSteps(
+    database,
+    history(ACCOUNTS, Math.round(events / EVENTS_PER_CONVERSION)),
+  );
+  void store.close();
+  database.close();
+  return written;
+}
+
+/** Appends steps to a store in one transaction, each to the end of its stream; returns the number of their events. */
+export function appendSteps({ db }: EmbeddedDatabase, steps: Iterable<Step>): number {
+  const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const lastRevision = db
+    .prepare<[string], number>('SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?')
+    .pluck();
+  const head = db.prepare<[], number>('SELECT coalesce(max(position), 0) FROM events').pluck();
   const revisions = new Map<string, number>();
-  let position = 0;
+  const first = head.get() ?? 0;
+  let position = first;
   let failedAt = 0;
-  database.db.transaction(() => {
-    for (const step of history(ACCOUNTS, Math.round(events / EVENTS_PER_CONVERSION))) {
+  db.transaction(() => {
+    for (const step of steps) {
       for (const event of step.events(BigInt(failedAt))) {
         position += 1;
-        const revision = (revisions.get(step.stream) ?? -1) + 1;
-        revisions.set(step.stream, revision);
+        const last = revisions.get(step.stream) ?? lastRevision.get(step.stream) ?? -1;
+        revisions.set(step.stream, last + 1);
         const cause = `bench/${position}`;
         const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
           correlationId: step.stream,
@@ -31,12 +47,10 @@ export function fillLog(path: string, events: number): number {
           time: NOW + position,
         });
         const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
-        insert.run(position, step.stream, revision, id, type, dataText, metadataText);
+        insert.run(position, step.stream, last + 1, id, type, dataText, metadataText);
       }
       if (step.failure === true) failedAt = position;
     }
   })();
-  void store.close();
-  database.close();
-  return position;
+  return position - first;
 }

@@ -127,6 +127,10 @@ function writesByHand(db: Database): Write {
   const fail = db.prepare(
     "UPDATE conversions SET status = 'failed', error_message = ? WHERE id = ?",
   );
+  const countInBlock = db.prepare(
+    `INSERT INTO conversion_failures SELECT account_id, number / 1000, 1 FROM conversions WHERE id = ?
+     ON CONFLICT DO UPDATE SET failed = failed + 1`,
+  );
   const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
   const todo = db.prepare(
     `INSERT INTO unfinished_conversions
@@ -242,6 +246,7 @@ function writesByHand(db: Database): Write {
       case 'ConversionFailed':
         fail.run(data['message'], conversion);
         countFailed.run(account);
+        countInBlock.run(conversion);
         todoDone.run(conversion);
         refundDue.run(event.position, conversion, account, event.id);
         keepFailed.run(data['failedAt'], event.id, conversion);

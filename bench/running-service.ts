@@ -7,14 +7,17 @@ import { promisify } from 'node:util';
 import { PressledgerClient } from '../client/src/client.ts';
 import { isAddress } from './documents.ts';
 
-const LAUNCHER = join(import.meta.dirname, '../bin/pressledger');
+export const LAUNCHER = join(import.meta.dirname, '../bin/pressledger');
 const MANY = '1000000';
 const WAIT_SECONDS = 30;
 
 export interface RunningService {
   /** Its process, whose children are the Chromes. */
   readonly pid: number;
-  /** The first account's. */
+  /** Its origin. */
+  readonly server: string;
+  /** The first account's, as is the client. */
+  readonly apiKey: string;
   readonly client: PressledgerClient;
   /** A new account's, with many credits. */
   account(name: string): Promise<PressledgerClient>;
@@ -29,16 +32,14 @@ interface Started {
   readonly stop: () => Promise<void>;
 }
 
-/** @param ready what its output says once it is ready, and what of it is wanted */
-async function startRole(
-  role: 'start' | 'api' | 'renderer',
+/** The environment of a process of the service that has its data in the directory. */
+export function settingsOf(
   directory: string,
   settings: Readonly<Record<string, string>>,
-  ready: readonly RegExp[],
-): Promise<Started> {
+): NodeJS.ProcessEnv {
   const tmp = join(directory, 'tmp');
   mkdirSync(tmp, { recursive: true });
-  const env = {
+  return {
     ...process.env,
     DATA_DIR: join(directory, 'data'),
     TMPDIR: tmp,
@@ -49,6 +50,16 @@ async function startRole(
     LOG_LEVEL: 'warn',
     ...settings,
   };
+}
+
+/** @param ready what its output says once it is ready, and what of it is wanted */
+async function startRole(
+  role: 'start' | 'api' | 'renderer',
+  directory: string,
+  settings: Readonly<Record<string, string>>,
+  ready: readonly RegExp[],
+): Promise<Started> {
+  const env = settingsOf(directory, settings);
   const child = spawn(LAUNCHER, [role], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   const found = await new Promise<readonly string[]>((resolve, reject) => {
@@ -72,23 +83,29 @@ async function startRole(
   };
 }
 
-/** @param role `api` needs renderers beside it */
+/**
+ * @param role `api` needs renderers beside it
+ * @param knownKey the first account's, where the store is not new
+ */
 export async function startService(
   directory: string,
   settings: Readonly<Record<string, string>> = {},
   role: 'start' | 'api' = 'start',
+  knownKey?: string,
 ): Promise<RunningService> {
   const { pid, env, found, stop } = await startRole(role, directory, settings, [
     /^Pressledger is ready at (\S+)$/m,
-    /API key: {2}(\S+)/,
+    ...(knownKey === undefined ? [/API key: {2}(\S+)/] : []),
   ]);
-  const [server = '', apiKey = ''] = found;
+  const [server = '', apiKey = knownKey ?? ''] = found;
   const command = async (...args: string[]): Promise<Record<string, unknown>> => {
     const { stdout } = await promisify(execFile)(LAUNCHER, [...args, '--json'], { env });
     return JSON.parse(stdout) as Record<string, unknown>;
   };
   return {
     pid,
+    server,
+    apiKey,
     client: new PressledgerClient({ server, apiKey }),
     account: async (name) => {
       const email = `${name}@example.com`;

@@ -6,7 +6,13 @@ import { type Projection, typedHandlers } from '../src/read-model/projection.ts'
 export const CONVERSION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 export type ConversionStatus = (typeof CONVERSION_STATUSES)[number];
 
-/** `number` counts an account's conversions from 1, so that a page is found without skipping rows. */
+/** Numbers of an account whose failures are counted together. */
+const BLOCK = 1_000;
+
+/**
+ * `number` counts an account's conversions from 1, so that a page is found without skipping rows. A page of those
+ * that failed or completed is found by the failures in each block of numbers, and by the few that are unfinished.
+ */
 const ddl = `
 CREATE TABLE conversions (
   account_id TEXT NOT NULL,
@@ -31,12 +37,18 @@ CREATE TABLE conversion_totals (
   account_id TEXT PRIMARY KEY,
   total INTEGER NOT NULL,
   failed INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE conversion_failures (
+  account_id TEXT NOT NULL,
+  block INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  PRIMARY KEY (account_id, block)
 ) STRICT, WITHOUT ROWID;`;
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 5,
-  tables: ['conversions', 'conversion_totals'],
+  version: 6,
+  tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
     const count = db
@@ -47,6 +59,10 @@ export const conversions: Projection = {
       .pluck();
     const countFailed = db.prepare(
       'UPDATE conversion_totals SET failed = failed + 1 WHERE account_id = ?',
+    );
+    const countInBlock = db.prepare(
+      `INSERT INTO conversion_failures SELECT account_id, number / ${BLOCK}, 1 FROM conversions WHERE id = ?
+       ON CONFLICT DO UPDATE SET failed = failed + 1`,
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, filename)
@@ -79,6 +95,7 @@ export const conversions: Projection = {
       ConversionFailed({ accountId, conversionId, message }) {
         fail.run(message, conversionId);
         countFailed.run(accountId);
+        countInBlock.run(conversionId);
       },
       ConversionExpired({ conversionId }) {
         expire.run(conversionId);
@@ -187,12 +204,26 @@ export function conversionQueries(db: Database): ConversionQueries {
      ORDER BY number DESC LIMIT ?`,
   );
   // The inner select skips within the index alone; only the page's own rows are then read.
-  const newestOfStatus = db.prepare<[string, string, string, number, number], StoredConversion>(
+  const newestOfStatus = db.prepare<
+    [string, string, string, number, number, number],
+    StoredConversion
+  >(
     `SELECT ${columns} FROM conversions WHERE account_id = ? AND number IN (
-       SELECT number FROM conversions WHERE account_id = ? AND status = ?
+       SELECT number FROM conversions WHERE account_id = ? AND status = ? AND number <= ?
        ORDER BY number DESC LIMIT ? OFFSET ?)
      ORDER BY number DESC`,
   );
+  const failedInBlocks = db
+    .prepare<[string], [number, number]>(
+      'SELECT block, failed FROM conversion_failures WHERE account_id = ?',
+    )
+    .raw();
+  const unfinishedInBlocks = db
+    .prepare<[string], [number, number]>(
+      `SELECT number / ${BLOCK} AS block, count(*) FROM conversions
+       WHERE account_id = ? AND status IN ('pending', 'processing') GROUP BY block`,
+    )
+    .raw();
 
   function totalOf(accountId: string, status: ConversionStatus): number {
     const { total, failed } = totals.get(accountId) ?? { total: 0, failed: 0 };
@@ -200,6 +231,34 @@ export function conversionQueries(db: Database): ConversionQueries {
     // Few are ever unfinished, so these two are counted and the many completed ones are the rest.
     if (status !== 'completed') return counted.get(accountId, status) ?? 0;
     return total - failed - totalOf(accountId, 'pending') - totalOf(accountId, 'processing');
+  }
+
+  /** A number from which on downwards only few of the status are to be skipped to reach the offset. */
+  function nearOffset(
+    accountId: string,
+    status: ConversionStatus,
+    offset: number,
+  ): { readonly from: number; readonly skipped: number } {
+    const last = totals.get(accountId)?.total ?? 0;
+    if (offset < BLOCK || status === 'pending' || status === 'processing') {
+      return { from: last, skipped: offset };
+    }
+    const failed = new Map(failedInBlocks.all(accountId));
+    const unfinished = new Map(unfinishedInBlocks.all(accountId));
+    let from = last;
+    let skipped = offset;
+    while (from > 0) {
+      const block = Math.floor(from / BLOCK);
+      // There is no number 0.
+      const before = Math.max(0, block * BLOCK - 1);
+      const failures = failed.get(block) ?? 0;
+      const completed = from - before - failures - (unfinished.get(block) ?? 0);
+      const count = status === 'failed' ? failures : completed;
+      if (skipped < count) break;
+      skipped -= count;
+      from = before;
+    }
+    return { from, skipped };
   }
 
   return {
@@ -216,7 +275,8 @@ export function conversionQueries(db: Database): ConversionQueries {
         const total = totals.get(accountId)?.total ?? 0;
         return { rows: newest.all(accountId, total - offset, limit).map(toRow), total };
       }
-      const rows = newestOfStatus.all(accountId, accountId, status, limit, offset);
+      const { from, skipped } = nearOffset(accountId, status, offset);
+      const rows = newestOfStatus.all(accountId, accountId, status, from, limit, skipped);
       return { rows: rows.map(toRow), total: totalOf(accountId, status) };
     },
   };

@@ -98,18 +98,21 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     const work = createWork(core, openedAs, renders);
     const api = await startApi(core, origin, () => readinessOf(core, work));
     const stopNoting = noteCheckpoints(core);
+    const ready = core
+      .caughtUp()
+      .then(() => work.start())
+      // Last of all: a start that fails must not open an account whose secrets nobody has seen.
+      .then(() => openFirstAccount(core, config));
+    const stopChecking = checkReadModel(core, ready);
     return {
       publicUrl: api.publicUrl,
       dataDir: config.dataDir,
-      ready: core
-        .caughtUp()
-        .then(() => work.start())
-        // Last of all: a start that fails must not open an account whose secrets nobody has seen.
-        .then(() => openFirstAccount(core, config)),
+      ready,
       ended: Promise.race([core.runner.ended, core.signer.contradicted]),
       stop: async (hurry) => {
         logger.info('stopping');
         stopNoting();
+        stopChecking();
         await api.stop(hurry);
         await work.stop(hurry);
         await core.close();
@@ -120,6 +123,24 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     await core.close();
     throw error;
   }
+}
+
+/** Checks the read model's file as soon as the service is ready; returns how to end that. */
+function checkReadModel({ logger, readModel }: Core, ready: Promise<unknown>): () => void {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const check = async (): Promise<void> => {
+    if (!signal.aborted) await readModel.checkPages(signal);
+  };
+  const unchecked = (err: unknown): void => {
+    if (!signal.aborted) logger.warn({ err }, 'the read model could not be checked for damage');
+  };
+  // Who waits for it to be ready hears why it is not.
+  void ready.then(
+    () => check().catch(unchecked),
+    () => {},
+  );
+  return () => ending.abort();
 }
 
 /** Keeps each checkpoint that comes with the log, so that an older log is refused here, whoever signed it. */

@@ -19,10 +19,6 @@ function isStorageError(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && STORAGE_ERRORS.test(error.code);
 }
 
-export function isDamage(error: unknown): error is Error {
-  return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
-}
-
 /**
  * - `applied`: every projection's checkpoint is at the batch's last event or beyond.
  * - `gap`: some projection lacks events before this batch; nothing was changed.

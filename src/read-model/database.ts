@@ -1,9 +1,12 @@
 /**
- * A node's read model: one disposable SQLite database. It is verified when it is opened; damage met later
- * ends the process, and the next opening makes it anew. A rebuild may replace its generation in use.
+ * A node's read model: one disposable SQLite database. Damage that is met ends the process, and the next opening
+ * makes it anew. A rebuild may replace its generation in use.
  */
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { EventStore } from '../event-store/port.ts';
@@ -54,7 +57,7 @@ export class ReadModel implements ReadModelOptions {
     this.projections = options.projections;
     this.#options = options;
     exclusively(options.directory, () => sweep(options.directory));
-    this.#opened = open(options, { isChecked: false });
+    this.#opened = open(options);
   }
 
   /**
@@ -87,6 +90,19 @@ export class ReadModel implements ReadModelOptions {
     this.#reopen();
   }
 
+  /**
+   * Resolves once a process of its own has read every page of the generation in use, beside all other work. A damaged
+   * one gives way to an empty one.
+   * @throws {Error} it could not be read, or was aborted
+   */
+  async checkPages(signal: AbortSignal): Promise<void> {
+    const { db, mark } = this.#opened;
+    const reason = await findDamage(db.name, signal);
+    if (reason === 'ok' || mark !== currentMark(this.directory)) return;
+    this.#options.logger?.warn({ reason }, 'the read model is damaged and is made anew');
+    this.startAnew();
+  }
+
   /** Applies events to the generation in use now. */
   writer(): BatchWriter {
     this.refresh();
@@ -111,16 +127,15 @@ export class ReadModel implements ReadModelOptions {
 
   #reopen(): void {
     const old = this.#opened;
-    // Made anew or rebuilt a moment ago.
-    this.#opened = open(this.#options, { isChecked: true });
+    this.#opened = open(this.#options);
     old.db.close();
     for (const listener of this.#listeners) listener();
   }
 }
 
 /**
- * Opens the generation in use and verifies that it is whole and was made of this log; an empty one takes
- * its place otherwise. One of another log would hide what this one holds: one of a newer log, where an
+ * Opens the generation in use and verifies that it was made of this log; an empty one takes its place
+ * otherwise. One of another log would hide what this one holds: one of a newer log, where an
  * older copy of the log was put back.
  * @throws {EventStoreUnavailable}
  */
@@ -152,7 +167,7 @@ export async function isMadeOf(
   return event?.id === id && event.position === position;
 }
 
-function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: boolean }): Opened {
+function open(options: ReadModelOptions): Opened {
   const { directory, projections } = options;
   for (let attempt = 1; ; attempt += 1) {
     const mark = currentMark(directory);
@@ -162,7 +177,6 @@ function open(options: ReadModelOptions, { isChecked }: { readonly isChecked: bo
       const path = generationPath(directory, generation);
       const db = openGeneration(path);
       try {
-        if (!isChecked) check(db, path);
         install(db, projections);
         const writer = new BatchWriter(db, projections);
         return { db, mark, writer, queries: new Map() };
@@ -203,10 +217,14 @@ function openGeneration(path: string): Database {
   }
 }
 
-/** Reads every page once: about a second for the read model of a million conversions. */
-function check(db: Database, path: string): void {
-  const result = db.pragma('quick_check(1)', { simple: true });
-  if (result !== 'ok') throw new UnusableGeneration(`${path} is damaged: ${String(result)}.`);
+const PAGE_CHECK = join(import.meta.dirname, 'page-check.ts');
+
+/** It takes some seconds for the read model of a million conversions, and nobody waits for it. */
+async function findDamage(path: string, signal: AbortSignal): Promise<string> {
+  const checking = promisify(execFile)(process.execPath, [PAGE_CHECK, path], { signal, env: {} });
+  const { pid } = checking.child;
+  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  return (await checking).stdout;
 }
 
 /** Missing, damaged or made by another release: the log has it all, so it is made anew. */

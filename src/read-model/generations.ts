@@ -93,3 +93,7 @@ export function removeDatabase(path: string): void {
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
+
+export function isDamage(error: unknown): error is Error {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+}

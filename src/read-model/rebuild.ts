@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { EventStore } from '../event-store/port.ts';
-import { BatchWriter, isDamage } from './batch-writer.ts';
+import { BatchWriter } from './batch-writer.ts';
 import {
   currentGeneration,
   exclusively,
   generationPath,
+  isDamage,
   makeCurrent,
   removeDatabase,
   sweep,

@@ -2,8 +2,9 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
-import { isDamage, ProjectionFailed } from './batch-writer.ts';
+import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
+import { isDamage } from './generations.ts';
 
 /** Events read at once when it pulls by itself. */
 const PULL_BATCH = 1_000;
@@ -114,6 +115,11 @@ export class ProjectionRunner {
         if (failure !== undefined) {
           this.#logger?.error({ err: error }, 'projections stopped');
           this.#fail(failure);
+          if (isDamage(error)) {
+            // The next start finds an empty one: it is not checked before it is used.
+            this.#endReopening();
+            this.#readModel.startAnew();
+          }
           throw failure;
         }
         this.#faltered = true;

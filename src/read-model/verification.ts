@@ -3,10 +3,9 @@
  * one in use, beside a service that goes on writing to it.
  */
 import Sqlite, { type Database } from 'better-sqlite3';
-import { isDamage } from './batch-writer.ts';
 import { compareTable, isEqual, type TableComparison } from './comparison.ts';
 import { isMadeOf, type ReadModelOptions } from './database.ts';
-import { currentGeneration, exclusively, generationPath } from './generations.ts';
+import { currentGeneration, exclusively, generationPath, isDamage } from './generations.ts';
 import type { Projection } from './projection.ts';
 import { type Building, type RebuildOptions, type RebuildResult, withBuilding } from './rebuild.ts';
 import { checkpointsOf, definitionOf, FORMAT, formatOf, lastEventOf } from './schema.ts';

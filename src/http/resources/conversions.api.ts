@@ -226,7 +226,7 @@ export const listConversionsDoc: OperationDoc = {
     {
       name: 'status',
       in: 'query',
-      description: 'Lists only conversions with this status, and no more than the newest 250000.',
+      description: 'Lists only conversions with this status.',
       schema: ConversionStatus,
     },
     AS_OF,

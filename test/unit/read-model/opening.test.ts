@@ -1,4 +1,4 @@
-/** A read model is verified when it is opened: one that is damaged or of another log is made anew. */
+/** A read model that is damaged or of another log is made anew. */
 import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import type { Test } from 'tap';
 import { test } from 'tap';
@@ -84,7 +84,7 @@ void test('a whole read model of the same log is kept', async (t) => {
   t.strictSame(databases(directory), ['g1.db']);
 });
 
-void test('a damaged page that only a query would meet is found at the next opening', async (t) => {
+void test('a damaged page that only a query would meet is found by the check of all pages', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
   const head = await write(log, history(2, 300));
   await runner.waitFor(head);
@@ -95,27 +95,42 @@ void test('a damaged page that only a query would meet is found at the next open
   await runner.stop();
   readModel.close();
   const again = await openVerified(t, directory, log.store);
+  again.runner.start();
+  await again.readModel.checkPages(new AbortController().signal);
   await again.runner.waitFor(head);
   t.match(again.readModel.query(conversionQueries).byId(conversionId(50)), { status: 'completed' });
   t.strictSame(databases(directory), ['g2.db']);
+  await again.readModel.checkPages(new AbortController().signal);
+  t.strictSame(databases(directory), ['g2.db'], 'a whole one stays');
 });
 
-void test('damage that the projections meet ends them, and the next opening mends it', async (t) => {
-  const { log, directory, runner, readModel } = openProjected(t);
-  await runner.waitFor(await write(log, history(2, 200)));
+const spoilWhole = (readModel: ReadModel, directory: string): void => {
   readModel.query((db) => db.pragma('wal_checkpoint(TRUNCATE)'));
   readModel.query((db) => db.pragma('cache_size = 0'));
   writeFileSync(current(directory), Buffer.alloc(400_000, 0xaa));
-  runner.start();
-  const head = await write(log, [request(9000, 1)]);
-  await t.rejects(runner.ended, { message: /damaged; start again, and it is made anew/ });
-  await t.rejects(runner.waitFor(head), { message: /damaged; start again/ });
-  await runner.stop();
-  readModel.close();
-  const again = await openVerified(t, directory, log.store);
-  await again.runner.waitFor(head);
-  t.equal(
-    again.readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 }).total,
-    101,
-  );
-});
+};
+const spoilPage = (readModel: ReadModel, directory: string): void =>
+  damage(readModel, directory, 'conversions');
+
+for (const [name, spoil] of [
+  ['everywhere', spoilWhole],
+  ['in one page', spoilPage],
+] as const) {
+  void test(`damage ${name} that the projections meet ends them, and the next opening mends it`, async (t) => {
+    const { log, directory, runner, readModel } = openProjected(t);
+    await runner.waitFor(await write(log, history(2, 200)));
+    spoil(readModel, directory);
+    runner.start();
+    const head = await write(log, [request(9000, 1)]);
+    await t.rejects(runner.ended, { message: /damaged; start again, and it is made anew/ });
+    await t.rejects(runner.waitFor(head), { message: /damaged; start again/ });
+    await runner.stop();
+    readModel.close();
+    const again = await openVerified(t, directory, log.store);
+    await again.runner.waitFor(head);
+    t.equal(
+      again.readModel.query(conversionQueries).page(accountId(1), { offset: 0, limit: 1 }).total,
+      101,
+    );
+  });
+}

@@ -1,0 +1,212 @@
+/**
+ * The cost of a conversion in a store of a million beside one of ten thousand, by the processor time of the
+ * service's process and by the clock: accepting, polling, lists, downloads, the start, memory. One account has a
+ * tenth of all conversions, and every request is its own. Both services run at the same time and are asked in
+ * turn. Neither renders meanwhile: this process holds the lease of their renderers.
+ *
+ *   node bench/growth.ts [conversions, default 1000000] [folder: keeps the stores for the next run]
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { FileLease } from '../src/leader/file-lease.ts';
+import { letter } from './documents.ts';
+import { completedOf, endAll, type MadeStore, makeStore, SETTINGS } from './growth/store.ts';
+import { inTemporaryDirectory, median, print } from './measure.ts';
+import { processorTime } from './processor-time.ts';
+import { type RunningService, startService } from './running-service.ts';
+
+const SMALL = 10_000;
+const ROUNDS = 7;
+const STARTS = 3;
+const REQUESTS = 150;
+const PAGE_SIZE = 20;
+const AFTER_START_MS = 3_000;
+const MOST_GROWTH = 1.2;
+
+interface Cost {
+  /** Milliseconds by the clock, the median of the requests. */
+  readonly wall: number;
+  /** Milliseconds of processor time. */
+  readonly cpu: number;
+}
+
+/** A request of a kind; `call` counts up, so that each is for something else. */
+type Ask = (call: number) => { readonly path: string; readonly html?: string };
+
+interface Measured {
+  readonly store: MadeStore;
+  readonly service: RunningService;
+  readonly accepted: string[];
+  readonly asks: ReadonlyMap<string, Ask>;
+}
+
+/** MiB that the service's own process holds now, and has held at the most. */
+function memoryOf({ pid }: RunningService): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mib = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
+  return { now: mib('VmRSS'), peak: mib('VmHWM') };
+}
+
+/** Milliseconds of processor time of the service's own process, to the nanosecond. */
+function ownTime({ pid }: RunningService): number {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  const spent = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'));
+  return spent.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]), 0) / 1e6;
+}
+
+const start = ({ directory, apiKey }: MadeStore): Promise<RunningService> =>
+  startService(directory, SETTINGS, 'start', apiKey);
+
+async function ask({ service, accepted }: Measured, { path, html }: ReturnType<Ask>) {
+  const headers = { 'X-API-Key': service.apiKey, 'Content-Type': 'application/json' };
+  const body = html === undefined ? {} : { method: 'POST', body: JSON.stringify({ html }) };
+  const answer = await fetch(`${service.server}/api/v1${path}`, { headers, ...body });
+  const content = Buffer.from(await answer.arrayBuffer());
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${content.toString()}`);
+  if (html !== undefined) accepted.push((JSON.parse(content.toString()) as { id: string }).id);
+  return answer;
+}
+
+/** Numbers that are spread over a range without an order. */
+const spread = (call: number, size: number): number => (call * 7_919) % size;
+
+async function listAsks(measured: Measured): Promise<[string, Ask][]> {
+  const lists = {
+    'list of conversions': '/conversions/?',
+    'list by completed': '/conversions/?status=completed&',
+    'list by failed': '/conversions/?status=failed&',
+    'list of ledger entries': '/account/ledger/?',
+    'list of events': '/account/events/?',
+    'events by type': '/account/events/?type=ConversionFailed&',
+    'events by actor': '/account/events/?actor=key&',
+  };
+  const asks: [string, Ask][] = [];
+  for (const [name, list] of Object.entries(lists)) {
+    const { headers } = await ask(measured, { path: `${list}page_size=${PAGE_SIZE}` });
+    const pages = Math.max(1, Math.ceil(Number(headers.get('X-Total-Count')) / PAGE_SIZE));
+    const page = (of: number): Ask => {
+      return () => ({ path: `${list}page_size=${PAGE_SIZE}&page=${Math.max(1, Math.round(of))}` });
+    };
+    asks.push([`${name}, first page`, page(1)]);
+    asks.push([`${name}, middle page`, page(pages / 2)], [`${name}, last page`, page(pages)]);
+  }
+  return asks;
+}
+
+async function measuredOf(store: MadeStore, service: RunningService): Promise<Measured> {
+  const accepted: string[] = [];
+  const completed = completedOf(store);
+  const completedAt = (call: number): string => completed[spread(call, completed.length)] ?? '';
+  const printedAt = (call: number): string => store.printed[call % store.printed.length] ?? '';
+  const measured = { store, service, accepted };
+  const asks = new Map<string, Ask>([
+    ['accept', (call) => ({ path: '/pdf/', html: letter(call) })],
+    ['poll, pending', (call) => ({ path: `/conversions/${accepted[call % accepted.length]}/` })],
+    ['poll, completed', (call) => ({ path: `/conversions/${completedAt(call)}/` })],
+    ['events of a conversion', (call) => ({ path: `/conversions/${completedAt(call)}/events/` })],
+    ['download', (call) => ({ path: `/conversions/${printedAt(call)}/file/` })],
+    ['account', () => ({ path: '/account/' })],
+    ['list of keys', () => ({ path: '/api-keys/' })],
+    ...(await listAsks({ ...measured, asks: new Map() })),
+  ]);
+  return { ...measured, asks };
+}
+
+async function costOf(measured: Measured, of: Ask, round: number): Promise<Cost> {
+  const before = ownTime(measured.service);
+  const times: number[] = [];
+  for (let call = 0; call < REQUESTS; call += 1) {
+    const begun = performance.now();
+    await ask(measured, of(round * REQUESTS + call));
+    times.push(performance.now() - begun);
+  }
+  const cpu = (ownTime(measured.service) - before) / REQUESTS;
+  return { wall: median(times), cpu };
+}
+
+function tell(name: string, unit: string, small: readonly number[], large: readonly number[]) {
+  const [one, other] = [median(small), median(large)];
+  const ratio = other / one;
+  const digits = one < 100 ? 2 : 0;
+  print(
+    `${name.padEnd(40)} ${one.toFixed(digits).padStart(8)} ${other.toFixed(digits).padStart(8)} ${unit.padEnd(6)} ` +
+      `ratio ${ratio.toFixed(2)}${ratio > MOST_GROWTH ? '  above' : ''}`,
+  );
+}
+
+/** Starts as a user would, renderer and all. */
+async function compareStarts(stores: readonly MadeStore[]): Promise<void> {
+  const names = [
+    'until ready',
+    'processor until ready',
+    'processor after',
+    'memory after',
+  ] as const;
+  const found = stores.map(() => names.map((): number[] => []));
+  for (let round = -1; round < STARTS; round += 1) {
+    for (const [index, store] of stores.entries()) {
+      const begun = performance.now();
+      const service = await start(store);
+      const ready = performance.now() - begun;
+      const used = processorTime(service.pid);
+      await delay(AFTER_START_MS);
+      const after = processorTime(service.pid) - used;
+      const { now } = memoryOf(service);
+      await service.stop();
+      if (round < 0) continue;
+      for (const [n, value] of [ready, used, after, now].entries()) found[index]?.[n]?.push(value);
+    }
+  }
+  for (const [n, name] of names.entries()) {
+    const unit = name.startsWith('memory') ? 'MiB' : 'ms';
+    tell(`start: ${name}`, unit, found[0]?.[n] ?? [], found[1]?.[n] ?? []);
+  }
+}
+
+async function compareRequests(both: readonly Measured[]): Promise<void> {
+  for (const name of both[0]?.asks.keys() ?? []) {
+    const costs = both.map((): Cost[] => []);
+    for (let round = -1; round < ROUNDS; round += 1) {
+      const order = [...both.entries()];
+      for (const [index, measured] of round % 2 === 0 ? order : order.toReversed()) {
+        const of = measured.asks.get(name);
+        const cost = of && (await costOf(measured, of, round + 1));
+        // The first round warms up.
+        if (round >= 0 && cost) costs[index]?.push(cost);
+      }
+    }
+    const values = (index: number, what: keyof Cost): number[] =>
+      costs[index]?.map((cost) => cost[what]) ?? [];
+    tell(name, 'ms', values(0, 'wall'), values(1, 'wall'));
+    tell('  by processor time', 'ms', values(0, 'cpu'), values(1, 'cpu'));
+  }
+}
+
+async function compare(folder: string, conversions: number): Promise<void> {
+  const stores = [await makeStore(folder, SMALL), await makeStore(folder, conversions)];
+  print(`stores of ${stores.map((store) => store.conversions.toLocaleString('en')).join(' and ')}`);
+  await compareStarts(stores);
+  const leases = stores.map(({ directory }) => new FileLease(join(directory, 'data/render.lock')));
+  const held = await Promise.all(leases.map((lease) => lease.acquire()));
+  const both: Measured[] = [];
+  try {
+    for (const store of stores) both.push(await measuredOf(store, await start(store)));
+    await compareRequests(both);
+    const memories = both.map(({ service }) => memoryOf(service));
+    for (const what of ['now', 'peak'] as const) {
+      const [small = Number.NaN, large = Number.NaN] = memories.map((memory) => memory[what]);
+      tell(`memory ${what === 'now' ? 'after all requests' : 'at most'}`, 'MiB', [small], [large]);
+    }
+  } finally {
+    for (const { service } of both) await service.stop();
+    for (const each of held) await each?.release();
+  }
+  // Else the next run would begin with printing them.
+  for (const { store, accepted } of both) await endAll(store, accepted);
+}
+
+const [, , wanted = '1000000', named] = process.argv;
+if (named === undefined) await inTemporaryDirectory((folder) => compare(folder, Number(wanted)));
+else await compare(named, Number(wanted));

@@ -1,0 +1,17 @@
+/** A process of its own: reads every page of the SQLite file that its argument names, and says `ok` or what is damaged. */
+import Sqlite from 'better-sqlite3';
+import { isDamage } from './generations.ts';
+
+const [, , path = ''] = process.argv;
+
+function findDamage(): string {
+  try {
+    const db = new Sqlite(path, { readonly: true, fileMustExist: true });
+    return String(db.pragma('quick_check(1)', { simple: true }));
+  } catch (error) {
+    if (isDamage(error)) return error.message;
+    throw error;
+  }
+}
+
+process.stdout.write(findDamage());

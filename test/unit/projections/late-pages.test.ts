@@ -1,0 +1,114 @@
+/** A late page of a list by status costs what the first does, however many conversions an account has. */
+import Database from 'better-sqlite3';
+import { test } from 'tap';
+import {
+  type ConversionStatus,
+  conversionQueries,
+  conversions,
+} from '../../../projections/conversions.ts';
+import type { RecordedEvent } from '../../../src/event-store/port.ts';
+import { completion, failure, request, start, type Step } from '../../support/history.ts';
+import { accountId } from '../../support/samples.ts';
+
+const CONVERSIONS = 4_321;
+/** The most rows that may be skipped to come to a page. */
+const MOST_SKIPPED = 1_000;
+const BY_STATUS =
+  /COVERING INDEX conversions_by_status \(account_id=\? AND status=\? AND number<\?\)/;
+
+/** Long stretches of one status, short ones, and each status beside each other one. */
+function statusOf(n: number): ConversionStatus {
+  if (n % 1_700 === 0) return 'pending';
+  if (n > 1_500 && n < 2_900) return 'failed';
+  if (n % 999 === 0) return 'processing';
+  return n % 7 === 0 ? 'failed' : 'completed';
+}
+
+function stepsOf(n: number): Step[] {
+  const status = statusOf(n);
+  if (status === 'pending') return [request(n, 1)];
+  if (status === 'processing') return [request(n, 1), start(n, 1)];
+  return [request(n, 1), start(n, 1), status === 'failed' ? failure(n, 1) : completion(n, 1)];
+}
+
+/** The account's conversions, projected, and what each statement of their queries was asked with. */
+function projected() {
+  const db = new Database(':memory:');
+  db.exec(conversions.ddl);
+  const handlers = conversions.handlers(db);
+  db.transaction(() => {
+    for (let n = 1; n <= CONVERSIONS; n += 1) {
+      for (const event of stepsOf(n).flatMap((step) => step.events(0n))) {
+        handlers[event.type]?.(event as unknown as RecordedEvent);
+      }
+    }
+  })();
+  const asked: { readonly sql: string; readonly values: readonly unknown[] }[] = [];
+  const recording = new Proxy(db, {
+    get: (target, name) => {
+      if (name !== 'prepare') throw new Error(`Nobody asked for ${String(name)} before.`);
+      return (sql: string) => {
+        const statement = target.prepare(sql);
+        const all = statement.all.bind(statement);
+        return Object.assign(statement, {
+          all: (...values: unknown[]) => {
+            asked.push({ sql, values });
+            return all(...values);
+          },
+        });
+      };
+    },
+  });
+  return { db, asked, queries: conversionQueries(recording) };
+}
+
+void test('each page of a status is what it would be in a list of all of that status', (t) => {
+  const { db, asked, queries } = projected();
+  for (const status of ['completed', 'failed', 'processing', 'pending'] as const) {
+    const ids = db
+      .prepare<[string], string>('SELECT id FROM conversions WHERE status = ? ORDER BY number DESC')
+      .pluck()
+      .all(status);
+    for (let offset = 0; offset < ids.length + 40; offset += 13) {
+      const { rows, total } = queries.page(accountId(1), { status, offset, limit: 20 });
+      const page = rows.map(({ id }) => id);
+      if (total !== ids.length || page.join() !== ids.slice(offset, offset + 20).join()) {
+        t.fail(`${status} from ${offset}: ${page.join()} of ${total}`);
+      }
+    }
+  }
+  t.ok(asked.length > 0);
+  db.close();
+  t.end();
+});
+
+void test('no page of a status skips many rows, or reads rows of others', (t) => {
+  const { db, asked, queries } = projected();
+  for (const status of ['completed', 'failed'] as const) {
+    const { total } = queries.page(accountId(1), { status, offset: 0, limit: 1 });
+    for (let offset = 0; offset < total; offset += 97) {
+      asked.length = 0;
+      queries.page(accountId(1), { status, offset, limit: 20 });
+      const skipped = asked.find(({ sql }) => sql.includes('OFFSET'))?.values.at(-1);
+      if (typeof skipped !== 'number' || skipped >= MOST_SKIPPED) {
+        t.fail(`${status} from ${offset} skips ${String(skipped)}`);
+      }
+    }
+  }
+  const plans = asked.flatMap(({ sql, values }) =>
+    db
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...values)
+      .map(({ detail }) => detail),
+  );
+  t.ok(
+    plans.some((plan) => BY_STATUS.test(plan)),
+    plans.join('; '),
+  );
+  t.notOk(
+    plans.some((plan) => plan.startsWith('SCAN conversion')),
+    plans.join('; '),
+  );
+  db.close();
+  t.end();
+});
