@@ -219,7 +219,7 @@ export const THEMES: Readonly<Record<string, readonly Part[]>> = {
     option({ tagged: false }),
     option({ print_background: true }),
     option({ prefer_css_page_size: true }),
-    option({ margin_top: '3cm', margin_left: '0' }),
+    option({ margin_top: '3cm', margin_left: '0cm' }),
     option({ margin_right: '2in', margin_bottom: '99px' }),
     option({ page_ranges: '1' }),
     option({ page_ranges: '1-' }),
