@@ -2,12 +2,11 @@
  * The service's PDFs beside plain puppeteer's: documents of many kinds in random order, with random options, all
  * of them by one account and each by another account. TEST_SEED runs the same ones again.
  */
-import { readFile, rm } from 'node:fs/promises';
 import tap, { test } from 'tap';
 import type { PrintOptions } from '../../src/domain/events.ts';
 import { startPlainPuppeteer } from '../support/plain-puppeteer.ts';
 import { seededRandom } from '../support/random.ts';
-import { startTestRenderer, type TestRenderer } from '../support/renderer.ts';
+import { startTestRenderer } from '../support/renderer.ts';
 import { visibleDifference } from '../support/same-pdf.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 import { BUSINESS } from './corpus/business.ts';
@@ -44,19 +43,6 @@ tap.teardown(() => Promise.all([warm.close(), fresh.close(), reference.close()])
 
 const random = seededRandom();
 
-async function print(
-  by: TestRenderer,
-  { html, frame }: CorpusDocument,
-  options: PrintOptions,
-  account: string,
-): Promise<Buffer> {
-  const result = await by.render({ html, ...frame }, options, undefined, account);
-  if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
-  const pdf = await readFile(result.path);
-  await rm(result.path);
-  return pdf;
-}
-
 const shuffled = (): CorpusDocument[] =>
   DOCUMENTS.map((each) => [random.integer(0, 1_000_000), each] as const)
     .toSorted(([a], [b]) => a - b)
@@ -72,12 +58,12 @@ void test(`documents of many kinds, by seed ${random.seed}`, async (t) => {
   for (const [number, document] of shuffled().entries()) {
     const chosen = { ...CHOICES[random.integer(0, CHOICES.length - 1)], ...document.options };
     const options: PrintOptions = { ...OPTIONS, ...chosen };
-    const ask = (): Promise<Buffer> =>
-      reference.print({ html: document.html, ...document.frame }, options);
+    const request = { html: document.html, ...document.frame };
+    const ask = (): Promise<Buffer> => reference.print(request, options);
     const [expected, ...printed] = await Promise.all([
       ask(),
-      print(warm, document, options, accountId(1)),
-      print(fresh, document, options, accountId(1_000 + number)),
+      warm.bytes(request, options, accountId(1)),
+      fresh.bytes(request, options, accountId(1_000 + number)),
     ]);
     const found = await Promise.all(printed.map((pdf) => visibleDifference(expected, pdf)));
     const [afterOthers, alone] = found;

@@ -11,6 +11,8 @@ const CHANGE_PICTURES =
   /^--(?:font-render-hinting|hide-scrollbars|force-color-profile|disable-gpu)/;
 const NO_TEMPLATE = '<span></span>';
 
+const margin = (length: string): string => `${inches(lengthMillimetres(length))}in`;
+
 export interface PlainPuppeteer {
   /** Prints in a browser context of its own, when the document has loaded and has its fonts. */
   print(
@@ -37,7 +39,6 @@ export async function startPlainPuppeteer(): Promise<PlainPuppeteer> {
       await page.setContent(html, { waitUntil: 'load' });
       if (options.javascript) await page.evaluate('document.fonts.ready.then(() => {})');
       const [width, height] = sheetMillimetres(options);
-      const margin = (length: string): string => `${inches(lengthMillimetres(length))}in`;
       const pdf = await page.pdf({
         width: `${inches(width)}in`,
         height: `${inches(height)}in`,
