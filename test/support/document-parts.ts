@@ -39,6 +39,9 @@ const face = (family: string, advance: number, height: number, more = ''): Part 
     `@font-face { font-family: own; src: url(${fontUri(family, { advance, height })}); ${more} }`,
   );
 const image = (source: string, more = ''): Part => content(`<img alt=i src='${source}' ${more}>`);
+// A caret that blinks is on paper or not by chance.
+const FOCUSES = /autofocus|focus\(|select\(|show(?:Modal|Popover)/;
+const NO_CARET = '<style>* { caret-color: transparent !important }</style>';
 const RED = [200, 0, 0] as const;
 const GREEN = [0, 160, 0] as const;
 const SMIL = svg(
@@ -66,6 +69,7 @@ export const THEMES: Readonly<Record<string, readonly Part[]>> = {
     head('<meta http-equiv=default-style content=b>'),
     head('<meta name=viewport content="width=300">'),
     head('<meta name=color-scheme content=dark>'),
+    head('<meta http-equiv=content-language content=ja>'),
     head('<base href="https://example.com/own/" target=_blank>'),
     content('<p><a href="there">relative</a>'),
   ],
@@ -184,7 +188,7 @@ export const THEMES: Readonly<Record<string, readonly Part[]>> = {
     '<script>document.querySelector("input, textarea")?.focus()</script>',
     '<script>document.querySelector("dialog")?.showModal?.()</script>',
     '<script>document.querySelector("[popover]")?.showPopover()</script>',
-  ].map(content),
+  ].map((text) => content(FOCUSES.test(text) ? text + NO_CARET : text)),
   motion: [
     style('div, p { transition: all 1s; transform: rotate(3deg) }'),
     style('p { transition: color 9s; color: red; @starting-style { color: blue } }'),
@@ -219,7 +223,7 @@ export const THEMES: Readonly<Record<string, readonly Part[]>> = {
     option({ tagged: false }),
     option({ print_background: true }),
     option({ prefer_css_page_size: true }),
-    option({ margin_top: '3cm', margin_left: '0' }),
+    option({ margin_top: '3cm', margin_left: '0cm' }),
     option({ margin_right: '2in', margin_bottom: '99px' }),
     option({ page_ranges: '1' }),
     option({ page_ranges: '1-' }),

@@ -28,6 +28,7 @@ export function compose(parts: Parts): RandomDocument {
   };
 }
 
+const RUNS_SCRIPT = /<script|\son\w+=/;
 const LONGEST_ROW = 50;
 const MIN_PERCENT = 4;
 const MAX_PERCENT = 25;
@@ -39,15 +40,23 @@ const MAX_PERCENT = 25;
 export function randomRow(random: Random): Parts[] {
   const isChosen = (percent: number): boolean => random.integer(1, 100) <= percent;
   const groups: [parts: Parts, percent: number][] = [];
-  for (const parts of Object.values({ ...THEMES, ...SCRIPTED_THEMES })) {
-    if (isChosen(45)) groups.push([parts, random.integer(MIN_PERCENT, MAX_PERCENT)]);
-  }
-  for (const parts of Object.values(TAB_ENDING)) {
-    if (isChosen(12)) groups.push([parts, random.integer(MIN_PERCENT, MAX_PERCENT)]);
-  }
+  const take = (themes: Readonly<Record<string, Parts>>, percent: number): void => {
+    for (const parts of Object.values(themes)) {
+      if (isChosen(percent)) groups.push([parts, random.integer(MIN_PERCENT, MAX_PERCENT)]);
+    }
+  };
+  // Documents without any script are printed in another way. They meet each other in half of the rows.
+  const isScripted = isChosen(50);
+  const isAllowed = (part: Part): boolean =>
+    isScripted || !('text' in part && RUNS_SCRIPT.test(part.text));
+  take(THEMES, 45);
+  if (isScripted) take(SCRIPTED_THEMES, 60);
+  take(TAB_ENDING, 12);
   const document = (): Part[] => {
     const doctype = isChosen(50) ? DOCTYPES[random.integer(0, DOCTYPES.length - 1)] : undefined;
-    const chosen = groups.flatMap(([parts, percent]) => parts.filter(() => isChosen(percent)));
+    const chosen = groups.flatMap(([parts, percent]) =>
+      parts.filter((part) => isAllowed(part) && isChosen(percent)),
+    );
     // Chosen parts come in any order: a rule may stand before a font or after it.
     const ordered = chosen.map((part) => [random.integer(0, 1_000), part] as const);
     const mixed = ordered.toSorted(([a], [b]) => a - b).map(([, part]) => part);

@@ -1,6 +1,6 @@
 /** A render pool with real Chrome, shared by the tests of a file. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -40,6 +40,8 @@ export interface TestRenderer {
     options?: Partial<PrintOptions>,
     account?: string,
   ): Promise<OpenedPdf>;
+  /** Renders, and gives the PDF as it is. @throws when it did not complete */
+  bytes(request: RequestDocument, options: Partial<PrintOptions>, account: string): Promise<Buffer>;
   files(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -86,6 +88,13 @@ export async function startTestRenderer(
       const result = await render(request, options, undefined, account);
       if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
       return await openPdf(result.path);
+    },
+    bytes: async (request, options, account) => {
+      const result = await render(request, options, undefined, account);
+      if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+      const pdf = await readFile(result.path);
+      await rm(result.path);
+      return pdf;
     },
     files: async () => (await readdir(directory)).filter((name) => name.endsWith('.pdf')),
     close: async () => {

@@ -6,9 +6,21 @@ import { openPdf } from './pdf.ts';
 const SCALE = 1.5;
 const MAX_PAINTED = 15;
 
-/** A PDF but for the dates and ids, which no two of them have in common. */
-export const withoutDates = (pdf: Buffer): string =>
-  pdf.toString('latin1').replace(/\/(Creation|Mod)Date \(D:[^)]*\)|\/ID ?\[[^\]]*\]/g, '');
+/**
+ * The bytes of a PDF but for dates and ids, which no two of them have in common. Chrome names table heads by a
+ * counter of its process: here they are numbered as they come.
+ */
+export function comparable(pdf: Buffer): string {
+  const nodes = new Map<string, number>();
+  return pdf
+    .toString('latin1')
+    .replaceAll(/\/(Creation|Mod)Date \(D:[^)]*\)|\/ID ?\[[^\]]*\]/g, '')
+    .replaceAll(/\(node\d{8}\)/g, (node) => {
+      const number = nodes.get(node) ?? nodes.size;
+      nodes.set(node, number);
+      return `(node ${number})`;
+    });
+}
 
 interface Painted {
   readonly width: number;
@@ -56,7 +68,7 @@ async function paint(pdf: Buffer): Promise<Painted[]> {
  * @returns the first difference, or undefined
  */
 export async function visibleDifference(one: Buffer, other: Buffer): Promise<string | undefined> {
-  if (withoutDates(one) === withoutDates(other)) return undefined;
+  if (comparable(one) === comparable(other)) return undefined;
   const [first, second] = await Promise.all([openPdf(one), openPdf(other)]);
   if (first.pages.length !== second.pages.length) {
     return `${first.pages.length} pages and ${second.pages.length}`;

@@ -48,7 +48,7 @@ export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
     'document.body.append([innerWidth, innerHeight, outerWidth, screenX, scrollY, devicePixelRatio].join())',
     'document.body.append([screen.orientation.type, document.hasFocus(), document.visibilityState].join())',
     'document.body.append(["print", "(min-width:600px)", "(prefers-color-scheme:dark)", "(orientation:portrait)"].map((q) => matchMedia(q).matches).join())',
-    'document.body.append(document.compatMode, document.documentElement.lang, document.activeElement.tagName)',
+    'document.body.append(document.compatMode, document.documentElement.lang)',
   ]
     .map(script)
     .concat(
@@ -56,6 +56,7 @@ export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
         'onscroll = onresize = () => say("heard")',
         'matchMedia("print").onchange = () => say("print")',
         'matchMedia("(min-width: 600px)").onchange = () => say("width")',
+        'onbeforeprint = () => say(document.activeElement.tagName)',
         'onbeforeprint = () => say("before"); onafterprint = () => say("after")',
         'document.onvisibilitychange = onfocus = onblur = () => say("visible")',
         'screen.orientation.onchange = onorientationchange = () => say("turned")',

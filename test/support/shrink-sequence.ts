@@ -21,8 +21,12 @@ export async function shrinkSequence(
   const isLate = (): boolean => performance.now() >= until;
   if (!(await differs(sequence))) return undefined;
   let least = sequence;
+  // It is mostly one of the documents just before the last one.
+  for (let count = 2; count < sequence.length && least === sequence && !isLate(); count *= 2) {
+    const end = sequence.slice(-count);
+    if (await differs(end)) least = end;
+  }
   for (let count = Math.max(1, least.length >> 1); ; count >>= 1) {
-    // From the start: the documents just before the last one are the likelier ones.
     for (let from = 0; from + count < least.length && !isLate(); ) {
       const shorter = without(least, from, count);
       if (await differs(shorter)) least = shorter;
