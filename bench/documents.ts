@@ -172,7 +172,7 @@ function fontFace(weight: number, file: string): string {
   return `@font-face{font-family:House;font-weight:${weight};src:url(${dataUri(font, 'font/ttf')})}`;
 }
 
-/** Three pages of text in an embedded web font of two weights. */
+/** Chapters of text in an embedded web font of two weights. */
 export function report(number: number): string {
   fonts ||= fontFace(400, 'LiberationSans-Regular.ttf') + fontFace(700, 'LiberationSans-Bold.ttf');
   const chapters = times(

@@ -35,6 +35,7 @@ export async function startPuppeteerCluster(chromePath: string): Promise<Rival> 
   const cluster = await Cluster.launch({
     concurrency: Cluster.CONCURRENCY_CONTEXT,
     maxConcurrency: TABS,
+    timeout: TIMEOUT_MS,
     puppeteer,
     puppeteerOptions: {
       executablePath: chromePath,

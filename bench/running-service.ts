@@ -9,7 +9,6 @@ import { isAddress } from './documents.ts';
 
 export const LAUNCHER = join(import.meta.dirname, '../bin/pressledger');
 const MANY = '1000000';
-const WAIT_SECONDS = 30;
 
 export interface RunningService {
   /** Its process, whose children are the Chromes. */
@@ -132,7 +131,7 @@ export async function create(client: PressledgerClient, document: string): Promi
 
 /** Resolves when the PDF is there to be fetched. @throws {Error} when there is none */
 export async function untilCompleted(client: PressledgerClient, id: string): Promise<void> {
-  const { status, error_message: message } = await client.get(id, { waitSeconds: WAIT_SECONDS });
+  const { status, error_message: message } = await client.wait(id);
   if (status !== 'completed') throw new Error(`${id} is ${status}: ${message ?? ''}`);
 }
 
