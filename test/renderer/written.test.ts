@@ -56,9 +56,10 @@ void test('what moves is printed at its end, or at its start where it has none',
   }
 });
 
+const one = (content: string): string => `<!doctype html><style>p { margin: 0 }</style>${content}`;
+
 void test('images and fonts of the document itself are on paper', async (t) => {
   const image = png(24, 16, [200, 30, 60]);
-  const one = (content: string) => `<!doctype html><style>p { margin: 0 }</style>${content}`;
   const blank = await printed(one('<p></p>'));
   const pictures = [
     `<img src="${image}">`,

@@ -6,7 +6,7 @@ const LONG_DATA = /base64,[A-Za-z0-9+/]{64,}/g;
 const END_LENGTH = 32;
 const MIN_LENGTH = 64;
 /** In a text of ASCII alone, nothing between two of these is a word of HTML, CSS or a script with an effect. */
-const MARKS = [...'"\'()\\;:{}@<>&= \n\t'];
+const MARKS = Array.from('"\'()\\;:{}@<>&= \n\t');
 
 /** The same text with only the ends of its long base64 data. */
 export function withoutData(text: string): string {
