@@ -1,5 +1,14 @@
 /** Judges the CSS of HTML that may be written into a window. */
-import type { WrittenHtml } from './static-html.ts';
+export interface WrittenCss {
+  /** True if it may leave something in its window, which the next document must not find. */
+  readonly leaves: boolean;
+  /** True if it has images or fonts, all of them data of its own. */
+  readonly loads: boolean;
+  /** True if it may have animations. */
+  readonly moves: boolean;
+  /** Selectors of elements that Chrome prints otherwise, or by chance, before it has drawn them for a screen. */
+  readonly drawnFirst: ReadonlySet<string>;
+}
 
 /** The longest CSS of a document that is worth looking through, but for its data. */
 const MAX_CSS_LENGTH = 1024 * 1024;
@@ -50,7 +59,7 @@ function noteDrawnFirst(css: string, selectors: Set<string>): void {
   if (selectors.size > MAX_SELECTORS) selectors.add('*');
 }
 
-type Judged = Omit<WrittenHtml, 'doctype'> | undefined;
+type Judged = WrittenCss | undefined;
 /** Sheets of a framework, which come with each document of a kind, the last one first. */
 const knownSheets: (readonly [css: string, judged: Judged])[] = [];
 const MAX_KNOWN_SHEETS = 4;

@@ -5,19 +5,11 @@
  * pattern here takes time in proportion to it.
  */
 import { withoutData } from './own-data.ts';
-import { judgeSheet } from './static-css.ts';
+import { judgeSheet, type WrittenCss } from './static-css.ts';
 
-export interface WrittenHtml {
+export interface WrittenHtml extends WrittenCss {
   /** The doctype, which sets the mode of layout; empty without one. */
   readonly doctype: string;
-  /** True if it may leave something in its window, which the next document must not find. */
-  readonly leaves: boolean;
-  /** True if it has images or fonts, all of them data of its own. */
-  readonly loads: boolean;
-  /** True if it may have animations. */
-  readonly moves: boolean;
-  /** Selectors of elements that Chrome prints otherwise, or by chance, before it has drawn them for a screen. */
-  readonly drawnFirst: ReadonlySet<string>;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
