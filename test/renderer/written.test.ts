@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import { judgeHtml } from '../../src/renderer/chrome/static-html.ts';
 import { startTestRenderer } from '../support/renderer.ts';
-import { withoutDates } from '../support/same-pdf.ts';
+import { comparable } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
 import { systemFont } from '../support/system-font.ts';
 import { JPEG, png, svg } from '../support/tiny-images.ts';
@@ -20,7 +20,7 @@ async function printed(html: string, account: string = newAccount()): Promise<st
   tap.ok(judgeHtml(html), `it is written: ${html.slice(0, 60)}`);
   const result = await renderer.render({ html }, {}, undefined, account);
   if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
-  return withoutDates(await readFile(result.path));
+  return comparable(await readFile(result.path));
 }
 
 const shift = '@keyframes shift { from { margin-left: 100px } to { margin-left: 200px } }';

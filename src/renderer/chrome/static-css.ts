@@ -1,4 +1,6 @@
 /** Judges the CSS of HTML that may be written into a window. */
+import { withoutData } from './own-data.ts';
+
 export interface WrittenCss {
   /** True if it may leave something in its window, which the next document must not find. */
   readonly leaves: boolean;
