@@ -119,7 +119,7 @@ export async function startService(
 export async function startRenderer(
   directory: string,
   settings: Readonly<Record<string, string>>,
-): Promise<{ readonly stop: () => Promise<void> }> {
+): Promise<Pick<RunningService, 'pid' | 'stop'>> {
   return await startRole('renderer', directory, settings, [/renderer is ready; (.+)$/m]);
 }
 

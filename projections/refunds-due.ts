@@ -59,11 +59,12 @@ export interface RefundsDueQueries {
 }
 
 export function refundsDueQueries(db: Database): RefundsDueQueries {
+  // The sum keeps SQLite from compiling the statement anew for each limit that is bound.
   const next = db
     .prepare<[number], RefundDue>(
       `SELECT position, conversion_id AS conversionId, account_id AS accountId,
          failed_event_id AS failedEventId
-       FROM refunds_due ORDER BY position LIMIT ?`,
+       FROM refunds_due ORDER BY position LIMIT ? + 0`,
     )
     .safeIntegers();
   const has = db

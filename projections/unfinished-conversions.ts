@@ -118,9 +118,10 @@ export interface UnfinishedQueries {
 }
 
 export function unfinishedQueries(db: Database): UnfinishedQueries {
+  // The sum keeps SQLite from compiling the statement anew for each limit that is bound.
   const after = db
     .prepare<[bigint, number], StoredUnfinished>(
-      'SELECT * FROM unfinished_conversions WHERE position > ? AND erased = 0 ORDER BY position LIMIT ?',
+      'SELECT * FROM unfinished_conversions WHERE position > ? AND erased = 0 ORDER BY position LIMIT ? + 0',
     )
     .safeIntegers();
   const byId = db

@@ -16,7 +16,10 @@ export async function writeDurably(
   try {
     const file = await open(temporary, 'wx', 0o600);
     try {
-      await file.writeFile(content);
+      // `writeFile` takes some calls more.
+      for (let done = 0; done < content.length; ) {
+        done += (await file.write(content, done)).bytesWritten;
+      }
       await file.datasync();
     } finally {
       await file.close();

@@ -36,6 +36,7 @@ import {
 
 /** Names the log whose blobs these are. */
 const LOG_MARK = 'log';
+const SMALL_BYTES = 1024 * 1024;
 const SHARD = /^[0-9a-z]{2}$/;
 
 export class FileBlobStore implements BlobStore {
@@ -92,7 +93,7 @@ export class FileBlobStore implements BlobStore {
     return attempt(`read ${ref.key}`, async () => {
       const path = this.#path(ref);
       try {
-        return verified(ref, await readFile(path));
+        return verified(ref, await readWhole(path, ref));
       } catch (error) {
         throw notFoundIfMissing(ref, error);
       }
@@ -210,6 +211,19 @@ export class FileBlobStore implements BlobStore {
   #path(ref: BlobRef): string {
     const { conversionId, name } = parseKey(ref);
     return join(this.#directory(conversionId), name);
+  }
+}
+
+/** For a small file `readFile` takes nearly three times the processor time. */
+async function readWhole(path: string, { bytes }: BlobRef): Promise<Buffer> {
+  if (bytes > SMALL_BYTES) return await readFile(path);
+  const file = await open(path, 'r');
+  try {
+    // A byte more than there should be shows that there is more.
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(bytes + 1));
+    return bytesRead < bytes ? await readFile(path) : buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 

@@ -25,12 +25,12 @@ export class FileKeyRecords implements KeyRecords {
 
   async read(name: string): Promise<string | undefined> {
     const path = join(this.#dir, name);
-    const text = readIfThere(path);
-    // Another node may have removed it in between.
-    const stats = text === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    // Mostly it is a tombstone that is not there: this look makes no error of that.
+    const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
     assertOwned(path, stats);
-    return text;
+    // Another node may have removed it in between.
+    return readIfThere(path);
   }
 
   async remove(name: string): Promise<void> {

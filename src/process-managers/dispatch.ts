@@ -35,6 +35,8 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
   let cursor = 0n;
   // The first round too: a read model that is being built anew still shows what has long ended.
   let sweepDue = true;
+  /** The queue took no more: the rest is offered as soon as it does. */
+  let isFull = false;
 
   const retain = async (): Promise<void> => {
     try {
@@ -54,7 +56,9 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
       await retain();
       cursor = 0n;
     }
-    while (queue.waiting() < MAX_WAITING) {
+    for (;;) {
+      isFull = queue.waiting() >= MAX_WAITING;
+      if (isFull) return;
       const rows = readModel.query(unfinishedQueries).after(cursor, PAGE);
       for (const row of rows) {
         if (stopping.aborted) return;
@@ -74,7 +78,9 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
   };
 
   const loop = startBackgroundLoop('dispatch', step, logger);
-  const unsubscribe = runner.onCommit(() => loop.wake());
+  const unsubscribe = runner.onCommit((events) => {
+    if (isFull || events.some(({ type }) => type === 'ConversionRequested')) loop.wake();
+  });
   const sweep = (): void => {
     sweepDue = true;
     loop.wake();

@@ -44,7 +44,9 @@ export function startRefunds(deps: {
     (stopping) => drainList(runner, oldest, refund, stopping),
     logger,
   );
-  const unsubscribe = runner.onCommit(() => loop.wake());
+  const unsubscribe = runner.onCommit((events) => {
+    if (events.some(({ type }) => type === 'ConversionFailed')) loop.wake();
+  });
   return {
     stop: async () => {
       unsubscribe();

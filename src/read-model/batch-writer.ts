@@ -44,9 +44,13 @@ export class BatchWriter {
   readonly #handlers = new Map<string, Handler[]>();
   readonly #handlersOfAll: Handler[] = [];
   readonly #readCheckpoints;
+  readonly #dataVersion;
   readonly #writeCheckpoint;
   readonly #writeLastEvent;
   readonly #transaction;
+  /** The `data_version` at the last look: until it changes, nobody else has written. */
+  #seen: number | undefined;
+  #superseded = false;
 
   constructor(db: Database, projections: readonly Projection[]) {
     this.#db = db;
@@ -61,6 +65,7 @@ export class BatchWriter {
       return state;
     });
     this.#readCheckpoints = checkpointsOf(db);
+    this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
     this.#writeCheckpoint = db.prepare<[bigint, string]>(
       'UPDATE checkpoints SET position = ? WHERE projection = ?',
     );
@@ -99,8 +104,8 @@ export class BatchWriter {
   }
 
   #applyAll(after: bigint, events: readonly RecordedEvent[]): Outcome {
-    if (formatOf(this.#db) === SUPERSEDED) return 'superseded';
     this.#loadCheckpoints();
+    if (this.#superseded) return 'superseded';
     if (this.#lowest() < after) return 'gap';
     const last = events.at(-1);
     if (last === undefined || this.#lowest() >= last.position) return 'applied';
@@ -120,6 +125,9 @@ export class BatchWriter {
   }
 
   #loadCheckpoints(): void {
+    const version = this.#dataVersion.get();
+    if (version !== undefined && version === this.#seen) return;
+    this.#superseded = formatOf(this.#db) === SUPERSEDED;
     const rows = new Map(this.#readCheckpoints().map((row) => [row.projection, row]));
     for (const state of this.#states) {
       const row = rows.get(state.projection.name);
@@ -130,6 +138,7 @@ export class BatchWriter {
       }
       state.position = row.position;
     }
+    this.#seen = version;
   }
 
   #lowest(): bigint {

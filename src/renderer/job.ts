@@ -3,7 +3,7 @@
  * `nack` for another try, or `requeue` when the node stops or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { decryptBlob } from '../blob-store/decryption.ts';
@@ -69,7 +69,7 @@ class JobRun {
   readonly #encryptedPath: string;
   /** The time when its request had been read, by `performance.now()`. */
   #readAt = 0;
-  /** The encrypted PDF is the blob store's: there is no file any more. */
+  /** The encrypted PDF is the blob store's: there are no files any more. */
   #adopted = false;
 
   constructor(context: JobContext, delivery: Delivery) {
@@ -99,8 +99,10 @@ class JobRun {
       logger.error({ err: error, conversionId }, 'the outcome was not recorded; the job goes back');
       this.#delivery.nack();
     } finally {
-      await rm(this.#outputPath, { force: true });
-      if (!this.#adopted) await rm(this.#encryptedPath, { force: true });
+      if (!this.#adopted) {
+        await rm(this.#outputPath, { force: true });
+        await rm(this.#encryptedPath, { force: true });
+      }
     }
   }
 
@@ -185,7 +187,7 @@ class JobRun {
     const { conversionId, contentKey } = this.#job;
     const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
     const encrypted = await encryptFile(owner, 'document', result, this.#encryptedPath);
-    await rm(result.path, { force: true });
+    await unlink(result.path);
     return encrypted;
   }
 

@@ -24,6 +24,8 @@ export interface NatsServer {
   /** Without credentials. */
   readonly url: string;
   readonly port: number;
+  /** Its process; 0 while it does not run. */
+  readonly pid: () => number;
   /** The directory of JetStream's files. */
   readonly storeDir: string;
   /** Ends it in an orderly way. */
@@ -144,6 +146,7 @@ export async function startNatsServer(
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    pid: () => child?.pid ?? 0,
     storeDir,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),

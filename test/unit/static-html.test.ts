@@ -1,6 +1,7 @@
 /** HTML that is written into a window. A wrong yes would let a script or a request into it. */
 import t from 'tap';
 import { invoice, letter, scripted } from '../../bench/documents.ts';
+import { withoutData } from '../../src/renderer/chrome/own-data.ts';
 import { judgeHtml } from '../../src/renderer/chrome/static-html.ts';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
@@ -117,6 +118,15 @@ const not = [
   '<p a=">',
 ];
 for (const html of not) t.equal(judgeHtml(html), undefined, html.slice(0, 80));
+
+const long = `url(data:font/woff2;base64,${'A'.repeat(500)}b`;
+for (const rest of ['==)', '"onload=', '+src("http://a")', ')é']) {
+  const cut = withoutData(`${long}${rest}`);
+  t.ok(
+    cut.length < 100 && cut.endsWith(`AAb${rest}`),
+    `data before ${rest} is cut but for its end`,
+  );
+}
 
 const floods = [
   '<',

@@ -10,6 +10,8 @@ import {
 const DEFAULT_LIMIT = 1_000;
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata';
+/** SQLite compiles a statement anew whenever a bare `LIMIT ?` is bound; it does not for an expression. */
+const LIMIT = 'LIMIT ? + 0';
 type Row = readonly [number, string, number, string, string, string, string];
 
 function recorded(row: Row): RecordedEvent {
@@ -88,12 +90,12 @@ export class EventReader {
     this.#stream = db
       .prepare<[string, number, number], Row>(
         `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ?
-         ORDER BY revision LIMIT ?`,
+         ORDER BY revision ${LIMIT}`,
       )
       .raw();
     this.#all = db
       .prepare<[bigint, number], Row>(
-        `SELECT ${COLUMNS} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
+        `SELECT ${COLUMNS} FROM events WHERE position > ? ORDER BY position ${LIMIT}`,
       )
       .raw();
     this.#head = db.prepare<[], number>('SELECT coalesce(max(position), 0) FROM events').pluck();

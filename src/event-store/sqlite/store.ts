@@ -192,14 +192,14 @@ class SqliteSubscription implements Subscription {
       this.#woken = false;
       const events = this.#read(this.#after, BATCH);
       const last = events.at(-1);
-      if (last === undefined) {
-        await this.#sleep();
-        continue;
+      if (last !== undefined) {
+        await this.#handle(events);
+        this.#after = last.position;
       }
-      await this.#handle(events);
-      this.#after = last.position;
       // A long catch-up must not keep the event loop from everyone else.
       if (events.length === BATCH) await setImmediate();
+      // Nothing more was there, and whatever is appended wakes it.
+      else await this.#sleep();
     }
   }
 

@@ -9,6 +9,8 @@ const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
 const NEUTRAL = /^([0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32})$/i;
 const ID = new RegExp(`^(${[ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID].join('|')})(\\.pdf)?$`);
 const PSEUDONYM_CHARACTERS = 16;
+/** Clients whose pseudonym is remembered: making it costs more than the rest of a line. */
+const MAX_CLIENTS = 1_000;
 
 /** The client's own name for its request, where it gave a fit one. */
 export function requestIdOf(given: string | readonly string[] | undefined): string {
@@ -28,6 +30,8 @@ class RequestLog {
   readonly logger: Logger;
   readonly #key: Buffer;
   readonly #words: ReadonlySet<string>;
+  /** By address. */
+  readonly #clients = new Map<string, string>();
 
   constructor({ logger, key, paths }: RequestLogOptions) {
     this.logger = logger;
@@ -40,7 +44,12 @@ class RequestLog {
   }
 
   clientOf(address: string): string {
-    return this.#pseudonym(`logged client\0${addressKey(address)}`);
+    const known = this.#clients.get(address);
+    if (known !== undefined) return known;
+    if (this.#clients.size >= MAX_CLIENTS) this.#clients.clear();
+    const made = this.#pseudonym(`logged client\0${addressKey(address)}`);
+    this.#clients.set(address, made);
+    return made;
   }
 
   pathOf(path: string): string {

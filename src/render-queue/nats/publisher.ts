@@ -39,6 +39,8 @@ export interface JobPublisherOptions {
 interface Published {
   /** As it would be published again. */
   job: RenderJob;
+  /** Its place in the stream, once the server has told it. */
+  sequence?: number;
   /** True if a renderer has reported its start. */
   started: boolean;
   /** The time of the last news, by `performance.now()`. */
@@ -66,6 +68,7 @@ export class JobPublisher {
     this.#slots = new SlotCounter(options.link, () => this.#wake());
     this.#timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
     this.#forget = options.link.onReconnect(() => {
+      this.#forgetPlaces();
       this.#comparedAt = -Infinity;
       this.#wake();
     });
@@ -108,7 +111,8 @@ export class JobPublisher {
     const { link, manager } = this.#options;
     const published = this.#published.get(conversionId);
     if (ended) {
-      await link.whileUp(removeJob(manager, link.namespace, conversionId));
+      const { sequence } = published ?? {};
+      await link.whileUp(removeJob(manager, link.namespace, conversionId, sequence));
       this.#drop(conversionId);
     } else if (published && kind !== 'started') {
       this.#turns.pause(conversionId);
@@ -151,6 +155,11 @@ export class JobPublisher {
   #drop(conversionId: string): void {
     this.#published.delete(conversionId);
     this.#turns.release(conversionId);
+  }
+
+  /** A stream that was made anew may hold others' jobs at these places. */
+  #forgetPlaces(): void {
+    for (const published of this.#published.values()) delete published.sequence;
   }
 
   #notStarted(): Published[] {
@@ -199,7 +208,10 @@ export class JobPublisher {
     const { link, manager, ackWaitMs, logger } = this.#options;
     const now = performance.now();
     const inStream = await listJobs(manager, link.namespace);
-    if (!inStream) await ensureJobs(manager, link.namespace, ackWaitMs);
+    if (!inStream) {
+      this.#forgetPlaces();
+      await ensureJobs(manager, link.namespace, ackWaitMs);
+    }
     const hasFree = this.#slots.total() > this.#published.size - this.#notStarted().length;
     for (const [id, published] of this.#published) {
       const { job, started, since } = published;
@@ -270,14 +282,15 @@ export class JobPublisher {
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
     const { link, client } = this.#options;
-    const published = { job, started: false, since: performance.now() };
+    const published: Published = { job, started: false, since: performance.now() };
     // Before it is there: a renderer may report its start before the server's answer comes.
     this.#published.set(conversionId, published);
     this.#waiting.delete(conversionId);
     try {
       const subject = jobSubject(link.namespace, conversionId);
       const options = { timeout: ANSWER_MS };
-      await link.whileUp(client.publish(subject, JSON.stringify(job), options));
+      const ack = await link.whileUp(client.publish(subject, JSON.stringify(job), options));
+      published.sequence = ack.seq;
     } catch (error) {
       if (isSubjectTaken(error)) return;
       if (this.#published.get(conversionId) === published && !published.started) {

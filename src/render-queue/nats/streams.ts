@@ -90,19 +90,37 @@ export async function listJobs(
 
 /**
  * Overwrites the job on the server's disk, too: its content key would outlive the erasure of the account.
+ * @param sequence its place in the stream, where that is known: it need not be looked for then
  * @returns whether it was in the stream
  */
 export async function removeJob(
   manager: JetStreamManager,
   namespace: string,
   conversionId: string,
+  sequence?: number,
 ): Promise<boolean> {
   const stream = jobsStream(namespace);
+  // Another node may have published it anew since.
+  if (sequence !== undefined && (await removeAt(manager, stream, sequence))) return true;
   try {
     const query = { last_by_subj: jobSubject(namespace, conversionId) };
     const message = await manager.streams.getMessage(stream, query);
     // The sequence is used: a purge by subject makes a 2.9 server hand over again what is in flight.
-    return message !== null && (await manager.streams.deleteMessage(stream, message.seq, true));
+    return message !== null && (await removeAt(manager, stream, message.seq));
+  } catch (error) {
+    if (error instanceof JetStreamApiError) return false;
+    throw error;
+  }
+}
+
+/** @returns false where nothing is there */
+async function removeAt(
+  manager: JetStreamManager,
+  stream: string,
+  sequence: number,
+): Promise<boolean> {
+  try {
+    return await manager.streams.deleteMessage(stream, sequence, true);
   } catch (error) {
     if (error instanceof JetStreamApiError) return false;
     throw error;

@@ -21,7 +21,8 @@ import {
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
 import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
-import { judgeHtml, mayBeDrawnFirst, type WrittenHtml } from './static-html.ts';
+import { mayBeDrawnFirst } from './static-css.ts';
+import { judgeHtml, type WrittenHtml } from './static-html.ts';
 import { Tab } from './tab.ts';
 import { drawFrames, maySeeView } from './view.ts';
 import { Waits } from './waits.ts';

@@ -1,6 +1,6 @@
 /** The PDF on its way to the disk, and what must be read from it or added to it there. */
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { appendInfo, FontNames, LinkCleaner } from './objects.ts';
 import { PdfReader, pageCount } from './reader.ts';
@@ -25,22 +25,20 @@ export interface SaveOptions {
   readonly syntheticOrigin: string | undefined;
 }
 
+/** A render thread has nothing else to do meanwhile, and each call in the background costs more than the call. */
 class HashedFile {
-  readonly file: FileHandle;
+  readonly #file: number;
   readonly #hash: Hash = createHash('sha256');
   bytes = 0;
 
-  constructor(file: FileHandle) {
-    this.file = file;
+  constructor(file: number) {
+    this.#file = file;
   }
 
-  async write(content: Buffer): Promise<void> {
+  write(content: Buffer): void {
     this.#hash.update(content);
-    // Content may be written in parts; the loop inside `writeFile` would truncate first.
-    for (let done = 0; done < content.length; ) {
-      const { bytesWritten } = await this.file.write(content, done);
-      done += bytesWritten;
-    }
+    // Content may be written in parts.
+    for (let done = 0; done < content.length; ) done += writeSync(this.#file, content, done);
     this.bytes += content.length;
   }
 
@@ -63,29 +61,29 @@ export async function savePdf(
   parts: AsyncIterable<Buffer>,
   options: SaveOptions,
 ): Promise<PdfFile> {
-  const file = await open(options.path, 'wx+', 0o600);
+  const file = openSync(options.path, 'wx+', 0o600);
   try {
     const out = new HashedFile(file);
     const links = new LinkCleaner(options.syntheticOrigin);
     const fonts = new FontNames();
     for await (const content of parts) {
       fonts.push(content);
-      await out.write(links.push(content));
+      out.write(links.push(content));
       if (out.bytes > MAX_PDF_BYTES) {
         throw new PdfTooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
       }
     }
-    await out.write(links.end());
-    const reader = await PdfReader.open(file, out.bytes);
-    const pages = await pageCount(reader);
+    out.write(links.end());
+    const reader = PdfReader.open(file, out.bytes);
+    const pages = pageCount(reader);
     if (pages > MAX_PAGES)
       throw new PdfTooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
     if (options.metadata !== undefined) {
-      await out.write(await appendInfo(reader, options.metadata));
+      out.write(appendInfo(reader, options.metadata));
     }
     const { path } = options;
     return { path, sha256: out.sha256(), bytes: out.bytes, pages, fonts: fonts.names };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

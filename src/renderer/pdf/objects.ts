@@ -16,7 +16,7 @@ const STRING = String.raw`(?:<[0-9A-Fa-f\s]*>|\((?:\\[\s\S]|[^\\)])*\))`;
  * Writes the information dictionary anew: Chrome sets a title from the page and nothing else.
  * @returns an incremental update (ISO 32000-1, 7.5.6) to append to the file that `pdf` reads
  */
-export async function appendInfo(pdf: PdfReader, metadata: Metadata): Promise<Buffer> {
+export function appendInfo(pdf: PdfReader, metadata: Metadata): Buffer {
   const { title, author, subject, keywords } = metadata;
   const entries = Object.entries({
     Title: title,
@@ -27,7 +27,7 @@ export async function appendInfo(pdf: PdfReader, metadata: Metadata): Promise<Bu
   if (entries.length === 0) return Buffer.alloc(0);
 
   const number = reference(pdf.trailer, 'Info');
-  let info = (await pdf.object(number)).trim();
+  let info = pdf.object(number).trim();
   for (const [key, text] of entries) {
     // Other strings are matched too, whole, so that nothing within one is taken for the entry.
     const strings = new RegExp(`(/${key}\\s*)?${STRING}`, 'g');

@@ -1,5 +1,5 @@
 /** Reads single objects of a PDF by its cross-reference table, without reading the rest. */
-import type { FileHandle } from 'node:fs/promises';
+import { readSync } from 'node:fs';
 
 const TAIL_BYTES = 1_024;
 /** A first try, more than most dictionaries have. A title may be as long as its document. */
@@ -7,14 +7,15 @@ const OBJECT_BYTES = 4 * 1_024;
 const ENTRY_BYTES = 20;
 
 export class PdfReader {
-  readonly #file: FileHandle;
+  /** Its descriptor. */
+  readonly #file: number;
   readonly #size: number;
   /** The place of the cross-reference table. */
   readonly startXref: number;
   /** The text of the trailer dictionary. */
   readonly trailer: string;
 
-  private constructor(file: FileHandle, size: number, startXref: number, trailer: string) {
+  private constructor(file: number, size: number, startXref: number, trailer: string) {
     this.#file = file;
     this.#size = size;
     this.startXref = startXref;
@@ -22,8 +23,8 @@ export class PdfReader {
   }
 
   /** @throws {Error} when it is not a PDF with a plain cross-reference table, as Chrome writes it */
-  static async open(file: FileHandle, size: number): Promise<PdfReader> {
-    const tail = await read(file, Math.max(0, size - TAIL_BYTES), TAIL_BYTES);
+  static open(file: number, size: number): PdfReader {
+    const tail = read(file, Math.max(0, size - TAIL_BYTES), TAIL_BYTES);
     const [, start] = /startxref\s+(\d+)\s+%%EOF\s*$/.exec(tail) ?? [];
     const at = tail.lastIndexOf('trailer');
     if (start === undefined || at === -1) throw new Error('the PDF has no end');
@@ -35,16 +36,16 @@ export class PdfReader {
   }
 
   /** An object's text, between its `n 0 obj` and its `endobj`. */
-  async object(number: number): Promise<string> {
-    const table = await read(this.#file, this.startXref, 64);
+  object(number: number): string {
+    const table = read(this.#file, this.startXref, 64);
     const [header, first, count] = /^xref\s+(\d+)\s+(\d+)\s+/.exec(table) ?? [];
     if (header === undefined || number < Number(first) || number >= Number(first) + Number(count)) {
       throw new Error(`the PDF has no object ${number}`);
     }
     const entryAt = this.startXref + header.length + (number - Number(first)) * ENTRY_BYTES;
-    const offset = Number((await read(this.#file, entryAt, 10)).trim());
+    const offset = Number(read(this.#file, entryAt, 10).trim());
     for (let length = OBJECT_BYTES; ; length *= 4) {
-      const text = await read(this.#file, offset, length);
+      const text = read(this.#file, offset, length);
       const [start] = /^\s*\d+ \d+ obj\s*/.exec(text) ?? [];
       if (start === undefined) throw new Error(`the PDF has no object ${number} at its place`);
       const body = text.slice(start.length);
@@ -55,8 +56,9 @@ export class PdfReader {
   }
 }
 
-async function read(file: FileHandle, position: number, length: number): Promise<string> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+function read(file: number, position: number, length: number): string {
+  const buffer = Buffer.alloc(length);
+  const bytesRead = readSync(file, buffer, 0, length, position);
   return buffer.toString('latin1', 0, bytesRead);
 }
 
@@ -68,9 +70,9 @@ export function reference(dictionary: string, key: string): number {
 }
 
 /** The number of pages, from the root of the page tree. */
-export async function pageCount(pdf: PdfReader): Promise<number> {
-  const catalog = await pdf.object(reference(pdf.trailer, 'Root'));
-  const pages = await pdf.object(reference(catalog, 'Pages'));
+export function pageCount(pdf: PdfReader): number {
+  const catalog = pdf.object(reference(pdf.trailer, 'Root'));
+  const pages = pdf.object(reference(catalog, 'Pages'));
   const [, count] = /\/Count\s+(\d+)/.exec(pages) ?? [];
   if (count === undefined) throw new Error('the PDF does not count its pages');
   return Number(count);

@@ -1,0 +1,93 @@
+/** Judges the CSS of HTML that may be written into a window. */
+import { withoutData } from './own-data.ts';
+
+export interface WrittenCss {
+  /** True if it may leave something in its window, which the next document must not find. */
+  readonly leaves: boolean;
+  /** True if it has images or fonts, all of them data of its own. */
+  readonly loads: boolean;
+  /** True if it may have animations. */
+  readonly moves: boolean;
+  /** Selectors of elements that Chrome prints otherwise, or by chance, before it has drawn them for a screen. */
+  readonly drawnFirst: ReadonlySet<string>;
+}
+
+/** The longest CSS of a document that is worth looking through, but for its data. */
+const MAX_CSS_LENGTH = 1024 * 1024;
+/** Selectors that are looked for; with more of them one for every element is as cheap. */
+const MAX_SELECTORS = 1_000;
+const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})[\t\n\f\r ]?|([^]))/gi;
+const unescaped = (css: string): string =>
+  css.includes('\\')
+    ? css.replace(CSS_ESCAPE, (_, hex: string | undefined, character: string | undefined) =>
+        hex === undefined ? (character ?? '') : characterOf(Number.parseInt(hex, 16)),
+      )
+    : css;
+const characterOf = (code: number): string =>
+  code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ' ';
+
+const CSS_FETCHES =
+  /url\((?![\t\n\f\r ]*["']?(?:#|data:))|image-set|(?<![-\w])(?:src|image|element|paint)\(|@(?:import|namespace|view-transition|function)/i;
+const CSS_LOADS = /url\([\t\n\f\r ]*["']?data:/i;
+const CSS_MOVES = /animation|@starting-style/i;
+const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@position-try/i;
+const CSS_DRAWN_FIRST =
+  /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
+
+/** True if Chrome may print an element of the HTML otherwise, or by chance, before it has drawn it for a screen. */
+export const mayBeDrawnFirst = (html: string): boolean => CSS_DRAWN_FIRST.test(withoutData(html));
+
+const AFTER_ELEMENT = /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)\b/g;
+
+/** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
+function noteDrawnFirst(css: string, selectors: Set<string>): void {
+  for (const block of css.replace(/\/\*[^]*?\*\//g, '').split('}')) {
+    const parts = block.split('{');
+    const [first = ''] = parts;
+    if (
+      CSS_DRAWN_FIRST.test(
+        first.slice(0, parts.length === 1 ? undefined : first.lastIndexOf(';') + 1),
+      )
+    ) {
+      selectors.add('*');
+    }
+    for (const [index, rules] of parts.entries()) {
+      const before = parts[index - 1];
+      if (before === undefined || !CSS_DRAWN_FIRST.test(rules)) continue;
+      const selector = before
+        .slice(before.lastIndexOf(';') + 1)
+        .replace(AFTER_ELEMENT, '')
+        .trim();
+      selectors.add(selector.startsWith('@') || selector.includes('&') ? '*' : selector);
+    }
+  }
+  if (selectors.size > MAX_SELECTORS) selectors.add('*');
+}
+
+type Judged = WrittenCss | undefined;
+/** Sheets of a framework, which come with each document of a kind, the last one first. */
+const knownSheets: (readonly [css: string, judged: Judged])[] = [];
+const MAX_KNOWN_SHEETS = 4;
+const LONG_SHEET = 16 * 1024;
+
+/** @returns undefined if it may fetch something */
+export function judgeSheet(css: string): Judged {
+  const at = css.length < LONG_SHEET ? -1 : knownSheets.findIndex(([known]) => known === css);
+  const [known] = at < 0 ? [] : knownSheets.splice(at, 1);
+  const judged = known ? known[1] : lookThrough(css);
+  if (css.length >= LONG_SHEET) {
+    knownSheets.unshift(known ?? [css, judged]);
+    knownSheets.length = Math.min(knownSheets.length, MAX_KNOWN_SHEETS);
+  }
+  return judged;
+}
+
+function lookThrough(css: string): Judged {
+  const text = unescaped(css);
+  if (text.length > MAX_CSS_LENGTH || CSS_FETCHES.test(text)) return undefined;
+  const drawnFirst = new Set<string>();
+  if (CSS_DRAWN_FIRST.test(text)) noteDrawnFirst(text, drawnFirst);
+  const loads = CSS_LOADS.test(text);
+  const moves = CSS_MOVES.test(text);
+  return { loads, moves, leaves: loads || moves || CSS_LEAVES.test(text), drawnFirst };
+}
