@@ -15,7 +15,7 @@ export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
     'document.body.append(document.createElement("x-card"))',
     'const sheet = new CSSStyleSheet(); sheet.replaceSync("p { color: purple }"); document.adoptedStyleSheets = [sheet]',
     'CSS.registerProperty({ name: "--own", syntax: "<color>", inherits: true, initialValue: "orange" })',
-    'const c = document.createElement("canvas"); document.body.append(c); const g = c.getContext("2d"); g.font = "20px serif"; g.fillText("canvas", 9, 30); g.fillRect(0, 40, 90, 9)',
+    'const c = document.createElement("canvas"); document.body.append(c); const g = c.getContext("2d"); g.font = "20px own, serif"; g.fillText("canvas", 9, 30); g.fillRect(0, 40, 90, 9)',
     'for (const made of document.querySelectorAll("template")) document.body.append(made.content.cloneNode(true))',
     'Array.prototype.tainted = Object.prototype.own = 1',
     'document.dir = "rtl"; document.body.lang = "fr"; document.designMode = "on"',
@@ -73,7 +73,7 @@ export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
     'globalThis.caches?.open("own"); navigator.storage?.getDirectory?.().catch(() => {})',
     'document.body.append([name, history.length, history.state, localStorage.length, sessionStorage.length, document.cookie].join())',
     'document.body.append([document.referrer, opener, [].tainted, ({}).own, frames.length, document.title].join())',
-    'document.body.append([typeof caches, customElements.get("x-card"), document.adoptedStyleSheets?.length].join())',
+    'document.body.append([typeof caches, customElements.get("x-card"), document.adoptedStyleSheets?.length, document.fonts.size].join())',
   ].map(script),
 };
 

@@ -17,8 +17,9 @@ export class NetworkActivity {
 
   constructor(tab: Tab) {
     tab.onEach('Network.requestWillBeSent', ({ requestId, type, request }, session) => {
-      // What lies in the document itself is no traffic.
-      if (ENDLESS.has(type ?? '') || request.url.startsWith('data:')) return;
+      // What lies in the document itself is no traffic, unless a script asks for it.
+      const isOwn = request.url.startsWith('data:') && type !== 'Fetch' && type !== 'XHR';
+      if (ENDLESS.has(type ?? '') || isOwn) return;
       this.#begun += 1;
       this.#open.set(requestId, session);
       this.#changed();

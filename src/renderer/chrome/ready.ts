@@ -24,6 +24,10 @@ const SETTLED = `(async () => {
   await Promise.all(find('img').map((image) => image.decode().catch(() => {})));
   await fonts.ready;
   const withImages = performance.now();
+  // The caret of a field blinks: it would be on paper by chance.
+  let focused = Object.getOwnPropertyDescriptor(Document.prototype, 'activeElement').get.call(document);
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  if (focused !== document.body) focused?.style?.setProperty('caret-color', 'transparent', 'important');
   return [withFonts - started, withImages - withFonts];
 })()`;
 

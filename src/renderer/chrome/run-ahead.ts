@@ -11,10 +11,12 @@ import type { Waits } from './waits.ts';
 /** The page's own time that it may use for this, where the client names none. */
 export const BUDGET_MS = 5_000;
 
-/** The most real time for it. */
-const RUN_CAP_MS = 10_000;
+/** The most real time for it, unless the client allows the page more of its own. */
+const RUN_CAP_MS = 5_000;
 /** The longest wait for what the page fetches: its clock does not run ahead meanwhile. */
 const NETWORK_CAP_MS = 5_000;
+/** The silence after which the page has been told its answers. */
+const ANSWERED_MS = 10;
 /** The steps of the clock of a page that fetches nothing, and has nobody to wait for. */
 const STEP_MS = 1_200;
 /**
@@ -63,7 +65,7 @@ export class RunAhead {
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
     const { clocks, navigation, network, deadline } = this.#parts;
-    this.#end ??= performance.now() + deadline.share(0.4, RUN_CAP_MS);
+    this.#end ??= performance.now() + deadline.share(0.4, Math.max(RUN_CAP_MS, this.#budgetMs));
     let state = await clocks.state();
     for (;;) {
       if (network.busy || navigation.leaving) {
@@ -109,7 +111,7 @@ export class RunAhead {
     const started = performance.now();
     const answered = navigation
       .arrived()
-      .then(() => network.idle(0))
+      .then(() => network.idle(ANSWERED_MS))
       .then(() => true);
     const done = await resultWithin(answered, deadline.share(0.2, NETWORK_CAP_MS));
     this.#networkGivenUp = done !== true;

@@ -47,6 +47,10 @@ export async function resetTab(tab: Tab): Promise<boolean> {
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
       tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
+      // A process keeps the fonts and images that it loaded, also those of data URIs. A script would find those
+      // of an earlier document there at once. This drops them.
+      tab.send('Network.setCacheDisabled', { cacheDisabled: true }),
+      tab.send('Network.setCacheDisabled', { cacheDisabled: false }),
     ]);
     if (result.value !== tab.windowShape || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
     tab.markClean();

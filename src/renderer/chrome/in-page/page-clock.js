@@ -151,6 +151,7 @@ function startPageClock(channel) {
     },
     /** @param {unknown} query */
     matchMedia(query) {
+      seen.needsFrames += 1;
       if (/print/i.test(String(query))) seen.asksPrint = true;
       return apply(native.matchMedia, window, [query]);
     },
@@ -192,6 +193,9 @@ function startPageClock(channel) {
   count(ResizeObserver.prototype, 'observe', 'needsFrames');
   count(HTMLCanvasElement.prototype, 'transferControlToOffscreen', 'needsFrames');
   count(Document.prototype, 'startViewTransition', 'needsFrames');
+  for (const name of ['resizeTo', 'resizeBy', 'moveTo', 'moveBy']) {
+    count(window, name, 'needsFrames');
+  }
 
   const guarded = (/** @type {() => void} */ run) => {
     try {
