@@ -17,6 +17,8 @@ const MAX_IDLE_MS = 60_000;
 
 interface Warm {
   readonly tab: Tab;
+  /** True if its account was served lately, so that another document of it may follow. */
+  expected: boolean;
   uses: number;
   staticUses: number;
   idle?: NodeJS.Timeout;
@@ -29,6 +31,8 @@ export class WarmTabs {
   readonly #spares: Promise<Tab>[] = [];
   /** Tabs by account, the least recently used first. */
   readonly #warm = new Map<string, Warm>();
+  /** The accounts that tabs were taken for last. */
+  #lately: readonly string[] = [];
   #closed = false;
 
   constructor(connection: Connection, onUnclean: () => void) {
@@ -59,6 +63,7 @@ export class WarmTabs {
       await this.#drop(accountId, warm);
     } else if (warm) {
       clearTimeout(warm.idle);
+      warm.expected = true;
       this.#warm.delete(accountId);
       this.#warm.set(accountId, warm);
       return warm.tab;
@@ -67,7 +72,12 @@ export class WarmTabs {
     this.#prepare();
     let tab = await (spare ?? Tab.open(this.#connection));
     if (tab.tainted) tab = await Tab.open(this.#connection);
-    this.#warm.set(accountId, { tab, uses: 0, staticUses: 0 });
+    const expected = this.#lately.includes(accountId);
+    this.#lately = [accountId, ...this.#lately.filter((each) => each !== accountId)].slice(
+      0,
+      WARM_ACCOUNTS,
+    );
+    this.#warm.set(accountId, { tab, expected, uses: 0, staticUses: 0 });
     return tab;
   }
 
@@ -78,6 +88,11 @@ export class WarmTabs {
   async release(accountId: string, reusable: boolean): Promise<void> {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
+    if (!(warm.tab.clean || warm.expected)) {
+      // A new window for a document that hardly comes costs more than the new tab of one that does.
+      void this.#drop(accountId, warm);
+      return;
+    }
     if (!(reusable && (await this.#renew(warm)))) {
       await this.#drop(accountId, warm);
       return;
