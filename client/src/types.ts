@@ -102,7 +102,7 @@ export interface PrintOptions {
    * @default 'print'
    */
   media?: 'print' | 'screen';
-  /** Waits for more than the load of the page, for all that is given. */
+  /** Waits for all that is given. What the page's scripts draw and fetch within `budget_ms` is waited for without it. */
   wait_for?: {
     /**
      * A CSS selector. If no element ever matches, the conversion fails.

@@ -156,7 +156,8 @@ export const ConversionRequest = Type.Object(
         },
         {
           ...closed,
-          description: 'Conditions to wait for, all of them, after the page has loaded.',
+          description:
+            'Conditions to wait for, all of them, after the page has loaded. What its scripts draw and fetch within budget_ms is waited for without them.',
         },
       ),
     ),

@@ -59,7 +59,7 @@ void test('what witnesses and a timestamp authority say is published', async (t)
   writeFileSync(join(directory, 'timestamp.tst'), timestamp);
   copyFileSync(authority.certificate, join(directory, 'tsa-ca.pem'));
   const lines =
-    guideBlocks('sh')
+    guideBlocks('audit.md', 'sh')
       .find((block) => block.includes('openssl ts'))
       ?.split('\n') ?? [];
   const commands = lines.filter((line) => !line.startsWith('curl ')).join('\n');

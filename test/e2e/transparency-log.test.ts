@@ -36,14 +36,14 @@ void test('the commands of the guide check what a service serves', needsPrograms
   const run = (program: string, args: string[]) =>
     runCommand(program, args, { ...place.env, URL: service.url }, '', directory);
 
-  const shell = guideBlocks('sh').find((block) => block.includes('pkeyutl')) ?? '';
+  const shell = guideBlocks('audit.md', 'sh').find((block) => block.includes('pkeyutl')) ?? '';
   const checked = await run('sh', ['-euc', shell]);
   t.match(checked.stdout, /^Signature Verified Successfully$/m, checked.stderr);
   writeFileSync(join(directory, 'text'), `${readFileSync(join(directory, 'text'), 'utf8')}x`);
   const altered = await run('sh', ['-euc', shell.split('\n').at(-2) ?? '']);
   t.not(altered.code, 0, 'an altered text is found');
 
-  const [python = ''] = guideBlocks('python');
+  const [python = ''] = guideBlocks('audit.md', 'python');
   const proven = await run('python3', ['-c', python]);
   t.equal(proven.code, 0, proven.stderr);
   t.equal(proven.stdout.trimEnd().split('\n').length, proof.entries.length);
