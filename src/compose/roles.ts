@@ -8,6 +8,7 @@ import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { openFirstAccount } from '../use-cases/accounts.ts';
+import { isDamage } from '../read-model/generations.ts';
 import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { openCore } from './core.ts';
@@ -102,7 +103,8 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
       .caughtUp()
       .then(() => work.start())
       // Last of all: a start that fails must not open an account whose secrets nobody has seen.
-      .then(() => openFirstAccount(core, config));
+      .then(() => openFirstAccount(core, config))
+      .catch((error: unknown) => giveWay(core, error));
     const stopChecking = checkReadModel(core, ready);
     return {
       publicUrl: api.publicUrl,
@@ -120,9 +122,18 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
       },
     };
   } catch (error) {
-    await core.close();
-    throw error;
+    try {
+      giveWay(core, error);
+    } finally {
+      await core.close();
+    }
   }
+}
+
+/** A start that meets damage in the read model puts an empty one in its place: each later start would meet it too. */
+function giveWay({ readModel }: Core, error: unknown): never {
+  if (isDamage(error)) readModel.startAnew();
+  throw error;
 }
 
 /** Checks the read model's file as soon as the service is ready; returns how to end that. */

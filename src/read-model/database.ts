@@ -4,7 +4,6 @@
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite, { type Database } from 'better-sqlite3';
@@ -179,6 +178,8 @@ function open(options: ReadModelOptions): Opened {
       try {
         install(db, projections);
         const writer = new BatchWriter(db, projections);
+        // Read by each start: damage there would end all of them.
+        lastEventOf(db);
         return { db, mark, writer, queries: new Map() };
       } catch (error) {
         db.close();
@@ -221,10 +222,8 @@ const PAGE_CHECK = join(import.meta.dirname, 'page-check.ts');
 
 /** It takes some seconds for the read model of a million conversions, and nobody waits for it. */
 async function findDamage(path: string, signal: AbortSignal): Promise<string> {
-  const checking = promisify(execFile)(process.execPath, [PAGE_CHECK, path], { signal, env: {} });
-  const { pid } = checking.child;
-  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-  return (await checking).stdout;
+  const args = [PAGE_CHECK, path];
+  return (await promisify(execFile)(process.execPath, args, { signal, env: {} })).stdout;
 }
 
 /** Missing, damaged or made by another release: the log has it all, so it is made anew. */

@@ -1,4 +1,5 @@
 /** A process of its own: reads every page of the SQLite file that its argument names, and says `ok` or what is damaged. */
+import { constants, setPriority } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { isDamage } from './generations.ts';
 
@@ -14,4 +15,6 @@ function findDamage(): string {
   }
 }
 
+// Not the lowest: that one hardly runs beside busy browsers, and until its end queries may meet the damage.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 process.stdout.write(findDamage());

@@ -111,3 +111,26 @@ void test('read models and snapshots that are damaged are made anew', async (t) 
   t.match(accounts, [{ email: 'ann@example.com', credits: 100 }]);
   t.ok(readLog(dataDir).length > 0);
 });
+
+/** Overwrites the first page of a table in the read model. */
+function damage(dataDir: string, table: string): void {
+  const directory = join(dataDir, 'read-model');
+  const path = join(directory, readFileSync(join(directory, 'CURRENT'), 'utf8').trim());
+  const db = new Sqlite(path);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  const roots = db.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?');
+  const page = roots.pluck().get(table) ?? 0;
+  const bytes = Number(db.pragma('page_size', { simple: true }));
+  db.close();
+  writeFileSync(path, readFileSync(path).fill(0xaa, (page - 1) * bytes, page * bytes));
+}
+
+void test('a start that meets damage in the read model makes it anew for the next one', async (t) => {
+  const { service } = await used(t);
+  damage(service.place.dataDir, 'accounts');
+  await givesUp(t, service, /malformed/);
+  // Read before the read model is used: this start makes it anew for itself.
+  damage(service.place.dataDir, 'last_event');
+  await service.start();
+  t.match(await cliJson(service.place, ['account', 'list']), [{ email: 'ann@example.com' }]);
+});

@@ -216,7 +216,7 @@ void test('a title of the page that looks like PDF, or is very long, leaves the 
   }
 });
 
-void test('links to files, scripts and shares are dropped, wherever they come from', async (t) => {
+void test('links to files, scripts and shares are removed, wherever they come from', async (t) => {
   const bad = [
     'javascript:alert(1)',
     'file:///etc/passwd',
@@ -226,21 +226,42 @@ void test('links to files, scripts and shares are dropped, wherever they come fr
   ];
   const anchors = bad.map((url) => `<p><a href="${url}">bad</a></p>`).join('');
   const good =
-    '<a href="https://example.com/a(b)c">good</a> <a href="mailto:a@example.com">mail</a>';
+    '<h1 id=top>Head</h1><a href="https://example.com/a(b)c">good</a> <a href="mailto:a@example.com">mail</a> <a href="#top">top</a>';
   const svg = '<svg width=90 height=30><a href="file:///svg"><text y=20>svg</text></a></svg>';
-  const pdf = await renderer.pdf(
-    {
-      html: `${anchors}${good}${svg}<a href="/relative">own</a><iframe srcdoc='${anchors}'></iframe>`,
-      header_html: '<a style="font-size:10px" href="file:///header">header</a>',
-    },
-    { margin_top: '2cm' },
-  );
-  const [page] = pdf.pages;
-  t.ok((page?.annotations ?? 0) > 8, 'the links were there');
-  t.same(
-    [...new Set(page?.urls)].toSorted(),
-    ['https://example.com/a(b)c', 'mailto:a@example.com'].toSorted(),
-  );
+  const picture = `<a href=b><img width=9 height=9 alt="\n/Annots [\n\nxref\n0 9\n" src="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"></a>`;
+  const body = `${anchors}${good}${svg}<a href="/relative">own</a>${picture}<iframe srcdoc='${anchors}'></iframe>`;
+  const header_html = '<a style="font-size:10px" href="file:///header">header</a>';
+  for (const tagged of [true, false]) {
+    const request = { html: body, header_html, metadata: { author: 'me' } };
+    const pdf = await renderer.pdf(request, { margin_top: '2cm', outline: tagged, tagged });
+    const [page] = pdf.pages;
+    t.equal(page?.annotations, 3, 'no empty ones are left');
+    t.same(
+      [...new Set(page?.urls)].toSorted(),
+      ['https://example.com/a(b)c', 'mailto:a@example.com'].toSorted(),
+    );
+    t.match(page?.text, /bad[^]*top[^]*svg[^]*own/, 'their text stays');
+    t.equal(pdf.info['Author'], 'me');
+    t.same(pdf.outline, tagged ? ['Head'] : []);
+    t.same(pdf.roles.filter((role) => role === 'Link').length, tagged ? 3 : 0);
+  }
+});
+
+const manyLinks = (href: string): string =>
+  Array.from(
+    { length: 1000 },
+    (_, at) => `<p>see <a ${href}="page/${at}.html">number ${at}</a>`,
+  ).join('');
+
+void test('a document of many links that lead nowhere is as large as one of none', async (t) => {
+  const sizes: number[] = [];
+  for (const href of ['href', 'name']) {
+    const result = await renderer.render({ html: manyLinks(href) });
+    if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+    sizes.push((await readFile(result.path)).length);
+  }
+  const [links = 0, none = 0] = sizes;
+  t.ok(links < none * 1.2, `${links} and ${none} bytes`);
 });
 
 void test('options that leave the page no room fail with that reason', async (t) => {

@@ -31,6 +31,8 @@ export interface OpenedPdf {
   readonly outline: readonly string[];
   /** Whether the first page has a structure that assistive tools can read. */
   readonly tagged: boolean;
+  /** Types of the elements in the first page's structure. */
+  readonly roles: readonly string[];
 }
 
 type Document = Awaited<ReturnType<typeof getDocument>['promise']>;
@@ -72,6 +74,13 @@ async function readPage(page: Page): Promise<PdfPage> {
   };
 }
 
+function rolesIn(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const role = 'role' in node ? [String(node.role)] : [];
+  const children: unknown = 'children' in node ? node.children : [];
+  return Array.isArray(children) ? [...role, ...children.flatMap(rolesIn)] : role;
+}
+
 export async function openPdf(source: string | Uint8Array): Promise<OpenedPdf> {
   const bytes = typeof source === 'string' ? await readFile(source) : source;
   const task = getDocument({ data: new Uint8Array(bytes), verbosity: 0 });
@@ -90,6 +99,7 @@ export async function openPdf(source: string | Uint8Array): Promise<OpenedPdf> {
       info: { ...info },
       outline: outline.map((each: { title: string }) => each.title),
       tagged: structure !== null && structure !== undefined,
+      roles: rolesIn(structure),
     };
   } finally {
     await task.destroy();

@@ -2,7 +2,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { appendInfo, FontNames, LinkCleaner } from './objects.ts';
+import { LinkRemover } from './links.ts';
+import { appendInfo, FontNames } from './objects.ts';
 import { PdfReader, pageCount } from './reader.ts';
 
 /** Nobody reads a larger document. A page that grows without end is stopped here. */
@@ -64,12 +65,14 @@ export async function savePdf(
   const file = openSync(options.path, 'wx+', 0o600);
   try {
     const out = new HashedFile(file);
-    const links = new LinkCleaner(options.syntheticOrigin);
+    const links = new LinkRemover(options.syntheticOrigin);
     const fonts = new FontNames();
+    let received = 0;
     for await (const content of parts) {
+      received += content.length;
       fonts.push(content);
       out.write(links.push(content));
-      if (out.bytes > MAX_PDF_BYTES) {
+      if (received > MAX_PDF_BYTES) {
         throw new PdfTooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
       }
     }
