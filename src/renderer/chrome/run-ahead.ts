@@ -61,6 +61,8 @@ export class RunAhead {
   #end: number | undefined;
   #networkGivenUp: boolean;
   #isOutOfTime = false;
+  /** True once a script was stopped that did not end. */
+  #isStopped = false;
 
   constructor(parts: RunAheadParts, budgetMs: number) {
     this.#parts = parts;
@@ -83,7 +85,9 @@ export class RunAhead {
       const order = this.#next(state);
       if (order !== undefined) {
         this.#left -= order.by;
-        state = await clocks.advance(order);
+        const next = await clocks.advance(order);
+        this.#isStopped ||= next === undefined;
+        state = next ?? (await clocks.state());
         if (workers.any) await pause(WORKER_STEP_MS);
         answered = false;
       } else if (workers.any && !answered && this.#budgetMs > 0) {
@@ -102,7 +106,7 @@ export class RunAhead {
     const { waits, network } = this.#parts;
     const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
     if (network.busy) waits.note('requests', NETWORK_CAP_MS, true);
-    if (frames > 0) waits.note('drawing', used, true);
+    if (frames > 0 || this.#isStopped) waits.note('drawing', used, true);
     if (delay > 0 && delay < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
