@@ -38,7 +38,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
   for (let round = 0; ; round += 1) {
     state = await runAhead.run();
     if (round === MAX_ROUNDS) break;
-    const needed = state.needsFrames + (tab.hasWorkers ? 1 : 0);
+    const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
     if (state.watchesView > viewed) {
       await showWhole(tab, world, deadline, waits);
       viewed = state.watchesView;

@@ -91,13 +91,16 @@ export class PageClocks {
     return await this.#ask(null);
   }
 
-  /** Sets all clocks ahead, and resolves when what was due has come. A script that does not end is stopped. */
-  async advance(order: Advance): Promise<ClockState> {
+  /**
+   * Sets all clocks ahead, and resolves when what was due has come.
+   * @returns undefined where a script did not end, and was stopped
+   */
+  async advance(order: Advance): Promise<ClockState | undefined> {
     const state = await resultWithin(this.#ask(order), order.within + STOP_MS);
     if (state !== undefined) return state;
     this.#tab.markTainted();
     await this.#tab.send('Runtime.terminateExecution', undefined);
-    return await this.#ask(null);
+    return undefined;
   }
 
   async #ask(order: Advance | null): Promise<ClockState> {

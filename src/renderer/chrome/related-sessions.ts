@@ -57,9 +57,9 @@ export class RelatedSessions {
     return this.#sessions.has(sessionId);
   }
 
-  /** The number of workers that run. */
-  get workers(): number {
-    return this.#workers.size;
+  /** The sessions of the workers that run, but for service workers, which end by themselves. */
+  get workers(): ReadonlySet<string> {
+    return this.#workers;
   }
 
   close(): void {
@@ -82,7 +82,7 @@ export class RelatedSessions {
       if (targetInfo.type === 'iframe') {
         send('Page.enable', {});
         send('Page.addScriptToEvaluateOnNewDocument', { source: this.#clockSource });
-      } else this.#workers.add(sessionId);
+      } else if (targetInfo.type !== 'service_worker') this.#workers.add(sessionId);
       send('Network.enable', {});
       send('Target.setAutoAttach', OF_A_PAGE);
     }

@@ -87,9 +87,9 @@ export async function renderDocument(
   if (request.wait_for) await waitFor(tab, request.wait_for, { world, network }, deadline, waits);
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!loaded) await tab.send('Page.stopLoading', undefined);
-  const hasWorkers = (): boolean => tab.hasWorkers;
+  const networkGivenUp = waits.list.some((each) => each.for === 'network_idle' && each.capped);
   const runAhead = new RunAhead(
-    { clocks, navigation, network, deadline, waits, hasWorkers },
+    { clocks, navigation, network, deadline, waits, workers: tab.workers, networkGivenUp },
     request.wait_for?.budget_ms ?? BUDGET_MS,
   );
   const parts = {

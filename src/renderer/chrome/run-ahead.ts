@@ -6,6 +6,7 @@ import { type Deadline, resultWithin } from './deadline.ts';
 import type { Navigation } from './navigation.ts';
 import type { NetworkActivity } from './network-activity.ts';
 import type { Advance, ClockState, PageClocks } from './page-clock.ts';
+import type { Workers } from './tab.ts';
 import type { Waits } from './waits.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
@@ -33,6 +34,8 @@ const COARSE_FRAME_MS = 100;
 const FRAME_MS = 1_000 / 60;
 /** Workers run in real time. A page that has some gets this much for each step, in which they may answer. */
 const WORKER_STEP_MS = 10;
+/** The longest wait for what workers are at. */
+const WORKER_CAP_MS = 2_000;
 /** A timer of a page for something that takes longer, such as the end of a session, is not waited for. */
 const LONGEST_DELAY_MS = 30_000;
 
@@ -44,7 +47,9 @@ export interface RunAheadParts {
   readonly network: NetworkActivity;
   readonly deadline: Deadline;
   readonly waits: Waits;
-  readonly hasWorkers: () => boolean;
+  readonly workers: Workers;
+  /** True where requests were waited for in vain. */
+  readonly networkGivenUp: boolean;
 }
 
 /** One document's budget, which all its runs share. */
@@ -54,29 +59,44 @@ export class RunAhead {
   #left: number;
   /** When real time is up, by `performance.now()`; set by the first run. */
   #end: number | undefined;
-  #networkGivenUp = false;
+  #networkGivenUp: boolean;
+  #isOutOfTime = false;
+  /** True once a script was stopped that did not end. */
+  #isStopped = false;
 
   constructor(parts: RunAheadParts, budgetMs: number) {
     this.#parts = parts;
+    this.#networkGivenUp = parts.networkGivenUp;
     this.#budgetMs = budgetMs;
     this.#left = budgetMs;
   }
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { clocks, navigation, network, deadline } = this.#parts;
+    const { clocks, navigation, network, workers, deadline } = this.#parts;
     this.#end ??= performance.now() + deadline.share(0.4, Math.max(RUN_CAP_MS, this.#budgetMs));
     let state = await clocks.state();
+    let answered = false;
     for (;;) {
       if (network.busy || navigation.leaving) {
         await this.#untilAnswered();
         state = await clocks.state();
       }
       const order = this.#next(state);
-      if (order === undefined) return state;
-      this.#left -= order.by;
-      state = await clocks.advance(order);
-      if (this.#parts.hasWorkers()) await pause(WORKER_STEP_MS);
+      if (order !== undefined) {
+        this.#left -= order.by;
+        const next = await clocks.advance(order);
+        this.#isStopped ||= next === undefined;
+        state = next ?? (await clocks.state());
+        if (workers.any) await pause(WORKER_STEP_MS);
+        answered = false;
+      } else if (workers.any && !answered && this.#budgetMs > 0) {
+        // What they tell may ask for more.
+        await resultWithin(workers.idle(), deadline.share(0.2, WORKER_CAP_MS));
+        await pause(WORKER_STEP_MS);
+        answered = true;
+        state = await clocks.state();
+      } else return state;
     }
   }
 
@@ -84,18 +104,19 @@ export class RunAhead {
   noteUnfinished({ frames, delay }: ClockState): void {
     if (this.#budgetMs === 0) return;
     const { waits, network } = this.#parts;
-    const used = this.#budgetMs - Math.max(0, this.#left);
+    const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
     if (network.busy) waits.note('requests', NETWORK_CAP_MS, true);
-    if (frames > 0) waits.note('drawing', used, true);
+    if (frames > 0 || this.#isStopped) waits.note('drawing', used, true);
     if (delay > 0 && delay < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
   #next({ frames, idles, timer }: ClockState): Advance | undefined {
     const within = (this.#end ?? 0) - performance.now();
+    this.#isOutOfTime = within <= 0 && this.#left > 0;
     if (this.#left <= 0 || within <= 0) return undefined;
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
-    const step = this.#parts.network.used || this.#parts.hasWorkers() ? SHORT_STEP_MS : STEP_MS;
+    const step = this.#parts.network.used || this.#parts.workers.any ? SHORT_STEP_MS : STEP_MS;
     if (frames > 0 || idles > 0) {
       return { by: Math.min(step, this.#left), frameEvery, within };
     }

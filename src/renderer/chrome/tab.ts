@@ -26,6 +26,13 @@ const OPEN_TIMEOUT_MS = 10_000;
 export const WINDOW_SHAPE =
   '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
 
+export interface Workers {
+  /** True when there are some. */
+  readonly any: boolean;
+  /** Resolves when they have ended what they are at. */
+  idle(): Promise<void>;
+}
+
 /** A frame, and the DevTools session that knows it. */
 export interface Frame {
   readonly frameId: string;
@@ -142,9 +149,22 @@ export class Tab {
     return { frameId: this.#ids.targetId, session: this.#ids.sessionId };
   }
 
-  /** True when its page has workers. */
-  get hasWorkers(): boolean {
-    return this.#related.workers > 0;
+  /** The workers of its page. */
+  get workers(): Workers {
+    const related = this.#related;
+    return {
+      get any() {
+        return related.workers.size > 0;
+      },
+      // One answers when it has ended what it is at.
+      idle: async () => {
+        await Promise.allSettled(
+          Array.from(related.workers, (session) =>
+            this.sendTo(session, 'Runtime.evaluate', { expression: '0' }),
+          ),
+        );
+      },
+    };
   }
 
   /** True while no script has run in its window and nothing was fetched for it. */

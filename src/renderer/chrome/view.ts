@@ -5,7 +5,7 @@ import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
 import type { Waits } from './waits.ts';
 
-/** The most screens that are shown; in a page that is scrolled through each costs a frame. */
+/** The most screens that a window is made tall, and that it is scrolled through; each of these costs a frame. */
 const MAX_SCREENS = 40;
 const CAP_MS = 3_000;
 
@@ -48,7 +48,8 @@ export async function drawFrames(world: IsolatedWorld, deadline: Deadline): Prom
 
 /**
  * Makes the window as tall as the page for two frames. No scroll listener hears of that, so that no button
- * "back to top" is left on paper. A page that grows with its window is scrolled through instead.
+ * "back to top" is left on paper. A page that grows with its window, or is taller than any, is scrolled
+ * through.
  */
 export async function showWhole(
   tab: Tab,
@@ -69,7 +70,7 @@ export async function showWhole(
       deviceScaleFactor: 0,
       mobile: false,
     });
-    const shown = await within(world.evaluate<boolean>(SHOWN));
+    const shown = await within(world.evaluate<boolean>(height > tall ? SCROLLED : SHOWN));
     await tab.send('Emulation.clearDeviceMetricsOverride', undefined);
     if (shown === true) return (await within(world.evaluate<boolean>(FRAMES))) === true;
     return (await within(world.evaluate<boolean>(SCROLLED))) === true;

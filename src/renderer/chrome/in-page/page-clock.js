@@ -295,7 +295,7 @@ function startPageClock(channel) {
       idles: idles.size,
       timer: all.reduce((least, { due }) => min(least, max(0, due - time)), 1e9),
       delay: all
-        .filter((each) => each.once && each.level === 1)
+        .filter((each) => each.once && each.level <= 2)
         .reduce((most, { due }) => max(most, due - time), 0),
     };
   };
