@@ -113,8 +113,8 @@ const fetching = (path: string): string =>
 void test('waits: selector, delay, network idle', async (t) => {
   const late =
     '<p>now</p><script>setTimeout(()=>document.body.insertAdjacentHTML("beforeend","<p id=late>later</p>"),400)</script>';
-  const atOnce = { wait_for: { budget_ms: 0 } };
-  t.notMatch((await renderer.pdf({ html: late, ...atOnce })).text, /later/);
+  const atOnce = { html: late.replace('400', '9000'), wait_for: { budget_ms: 0 } };
+  t.notMatch((await renderer.pdf(atOnce)).text, /later/);
   t.match((await renderer.pdf({ html: late, wait_for: { selector: '#late' } })).text, /later/);
   t.match((await renderer.pdf({ html: late, wait_for: { delay_ms: 600 } })).text, /later/);
   const missing = { html: late, wait_for: { selector: '#never' } };

@@ -5,7 +5,7 @@ import type { IsolatedWorld } from './isolated-world.ts';
 import type { ClockState } from './page-clock.ts';
 import type { RunAhead } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
-import { drawFrames, showWhole } from './view.ts';
+import { drawFrame, drawFrames, showWhole } from './view.ts';
 import type { Waits } from './waits.ts';
 
 /** What one round draws may ask for another one: an observer draws a chart, whose end starts a fade. */
@@ -21,19 +21,19 @@ export interface CompletionParts {
   readonly waits: Waits;
   /** True where something may be shown only once it comes into view, and nobody can tell. */
   readonly maySeeView: boolean;
-  /** True where an element may have to be drawn for a screen before it is printed. */
-  readonly mayBeDrawnFirst: boolean;
 }
 
 /**
- * Lets scripts end what they draw and animations come to their end. Frames are drawn only for pages that ask
- * for what only frames bring.
+ * Lets scripts end what they draw and animations come to their end. One frame is drawn for each page, meanwhile:
+ * it brings fields their focus and listeners the news of scrolling and sizes, which would else be on paper by
+ * chance. More are drawn for pages that ask for what only frames bring.
  * @returns what its scripts asked for
  */
 export async function completePage(parts: CompletionParts): Promise<ClockState> {
   const { tab, world, runAhead, deadline, waits } = parts;
   let viewed = parts.maySeeView ? -1 : 0;
-  let drawn = parts.mayBeDrawnFirst ? -1 : 0;
+  let drawn = -1;
+  const firstFrame = drawFrame(world, deadline);
   let state: ClockState;
   for (let round = 0; ; round += 1) {
     state = await runAhead.run();
@@ -44,7 +44,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
       viewed = state.watchesView;
       drawn = needed;
     } else if (needed > drawn) {
-      await drawFrames(world, deadline);
+      await (needed === 0 ? firstFrame : drawFrames(world, deadline));
       drawn = needed;
     } else if (((await world.evaluate<number>(finishAnimations(SVG_MS))) ?? 0) > 0) {
       // Their events come with a frame.

@@ -24,6 +24,9 @@ export interface ClockState {
   readonly asksPrint: boolean;
 }
 
+/** The same, and the real time after which the clock is to stop by itself. */
+type Order = Advance & { readonly within: number };
+
 /** The time after which a script that was to stop is stopped. */
 const STOP_MS = 500;
 
@@ -44,12 +47,10 @@ export interface Advance {
   readonly by: number;
   /** The page's time between two frames. */
   readonly frameEvery: number;
-  /** The real time after which it stops. */
-  readonly within: number;
 }
 
 /** Evaluates to the state, once the clock has been set ahead; to null where the document has no clock. */
-const request = (channel: string, order: Advance | null): string => `new Promise((resolve) => {
+const request = (channel: string, order: Order | null): string => `new Promise((resolve) => {
   const id = Math.random();
   const heard = ({ detail }) => {
     const answer = JSON.parse(detail);
@@ -87,23 +88,20 @@ export class PageClocks {
     });
   }
 
-  async state(): Promise<ClockState> {
-    return await this.#ask(null);
-  }
-
   /**
-   * Sets all clocks ahead, and resolves when what was due has come.
-   * @returns undefined where a script did not end, and was stopped
+   * Sets all clocks ahead, where there is an order, and resolves when what was due has come.
+   * @param within milliseconds after which a script that does not end is stopped
+   * @returns undefined where one was stopped
    */
-  async advance(order: Advance): Promise<ClockState | undefined> {
-    const state = await resultWithin(this.#ask(order), order.within + STOP_MS);
+  async run(order: Advance | null, within: number): Promise<ClockState | undefined> {
+    const state = await resultWithin(this.#ask(order && { ...order, within }), within + STOP_MS);
     if (state !== undefined) return state;
     this.#tab.markTainted();
     await this.#tab.send('Runtime.terminateExecution', undefined);
     return undefined;
   }
 
-  async #ask(order: Advance | null): Promise<ClockState> {
+  async #ask(order: Order | null): Promise<ClockState> {
     const expression = request(this.#tab.clockChannel, order);
     const worlds = [this.#main, ...[...this.#children.values()].map(({ world }) => world)];
     const answers = await Promise.all(

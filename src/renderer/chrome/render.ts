@@ -21,7 +21,6 @@ import {
 import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
 import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
-import { mayBeDrawnFirst } from './static-css.ts';
 import { judgeHtml, type WrittenHtml } from './static-html.ts';
 import { Tab } from './tab.ts';
 import { drawFrames, maySeeView } from './view.ts';
@@ -99,7 +98,6 @@ export async function renderDocument(
     deadline,
     waits,
     maySeeView: loaded && maySeeView(request),
-    mayBeDrawnFirst: mayBeDrawnFirst(html),
   };
   const asked = await completePage(parts);
   await untilWhole(tab, navigation, deadline);

@@ -73,21 +73,19 @@ export class RunAhead {
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { clocks, navigation, network, workers, deadline } = this.#parts;
+    const { navigation, network, workers, deadline } = this.#parts;
     this.#end ??= performance.now() + deadline.share(0.4, Math.max(RUN_CAP_MS, this.#budgetMs));
-    let state = await clocks.state();
+    let state = await this.#ask(null);
     let answered = false;
     for (;;) {
       if (network.busy || navigation.leaving) {
         await this.#untilAnswered();
-        state = await clocks.state();
+        state = await this.#ask(null);
       }
       const order = this.#next(state);
       if (order !== undefined) {
         this.#left -= order.by;
-        const next = await clocks.advance(order);
-        this.#isStopped ||= next === undefined;
-        state = next ?? (await clocks.state());
+        state = await this.#ask(order);
         if (workers.any) await pause(WORKER_STEP_MS);
         answered = false;
       } else if (workers.any && !answered && this.#budgetMs > 0) {
@@ -95,7 +93,7 @@ export class RunAhead {
         await resultWithin(workers.idle(), deadline.share(0.2, WORKER_CAP_MS));
         await pause(WORKER_STEP_MS);
         answered = true;
-        state = await clocks.state();
+        state = await this.#ask(null);
       } else return state;
     }
   }
@@ -111,18 +109,30 @@ export class RunAhead {
   }
 
   #next({ frames, idles, timer }: ClockState): Advance | undefined {
-    const within = (this.#end ?? 0) - performance.now();
-    this.#isOutOfTime = within <= 0 && this.#left > 0;
-    if (this.#left <= 0 || within <= 0) return undefined;
+    this.#isOutOfTime = this.#realTime <= 0 && this.#left > 0;
+    if (this.#left <= 0 || this.#realTime <= 0) return undefined;
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
     const step = this.#parts.network.used || this.#parts.workers.any ? SHORT_STEP_MS : STEP_MS;
     if (frames > 0 || idles > 0) {
-      return { by: Math.min(step, this.#left), frameEvery, within };
+      return { by: Math.min(step, this.#left), frameEvery };
     }
     // Nothing comes before the next timer: its time is reached at once.
     if (timer > this.#left) return undefined;
-    return { by: Math.min(Math.max(timer, step), this.#left), frameEvery, within };
+    return { by: Math.min(Math.max(timer, step), this.#left), frameEvery };
+  }
+
+  get #realTime(): number {
+    return (this.#end ?? 0) - performance.now();
+  }
+
+  async #ask(order: Advance | null): Promise<ClockState> {
+    for (;;) {
+      const state = await this.#parts.clocks.run(order, Math.max(0, this.#realTime));
+      if (state !== undefined) return state;
+      this.#isStopped = true;
+      order = null;
+    }
   }
 
   /** Waits until all requests are answered. What was waited for in vain once is not waited for again. */

@@ -1,6 +1,4 @@
 /** Judges the CSS of HTML that may be written into a window. */
-import { withoutData } from './own-data.ts';
-
 export interface WrittenCss {
   /** True if it may leave something in its window, which the next document must not find. */
   readonly leaves: boolean;
@@ -33,9 +31,6 @@ const CSS_MOVES = /animation|@starting-style/i;
 const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@position-try/i;
 const CSS_DRAWN_FIRST =
   /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
-
-/** True if Chrome may print an element of the HTML otherwise, or by chance, before it has drawn it for a screen. */
-export const mayBeDrawnFirst = (html: string): boolean => CSS_DRAWN_FIRST.test(withoutData(html));
 
 const AFTER_ELEMENT = /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)\b/g;
 

@@ -9,6 +9,7 @@ import type { Waits } from './waits.ts';
 const MAX_SCREENS = 40;
 const CAP_MS = 3_000;
 
+const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
 // Evaluates to true once two frames have been drawn, which bring what observers tell.
 const FRAMES = `(async () => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -42,6 +43,12 @@ export const maySeeView = ({ html, files = {} }: RequestDocument): boolean =>
   /<script[^>]{0,200}\ssrc/i.test(html) ||
   Object.keys(files).some((name) => /\.m?js$/i.test(name));
 
+/** Resolves when a frame has been drawn, or takes too long. */
+export async function drawFrame(world: IsolatedWorld, deadline: Deadline): Promise<void> {
+  await resultWithin(world.evaluate<boolean>(FRAME), deadline.share(0.2, CAP_MS));
+}
+
+/** The same for two frames: what the first one shows may ask for the second. */
 export async function drawFrames(world: IsolatedWorld, deadline: Deadline): Promise<void> {
   await resultWithin(world.evaluate<boolean>(FRAMES), deadline.share(0.2, CAP_MS));
 }
