@@ -203,7 +203,7 @@ export const ConversionRequest = Type.Object(
       Type.Array(Type.Enum([...SHORTCOMINGS]), {
         maxItems: 10,
         description:
-          'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with 400 or more; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
+          'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with a status of 400 or more, such as a missing image; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
       }),
     ),
     filename: Type.Optional(

@@ -172,8 +172,8 @@ export class Navigation {
     if (!this.#coming.has(this.#loaderId)) return;
     throw new PageFailure(
       'timeout',
-      `The page's document had not ended after ${Math.round(ms / 100) / 10} seconds. A slow server, or ` +
-        'one that never ends it, can be the reason.',
+      `The page's document had not ended after ${Math.round(ms / 100) / 10} seconds. A slow server, one that ` +
+        'never ends it, or a script that never ends can be the reason.',
     );
   }
 
