@@ -75,7 +75,7 @@ const LATER: Readonly<Record<string, string>> = {
   'frames by the date':
     'const t0 = Date.now(); requestAnimationFrame(function f() { if (new Date() - t0 < 1500) requestAnimationFrame(f); else p.textContent = "done" })',
   'frames that are counted':
-    'let n = 0; requestAnimationFrame(function f() { n += 1; if (n < 120) requestAnimationFrame(f); else p.textContent = "done" })',
+    'let n = 0; requestAnimationFrame(function f() { n += 1; if (n < 300) requestAnimationFrame(f); else p.textContent = "done" })',
   'an idle moment': 'requestIdleCallback(() => { p.textContent = "done" })',
   'promises and timers':
     '(async () => { for (let n = 0; n < 5; n += 1) await new Promise((r) => setTimeout(r, 400)); p.textContent = "done" })()',
