@@ -4,7 +4,6 @@
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite, { type Database } from 'better-sqlite3';
@@ -221,10 +220,8 @@ const PAGE_CHECK = join(import.meta.dirname, 'page-check.ts');
 
 /** It takes some seconds for the read model of a million conversions, and nobody waits for it. */
 async function findDamage(path: string, signal: AbortSignal): Promise<string> {
-  const checking = promisify(execFile)(process.execPath, [PAGE_CHECK, path], { signal, env: {} });
-  const { pid } = checking.child;
-  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-  return (await checking).stdout;
+  const options = { signal, env: {} };
+  return (await promisify(execFile)(process.execPath, [PAGE_CHECK, path], options)).stdout;
 }
 
 /** Missing, damaged or made by another release: the log has it all, so it is made anew. */

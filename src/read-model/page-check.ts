@@ -1,4 +1,5 @@
-/** A process of its own: reads every page of the SQLite file that its argument names, and says `ok` or what is damaged. */
+/** A process of its own: reads every page of the SQLite file that its argument names, and says `ok` or the damage. */
+import { constants, setPriority } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { isDamage } from './generations.ts';
 
@@ -14,4 +15,5 @@ function findDamage(): string {
   }
 }
 
+setPriority(constants.priority.PRIORITY_LOW);
 process.stdout.write(findDamage());
