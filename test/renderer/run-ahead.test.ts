@@ -1,4 +1,4 @@
-/** What a page draws after it has loaded is on paper: its clock runs ahead. Real Chrome, real servers. */
+/** Everything that a page draws after it has loaded is on paper: its clock runs ahead. Real Chrome, real servers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
@@ -7,7 +7,7 @@ import { startTestRenderer } from '../support/renderer.ts';
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
 
-/** What the server answers, by path, and after how many milliseconds. */
+/** The answers of the server, by path, and after how many milliseconds. */
 const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms: number]>> = {
   '/data': ['application/json', '["fetched"]', 300],
   '/module.mjs': ['text/javascript', 'export const text = "imported"', 300],
