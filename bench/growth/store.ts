@@ -26,7 +26,7 @@ import { LAUNCHER, settingsOf, startService, untilCompleted } from '../running-s
 /** One conversion of so many is the large account's. */
 const LARGE_SHARE = 10;
 const PER_ACCOUNT = 500;
-/** Of a hundred conversions of an account: how many fail, and of how many the retention has ended. */
+/** Conversions of each hundred of an account that fail, and those whose retention has ended. */
 const FAILED = 5;
 const EXPIRED = 20;
 /** Others' conversions are rendered meanwhile. */

@@ -64,7 +64,7 @@ export interface BlobStore {
    */
   open(ref: BlobRef, range?: BlobRange): Promise<Readable>;
 
-  /** Whether `open` would find it: asked without fetching it. */
+  /** Resolves to true where `open` would find it; fetches nothing. */
   exists(ref: BlobRef): Promise<boolean>;
 
   /** Deletes every blob of a conversion; nothing happens where there is none. */

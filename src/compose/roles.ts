@@ -146,7 +146,7 @@ function checkReadModel({ logger, readModel }: Core, ready: Promise<unknown>): (
   const unchecked = (err: unknown): void => {
     if (!signal.aborted) logger.warn({ err }, 'the read model could not be checked for damage');
   };
-  // Who waits for it to be ready hears why it is not.
+  // Its failure is told to whoever waits for `ready`.
   void ready.then(
     () => check().catch(unchecked),
     () => {},

@@ -149,6 +149,6 @@ export function checkTemplate(issues: ValidationIssues, field: string, template:
     onNullCharacter: ignore,
   };
   new Tokenizer({ sourceCodeLocationInfo: false }, handler).write(template, true);
-  // In SVG, the text of a style sheet may be written with entities.
+  // The text of a style sheet in SVG may be written with entities.
   if (fetches || stylesFetch(decoded)) issues.add(field, ELSEWHERE);
 }

@@ -47,7 +47,7 @@ export interface PageManifest extends Pick<RequestDocument, 'wait_for'> {
 
 export interface ManifestChrome {
   readonly product: string;
-  /** Of Chrome's sources. */
+  /** The revision of Chrome's sources. */
   readonly revision: string;
   readonly sandboxed: boolean;
   readonly flags: readonly string[];

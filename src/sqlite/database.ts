@@ -185,7 +185,7 @@ function prepare(db: Database, path: string): void {
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
   db.pragma(`cache_size = -${CACHE_KIB}`);
-  // Without it, INSERT OR REPLACE would delete a row past the append-only triggers.
+  // Otherwise INSERT OR REPLACE would delete a row past the append-only triggers.
   db.pragma('recursive_triggers = ON');
   assertDurable(db, path);
 }

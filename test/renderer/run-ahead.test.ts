@@ -1,4 +1,4 @@
-/** What a page draws after it has loaded is on paper: its clock runs ahead. Real Chrome, real servers. */
+/** Everything that a page draws after it has loaded is on paper: its clock runs ahead. Real Chrome, real servers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
@@ -7,7 +7,7 @@ import { startTestRenderer } from '../support/renderer.ts';
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
 
-/** What the server answers, by path, and after how many milliseconds. */
+/** The answers of the server, by path, and after how many milliseconds. */
 const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms: number]>> = {
   '/data': ['application/json', '["fetched"]', 300],
   '/module.mjs': ['text/javascript', 'export const text = "imported"', 300],
@@ -20,6 +20,11 @@ const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms:
   '/frame': [
     'text/html',
     '<p id=p>-</p><script>setTimeout(() => { p.textContent = "frame drawn" }, 2000)</script>',
+    0,
+  ],
+  '/endless': [
+    'text/html',
+    '<p>frame</p><script>setTimeout(() => { for (;;); }, 1000)</script>',
     0,
   ],
   '/page': [
@@ -158,6 +163,24 @@ void test('a busy wait ends, and an error in a timer is told', async (t) => {
   t.match(page.console_errors[0]?.text, /boom/);
 });
 
+const drawnLate = (start: string): string =>
+  script(`${start}; let n = 0; requestAnimationFrame(function f() { n += 1; if (n < 20) requestAnimationFrame(f); else p.textContent = "done" });
+    setTimeout(() => { p.append(" late " + (Math.abs(new Date() - Date.now()) < 500)) }, 4000)`);
+
+void test('a library that replaces functions keeps its timers and frames', async (t) => {
+  const replaced: Readonly<Record<string, string>> = {
+    'a date made by another': 'Date.now = () => new Date().getTime()',
+    'a frame that is forgotten once it is taken back': `{ const ask = requestAnimationFrame, cancel = cancelAnimationFrame, known = new Set();
+        window.requestAnimationFrame = (f) => { const id = ask((time) => { if (known.delete(id)) f(time) }); known.add(id); return id };
+        window.cancelAnimationFrame = (id) => { known.delete(id); cancel(id) } }`,
+    'methods of arrays': 'Array.from = (one) => [one]; Array.prototype.reduce = () => []',
+  };
+  for (const [name, code] of Object.entries(replaced)) {
+    t.match(await textOf(drawnLate(code)), /done late true/, name);
+    t.equal((await completed(drawnLate(code))).page.console_errors.length, 0, name);
+  }
+});
+
 void test('a page moves on early, and not late', async (t) => {
   const to = (ms: number): string =>
     script(`setTimeout(() => { location = "${origin}/frame" }, ${ms})`);
@@ -187,6 +210,8 @@ void test('the client sets the budget, and what was unfinished is told', async (
 
 void test('a script that never ends after the load is stopped, and that is told', async (t) => {
   t.same(await capped(script('setTimeout(() => { for (;;); }, 50)')), ['drawing']);
+  const frame = `<p>page</p><iframe src="http://localhost:${port}/endless"></iframe>`;
+  t.equal((await renderer.render({ html: frame }, {}, 12_000)).kind, 'completed', 'in a frame');
 });
 
 void test('animations stand at their end, and those without one at their start', async (t) => {

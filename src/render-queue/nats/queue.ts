@@ -16,7 +16,7 @@ const ACK_WAIT_MS = 15_000;
 /** The pause before a job whose try failed is handed over again: doubled each time, up to the cap. */
 const BACK_OFF_MS = 250;
 const MAX_BACK_OFF_MS = 10_000;
-/** In JSON, which escapes the quotes of a manifest's own; with what else a report says. */
+/** JSON escapes the quotes of a manifest; a report says a little more. */
 const MAX_REPORT_BYTES = 2 * MAX_MANIFEST_BYTES + 64 * 1024;
 
 export interface NatsRenderQueueOptions {

@@ -2,15 +2,16 @@
 
 /** Rounds of finishing: what one animation's end changes may start a transition. */
 const MAX_ROUNDS = 5;
+/** The time at which SVG's animations stand, from their document's start. */
+const SVG_SECONDS = 5;
 
 /**
- * An expression for an isolated world of a frame. Finite animations and transitions that run are brought to
+ * An expression for a world of a frame where no script of the page is. Finite animations and transitions that run are brought to
  * their end. Those without an end stand still at their start, and SVG's stand still at a later time. What the
  * page paused, or moves by scrolling, is left as it is. It evaluates to the number of animations that it
  * finished or stopped; 0 when asked again means that nothing moves.
- * @param svgMs the time at which SVG's animations stand, in milliseconds from the document's start
  */
-export const finishAnimations = (svgMs: number): string => `(() => {
+export const FINISH_ANIMATIONS = `(() => {
   const roots = [document];
   let done = 0;
   for (const root of roots) {
@@ -36,7 +37,7 @@ export const finishAnimations = (svgMs: number): string => `(() => {
     for (const svg of find('svg:has(animate,animateMotion,animateTransform,set)')) {
       if (!(svg instanceof SVGSVGElement) || svg.animationsPaused()) continue;
       svg.pauseAnimations();
-      svg.setCurrentTime(${svgMs / 1000});
+      svg.setCurrentTime(${SVG_SECONDS});
       done += 1;
     }
   }

@@ -1,6 +1,6 @@
 /**
  * The kernel's bound on the memory of one whole Chrome: a control group, where the service may make one.
- * Without one, the samples of `memory.ts` and the limit on each process are all there is.
+ * Where it may not, the samples of `memory.ts` and the limit on each process are all there is.
  */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /** Brings a page that has loaded to what belongs on paper. */
-import { finishAnimations } from './animations.ts';
+import { FINISH_ANIMATIONS } from './animations.ts';
 import type { Deadline } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { ClockState } from './page-clock.ts';
@@ -8,10 +8,8 @@ import type { Tab } from './tab.ts';
 import { drawFrame, drawFrames, showWhole } from './view.ts';
 import type { Waits } from './waits.ts';
 
-/** What one round draws may ask for another one: an observer draws a chart, whose end starts a fade. */
+/** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
 const MAX_ROUNDS = 4;
-/** The time of its own at which an SVG's animations stand. */
-const SVG_MS = 5_000;
 
 export interface CompletionParts {
   readonly tab: Tab;
@@ -46,7 +44,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
     } else if (needed > drawn) {
       await (needed === 0 ? firstFrame : drawFrames(world, deadline));
       drawn = needed;
-    } else if (((await world.evaluate<number>(finishAnimations(SVG_MS))) ?? 0) > 0) {
+    } else if (((await world.evaluate<number>(FINISH_ANIMATIONS)) ?? 0) > 0) {
       // Their events come with a frame.
       await drawFrames(world, deadline);
     } else break;

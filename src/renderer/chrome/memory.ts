@@ -10,7 +10,7 @@ const MiB = 2 ** 20;
 export const MAX_WARM_BYTES = 512 * MiB;
 /**
  * Chrome's largest processes map some 600 MiB that they never touch, and the kernel counts all of it.
- * What is left lets the samples find a page first: they tell whose memory it was.
+ * The rest lets the samples find a page first: they tell whose memory it was.
  */
 const UNTOUCHED_BYTES = 1024 * MiB;
 /** A page fills 4 GB in a second. A sample costs 0.6 ms of processor time. */

@@ -17,7 +17,7 @@ export class NetworkActivity {
 
   constructor(tab: Tab) {
     tab.onEach('Network.requestWillBeSent', ({ requestId, type, request }, session) => {
-      // What lies in the document itself is no traffic, unless a script asks for it.
+      // Data of the document itself is no traffic, unless a script asks for it.
       const isOwn = request.url.startsWith('data:') && type !== 'Fetch' && type !== 'XHR';
       if (ENDLESS.has(type ?? '') || isOwn) return;
       this.#begun += 1;
@@ -35,7 +35,7 @@ export class NetworkActivity {
       this.#open.set(requestId, session);
       this.#changed();
     });
-    // Whether a message is still to come, nobody knows.
+    // Nobody knows if a message is still to come.
     tab.onEach('Network.webSocketHandshakeResponseReceived', ended);
     tab.onEach('Network.webSocketFrameError', ended);
     tab.onEach('Network.webSocketClosed', ended);

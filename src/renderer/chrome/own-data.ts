@@ -5,7 +5,7 @@ const LONG_DATA = /base64,[A-Za-z0-9+/]{64,}/g;
 /** The end stays: with what follows the data it may make a word that is searched for. */
 const END_LENGTH = 32;
 const MIN_LENGTH = 64;
-/** In a text of ASCII alone, nothing between two of these is a word of HTML, CSS or a script with an effect. */
+/** Each word of HTML, CSS or a script that has an effect, in a text of ASCII alone, stands before one of these. */
 const MARKS = Array.from('"\'()\\;:{}@<>&= \n\t');
 
 /** The same text with only the ends of its long base64 data. */

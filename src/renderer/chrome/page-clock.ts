@@ -1,4 +1,5 @@
 /** The clocks of a document's frames, which `in-page/page-clock.js` keeps in each of them. */
+import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import { IsolatedWorld } from './isolated-world.ts';
 import type { Frame, Tab } from './tab.ts';
@@ -6,7 +7,7 @@ import type { Frame, Tab } from './tab.ts';
 /** The most frames whose clocks run ahead; those of the others go as real time does. */
 const MAX_FRAMES = 20;
 
-/** What a document's scripts asked for, and what of it is still to come. */
+/** The requests of a document's scripts that wait for their time, and what else is to be known of them. */
 export interface ClockState {
   /** Animation frames that were asked for. */
   readonly frames: number;
@@ -97,8 +98,19 @@ export class PageClocks {
     const state = await resultWithin(this.#ask(order && { ...order, within }), within + STOP_MS);
     if (state !== undefined) return state;
     this.#tab.markTainted();
-    await this.#tab.send('Runtime.terminateExecution', undefined);
+    const children = [...this.#children.values()].map(({ session }) => session);
+    const sessions = new Set([this.#tab.mainFrame.session, ...children]);
+    await Promise.all([...sessions].map((session) => this.#stopScript(session)));
     return undefined;
+  }
+
+  async #stopScript(session: string): Promise<void> {
+    try {
+      await this.#tab.sendTo(session, 'Runtime.terminateExecution', undefined);
+    } catch (error) {
+      // Its frame is gone.
+      if (!(error instanceof CommandRefused)) throw error;
+    }
   }
 
   async #ask(order: Order | null): Promise<ClockState> {

@@ -148,7 +148,7 @@ export class BodyHashes {
     const { url, bytes } = resource;
     if (!/^https:/i.test(url) || bytes > MAX_BODY_BYTES || bytes > this.#budget) return;
     this.#budget -= bytes;
-    // What Chrome no longer holds stays without a hash.
+    // A body that Chrome no longer holds stays without a hash.
     this.#asked.push(this.#hash(resource).catch(() => {}));
   }
 

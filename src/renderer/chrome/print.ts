@@ -1,7 +1,8 @@
-/** Prints: turns the options of a conversion into Chrome's print command, and reads the result. */
+/** Prints: turns the options of a conversion into Chrome's print command, and saves the result. */
 import type { PrintOptions } from '../../domain/events.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
 import { CommandRefused, type Params } from './connection.ts';
 import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
@@ -91,8 +92,35 @@ export async function printPage(
   }
 }
 
+export interface PrintOrder {
+  readonly request: RequestDocument;
+  readonly options: PrintOptions;
+  /** A file that is not there yet. */
+  readonly outputPath: string;
+}
+
+/**
+ * Saves what `printPage` printed.
+ * @throws {PageFailure} `too_large`; `page_range` where fewer pages were printed than are asked for
+ */
+export async function savePrinted(
+  tab: Tab,
+  { request, options, outputPath }: PrintOrder,
+  stream: string,
+  syntheticOrigin: string | undefined,
+): Promise<PdfFile> {
+  const { metadata } = request;
+  const details = { path: outputPath, metadata, syntheticOrigin };
+  const file = await savePdf(pdfParts(tab, stream), details).catch((error: unknown) => {
+    throw error instanceof PdfTooLarge ? new PageFailure('too_large', error.message) : error;
+  });
+  const ranges = options.page_ranges;
+  if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
+  return file;
+}
+
 /** The content of a stream that `printPage` returned. Closes the stream, for Chrome keeps a file for each. */
-export async function* pdfParts(tab: Pick<Tab, 'send'>, handle: string): AsyncGenerator<Buffer> {
+async function* pdfParts(tab: Pick<Tab, 'send'>, handle: string): AsyncGenerator<Buffer> {
   try {
     for (let last = false; !last; ) {
       const part = await tab.send('IO.read', { handle, size: READ_BYTES });
@@ -105,7 +133,7 @@ export async function* pdfParts(tab: Pick<Tab, 'send'>, handle: string): AsyncGe
   }
 }
 
-export function pageRangeFailure(ranges: string, cause?: unknown): PageFailure {
+function pageRangeFailure(ranges: string, cause?: unknown): PageFailure {
   return new PageFailure(
     'page_range',
     `The page ranges ${JSON.stringify(ranges)} do not fit the document: a page is asked for that it ` +
@@ -115,7 +143,7 @@ export function pageRangeFailure(ranges: string, cause?: unknown): PageFailure {
 }
 
 /** The pages that ranges ask for by number, at least; `3-` asks for page 3. */
-export function pagesAskedFor(ranges: string): number {
+function pagesAskedFor(ranges: string): number {
   const pages = new Set<number>();
   for (const range of ranges.split(',')) {
     const [, from = '', dash, to = ''] = /^\s*(\d*)\s*(-?)\s*(\d*)\s*$/.exec(range) ?? [];

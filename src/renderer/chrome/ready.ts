@@ -1,4 +1,5 @@
 /** Waits until a page is complete. Every wait here ends by itself: then the page prints as it is. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
@@ -42,8 +43,6 @@ const LACKING_CAP_MS = 300;
 
 type Parts = readonly [fonts: number, images: number];
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** @returns whether fonts and images are there; false when a cap ended the wait */
 export async function settle(
   world: IsolatedWorld,
@@ -73,7 +72,7 @@ export async function settle(
     }
     if (seen === navigation.documentId) {
       // It threw, its context went away, or it takes too long: the loop's time limit decides.
-      await pause(SELECTOR_POLL_MS);
+      await delay(SELECTOR_POLL_MS);
     } else {
       await resultWithin(navigation.loaded(), Math.max(0, end - performance.now()));
     }
@@ -94,7 +93,7 @@ export async function waitFor(
   }
   if (wants.delay_ms !== undefined) {
     const ms = Math.min(wants.delay_ms, deadline.share(0.8));
-    await waits.measure('delay', tab.untilGone(pause(ms)), () => ms === wants.delay_ms);
+    await waits.measure('delay', tab.untilGone(delay(ms)), () => ms === wants.delay_ms);
   }
   if (wants.network_idle === true) {
     const idle = tab.untilGone(network.idle(IDLE_MS)).then(() => true);
@@ -131,6 +130,6 @@ async function waitForSelector(
         `The selector to wait for did not appear within ${seconds} seconds: ${selector}`,
       );
     }
-    await tab.untilGone(pause(SELECTOR_POLL_MS));
+    await tab.untilGone(delay(SELECTOR_POLL_MS));
   }
 }

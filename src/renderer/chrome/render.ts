@@ -1,7 +1,7 @@
 /** One document, from request to PDF, in a tab that is its account's. */
 import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
+import type { PdfFile } from '../pdf/finish.ts';
 import { completePage } from './complete.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
@@ -18,7 +18,7 @@ import {
   ResourceLog,
   readPageErrors,
 } from './page-log.ts';
-import { pageRangeFailure, pagesAskedFor, pdfParts, printPage } from './print.ts';
+import { type PrintOrder, printPage, savePrinted } from './print.ts';
 import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import { judgeHtml, type WrittenHtml } from './static-html.ts';
@@ -28,10 +28,7 @@ import { Waits } from './waits.ts';
 import { resetTab } from './window.ts';
 import { completeWritten } from './written.ts';
 
-export interface RenderOrder extends DocumentSource {
-  readonly options: PrintOptions;
-  /** A file that is not there yet. */
-  readonly outputPath: string;
+export interface RenderOrder extends DocumentSource, PrintOrder {
   readonly explainNetwork: ExplainNetwork;
 }
 
@@ -60,61 +57,42 @@ export async function renderDocument(
   const started = performance.now();
   // Written into a window, a byte order mark would be the document's first text.
   const html = request.html?.replace(/^\uFEFF/, '') ?? '';
-  const judged = options.javascript && request.wait_for === undefined ? judgeHtml(html) : undefined;
-  const written = html !== '' && judged && (await hasWindowFor(tab, judged)) ? judged : undefined;
+  const mayWrite = html !== '' && options.javascript && request.wait_for === undefined;
+  const judged = mayWrite ? judgeHtml(html) : undefined;
+  const written = judged && (await hasWindowFor(tab, judged)) ? judged : undefined;
   tab.begin(deadline);
-  if (written) return await printWritten(tab, order, html, written, deadline);
-  const network = new NetworkActivity(tab);
-  const world = new IsolatedWorld(tab);
-  const clocks = new PageClocks(tab, world);
-  const hashes = new BodyHashes(tab);
-  const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
-  const navigation = new Navigation(tab, order.explainNetwork);
-  const waits = new Waits();
-  await tab.ping('Emulation.setEmulatedMedia', { media: options.media });
-  if (!options.javascript) {
-    // It would hold for the tab's next document too.
-    tab.markTainted();
-    await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
-  }
+  return written
+    ? await renderWritten(tab, order, html, written, deadline, started)
+    : await renderLoaded(tab, order, deadline, started);
+}
 
-  const { loaded, capped, syntheticOrigin } = await loadDocument(tab, order, navigation, deadline);
+/** Loads a document like a page of the web, completes it and prints it. */
+async function renderLoaded(
+  tab: Tab,
+  order: RenderOrder,
+  deadline: Deadline,
+  started: number,
+): Promise<RenderedDocument> {
+  const observers = observe(tab, order);
+  const { hashes, log, waits, world } = observers;
+  await prepare(tab, order.options);
+  const { loaded, capped, syntheticOrigin } = await loadDocument(
+    tab,
+    order,
+    observers.navigation,
+    deadline,
+  );
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, capped);
 
-  if (request.wait_for) await waitFor(tab, request.wait_for, { world, network }, deadline, waits);
-  // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
-  if (!loaded) await tab.send('Page.stopLoading', undefined);
-  const networkGivenUp = waits.list.some((each) => each.for === 'network_idle' && each.capped);
-  const runAhead = new RunAhead(
-    { clocks, navigation, network, deadline, waits, workers: tab.workers, networkGivenUp },
-    request.wait_for?.budget_ms ?? BUDGET_MS,
-  );
-  const parts = {
-    tab,
-    world,
-    runAhead,
-    deadline,
-    waits,
-    maySeeView: loaded && maySeeView(request),
-  };
-  const asked = await completePage(parts);
-  await untilWhole(tab, navigation, deadline);
-  const settled = await settle(world, navigation, deadline, waits);
-  if (!settled) await tab.send('Page.stopLoading', undefined);
-  if (asked.asksPrint && options.media === 'print') {
-    // Its listeners hear of printing only if the medium changes then.
-    await tab.send('Emulation.setEmulatedMedia', { media: '' });
-    await drawFrames(world, deadline);
-  }
-  await untilWhole(tab, navigation, deadline);
+  const settled = await completeLoaded(tab, order, observers, loaded, deadline);
   if (loaded && settled) deadline.phase = 'was being printed';
   const readyAt = performance.now();
 
-  const stream = await printPage(tab, options, request);
+  const stream = await printPage(tab, order.options, order.request);
   const [file, errors] = await Promise.all([
-    save(tab, order, stream, syntheticOrigin),
+    savePrinted(tab, order, stream, syntheticOrigin),
     readPageErrors(tab),
     hashes.settled(),
     noteBrokenImages(world, log),
@@ -132,6 +110,78 @@ export async function renderDocument(
   };
 }
 
+/** The parts that follow a document. They must start before it does. */
+interface Observers {
+  readonly network: NetworkActivity;
+  readonly world: IsolatedWorld;
+  readonly clocks: PageClocks;
+  readonly hashes: BodyHashes;
+  readonly log: ResourceLog;
+  readonly navigation: Navigation;
+  readonly waits: Waits;
+}
+
+function observe(tab: Tab, { explainNetwork }: RenderOrder): Observers {
+  const world = new IsolatedWorld(tab);
+  const hashes = new BodyHashes(tab);
+  return {
+    network: new NetworkActivity(tab),
+    world,
+    clocks: new PageClocks(tab, world),
+    hashes,
+    log: new ResourceLog(tab, (resource) => hashes.ask(resource)),
+    navigation: new Navigation(tab, explainNetwork),
+    waits: new Waits(),
+  };
+}
+
+async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<void> {
+  await tab.ping('Emulation.setEmulatedMedia', { media });
+  if (javascript) return;
+  // It would hold for the tab's next document too.
+  tab.markTainted();
+  await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
+}
+
+/**
+ * Waits for what the client and the page's scripts ask for, and until all of it is there.
+ * @returns false when fonts or images were given up
+ */
+async function completeLoaded(
+  tab: Tab,
+  { request, options }: RenderOrder,
+  { clocks, navigation, network, waits, world }: Observers,
+  loaded: boolean,
+  deadline: Deadline,
+): Promise<boolean> {
+  if (request.wait_for) await waitFor(tab, request.wait_for, { world, network }, deadline, waits);
+  // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
+  if (!loaded) await tab.send('Page.stopLoading', undefined);
+  const idle = waits.list.find((each) => each.for === 'network_idle' && each.capped);
+  const runAhead = new RunAhead(
+    { tab, clocks, navigation, network, deadline, waits, networkGivenUpMs: idle?.ms },
+    request.wait_for?.budget_ms ?? BUDGET_MS,
+  );
+  const asked = await completePage({
+    tab,
+    world,
+    runAhead,
+    deadline,
+    waits,
+    maySeeView: loaded && maySeeView(request),
+  });
+  await untilWhole(tab, navigation, deadline);
+  const settled = await settle(world, navigation, deadline, waits);
+  if (!settled) await tab.send('Page.stopLoading', undefined);
+  if (asked.asksPrint && options.media === 'print') {
+    // Its listeners hear of printing only if the medium changes then.
+    await tab.send('Emulation.setEmulatedMedia', { media: '' });
+    await drawFrames(world, deadline);
+  }
+  await untilWhole(tab, navigation, deadline);
+  return settled;
+}
+
 /**
  * Documents that leave nothing follow each other in a window for as long as their mode of layout is the same:
  * a window keeps the styles that it has read. Any other needs one that is new.
@@ -146,18 +196,18 @@ async function hasWindowFor(tab: Tab, { doctype, leaves }: WrittenHtml): Promise
 }
 
 /**
- * Writes and prints. The commands are taken in turn, so that a document with nothing to wait for is printed
+ * Writes, completes and prints. The commands are taken in turn, so that a document with nothing to wait for is printed
  * before Chrome lays it out for a screen.
  */
-async function printWritten(
+async function renderWritten(
   tab: Tab,
   order: RenderOrder,
   html: string,
   written: WrittenHtml,
   deadline: Deadline,
+  started: number,
 ): Promise<RenderedDocument> {
   const { request, options } = order;
-  const started = performance.now();
   tab.doctype = written.doctype;
   if (written.leaves) tab.markDirty();
   const waits = new Waits();
@@ -177,7 +227,7 @@ async function printWritten(
   await completing;
   deadline.phase = 'was being printed';
   const readyAt = performance.now();
-  const file = await save(tab, order, await printing, undefined);
+  const file = await savePrinted(tab, order, await printing, undefined);
   return {
     ...file,
     timings: {
@@ -189,22 +239,6 @@ async function printWritten(
     errors: NO_ERRORS,
     waits,
   };
-}
-
-async function save(
-  tab: Tab,
-  { request, options, outputPath }: RenderOrder,
-  stream: string,
-  syntheticOrigin: string | undefined,
-): Promise<PdfFile> {
-  const { metadata } = request;
-  const details = { path: outputPath, metadata, syntheticOrigin };
-  const file = await savePdf(pdfParts(tab, stream), details).catch((error: unknown) => {
-    throw error instanceof PdfTooLarge ? new PageFailure('too_large', error.message) : error;
-  });
-  const ranges = options.page_ranges;
-  if (ranges !== undefined && file.pages < pagesAskedFor(ranges)) throw pageRangeFailure(ranges);
-  return file;
 }
 
 /**

@@ -2,11 +2,12 @@
  * Lets the page's clock run ahead after it has loaded, so that what its scripts still have to draw is on
  * paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { Navigation } from './navigation.ts';
 import type { NetworkActivity } from './network-activity.ts';
 import type { Advance, ClockState, PageClocks } from './page-clock.ts';
-import type { Workers } from './tab.ts';
+import type { Tab } from './tab.ts';
 import type { Waits } from './waits.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
@@ -40,17 +41,15 @@ const WORKER_CAP_MS = 2_000;
 /** A timer of a page for something that takes longer, such as the end of a session, is not waited for. */
 const LONGEST_DELAY_MS = 30_000;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export interface RunAheadParts {
+  readonly tab: Tab;
   readonly clocks: PageClocks;
   readonly navigation: Navigation;
   readonly network: NetworkActivity;
   readonly deadline: Deadline;
   readonly waits: Waits;
-  readonly workers: Workers;
-  /** True where requests were waited for in vain. */
-  readonly networkGivenUp: boolean;
+  /** The real time that was waited for requests in vain before, in milliseconds. */
+  readonly networkGivenUpMs: number | undefined;
 }
 
 /** One document's budget, which all its runs share. */
@@ -60,21 +59,22 @@ export class RunAhead {
   #left: number;
   /** When real time is up, by `performance.now()`; set by the first run. */
   #end: number | undefined;
-  #networkGivenUp: boolean;
+  /** Real time that was waited for requests in vain; undefined while none was. */
+  #networkGivenUpMs: number | undefined;
   #isOutOfTime = false;
   /** True once a script was stopped that did not end. */
   #isStopped = false;
 
   constructor(parts: RunAheadParts, budgetMs: number) {
     this.#parts = parts;
-    this.#networkGivenUp = parts.networkGivenUp;
+    this.#networkGivenUpMs = parts.networkGivenUpMs;
     this.#budgetMs = budgetMs;
     this.#left = budgetMs;
   }
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { navigation, network, workers, deadline } = this.#parts;
+    const { navigation, network, tab, deadline } = this.#parts;
     this.#end ??= performance.now() + deadline.share(0.4, Math.max(RUN_CAP_MS, this.#budgetMs));
     let state = await this.#ask(null);
     let answered = false;
@@ -87,12 +87,12 @@ export class RunAhead {
       if (order !== undefined) {
         this.#left -= order.by;
         state = await this.#ask(order);
-        if (workers.any) await pause(WORKER_STEP_MS);
+        if (tab.workers.any) await delay(WORKER_STEP_MS);
         answered = false;
-      } else if (workers.any && !answered && this.#budgetMs > 0) {
+      } else if (tab.workers.any && !answered && this.#budgetMs > 0) {
         // What they tell may ask for more.
-        await resultWithin(workers.idle(), deadline.share(0.2, WORKER_CAP_MS));
-        await pause(WORKER_STEP_MS);
+        await resultWithin(tab.workers.idle(), deadline.share(0.2, WORKER_CAP_MS));
+        await delay(WORKER_STEP_MS);
         answered = true;
         state = await this.#ask(null);
       } else return state;
@@ -100,13 +100,13 @@ export class RunAhead {
   }
 
   /** Notes for the record what was still to come at the end. */
-  noteUnfinished({ frames, delay }: ClockState): void {
+  noteUnfinished({ frames, delay: ms }: ClockState): void {
     if (this.#budgetMs === 0) return;
     const { waits, network } = this.#parts;
     const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
-    if (network.busy) waits.note('requests', NETWORK_CAP_MS, true);
+    if (network.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
     if (frames > 0 || this.#isStopped) waits.note('drawing', used, true);
-    if (delay > 0 && delay < LONGEST_DELAY_MS) waits.note('timers', used, true);
+    if (ms > 0 && ms < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
   #next({ frames, idles, timer }: ClockState): Advance | undefined {
@@ -114,7 +114,7 @@ export class RunAhead {
     if (this.#left <= 0 || this.#realTime <= 0) return undefined;
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
-    const step = this.#parts.network.used || this.#parts.workers.any ? SHORT_STEP_MS : STEP_MS;
+    const step = this.#parts.network.used || this.#parts.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
     if (frames > 0 || idles > 0) {
       return { by: Math.min(step, this.#left), frameEvery };
     }
@@ -138,15 +138,16 @@ export class RunAhead {
 
   /** Waits until all requests are answered. What was waited for in vain once is not waited for again. */
   async #untilAnswered(): Promise<void> {
-    if (this.#networkGivenUp || this.#budgetMs === 0) return;
-    const { navigation, network, deadline, waits } = this.#parts;
+    if (this.#networkGivenUpMs !== undefined || this.#budgetMs === 0) return;
+    const { tab, navigation, network, deadline, waits } = this.#parts;
     const started = performance.now();
     const answered = navigation
       .arrived()
       .then(() => network.idle(ANSWERED_MS))
       .then(() => true);
-    const done = await resultWithin(answered, deadline.share(0.2, NETWORK_CAP_MS));
-    this.#networkGivenUp = done !== true;
-    if (done === true) waits.note('requests', performance.now() - started);
+    const done = await resultWithin(tab.untilGone(answered), deadline.share(0.2, NETWORK_CAP_MS));
+    const waited = performance.now() - started;
+    if (done === true) waits.note('requests', waited);
+    else this.#networkGivenUpMs = waited;
   }
 }

@@ -1,4 +1,6 @@
 /** Judges the CSS of HTML that may be written into a window. */
+import { hash } from 'node:crypto';
+
 export interface WrittenCss {
   /** True if it may leave something in its window, which the next document must not find. */
   readonly leaves: boolean;
@@ -39,13 +41,8 @@ function noteDrawnFirst(css: string, selectors: Set<string>): void {
   for (const block of css.replace(/\/\*[^]*?\*\//g, '').split('}')) {
     const parts = block.split('{');
     const [first = ''] = parts;
-    if (
-      CSS_DRAWN_FIRST.test(
-        first.slice(0, parts.length === 1 ? undefined : first.lastIndexOf(';') + 1),
-      )
-    ) {
-      selectors.add('*');
-    }
+    const declarations = parts.length === 1 ? first : first.slice(0, first.lastIndexOf(';') + 1);
+    if (CSS_DRAWN_FIRST.test(declarations)) selectors.add('*');
     for (const [index, rules] of parts.entries()) {
       const before = parts[index - 1];
       if (before === undefined || !CSS_DRAWN_FIRST.test(rules)) continue;
@@ -60,26 +57,30 @@ function noteDrawnFirst(css: string, selectors: Set<string>): void {
 }
 
 type Judged = WrittenCss | undefined;
-/** Sheets of a framework, which come with each document of a kind, the last one first. */
-const knownSheets: (readonly [css: string, judged: Judged])[] = [];
+/** Sheets of a framework, which come with each document of a kind, by their hashes; the last one last. */
+const knownSheets = new Map<string, Judged>();
 const MAX_KNOWN_SHEETS = 4;
 const LONG_SHEET = 16 * 1024;
 
 /** @returns undefined if it may fetch something */
 export function judgeSheet(css: string): Judged {
-  const at = css.length < LONG_SHEET ? -1 : knownSheets.findIndex(([known]) => known === css);
-  const [known] = at < 0 ? [] : knownSheets.splice(at, 1);
-  const judged = known ? known[1] : lookThrough(css);
-  if (css.length >= LONG_SHEET) {
-    knownSheets.unshift(known ?? [css, judged]);
-    knownSheets.length = Math.min(knownSheets.length, MAX_KNOWN_SHEETS);
-  }
+  if (css.length < LONG_SHEET || css.length > MAX_CSS_LENGTH) return lookThrough(css);
+  const digest = hash('sha256', css);
+  // A copy: a part of a text keeps all of its document in memory.
+  const judged = knownSheets.has(digest)
+    ? knownSheets.get(digest)
+    : lookThrough(Buffer.from(css).toString());
+  knownSheets.delete(digest);
+  knownSheets.set(digest, judged);
+  const [oldest] = knownSheets.keys();
+  if (oldest !== undefined && knownSheets.size > MAX_KNOWN_SHEETS) knownSheets.delete(oldest);
   return judged;
 }
 
 function lookThrough(css: string): Judged {
+  if (css.length > MAX_CSS_LENGTH) return undefined;
   const text = unescaped(css);
-  if (text.length > MAX_CSS_LENGTH || CSS_FETCHES.test(text)) return undefined;
+  if (CSS_FETCHES.test(text)) return undefined;
   const drawnFirst = new Set<string>();
   if (CSS_DRAWN_FIRST.test(text)) noteDrawnFirst(text, drawnFirst);
   const loads = CSS_LOADS.test(text);

@@ -9,7 +9,7 @@ export class Waits {
     this.list.push({ for: what, ms, ...(capped ? { capped } : {}) });
   }
 
-  /** @param held whether the wait ended as it should; default: always */
+  /** @param held tells by the result if the wait ended as it should; default: always */
   async measure<T>(
     what: ManifestWait['for'],
     wait: Promise<T>,

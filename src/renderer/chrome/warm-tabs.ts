@@ -89,8 +89,9 @@ export class WarmTabs {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
     if (!(warm.tab.clean || warm.expected)) {
-      // A new window for a document that hardly comes costs more than the new tab of one that does.
-      void this.#drop(accountId, warm);
+      // A new window for a document that hardly comes costs more than the new tab of one that does. Another
+      // account's document waits for the end: until then this one's scripts may still ask the network.
+      await this.#drop(accountId, warm);
       return;
     }
     if (!(reusable && (await this.#renew(warm)))) {

@@ -1,16 +1,15 @@
 /** Completes a document that was written into a window: its images, fonts, animations and first picture. */
-import { finishAnimations } from './animations.ts';
+import { FINISH_ANIMATIONS } from './animations.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { WrittenHtml } from './static-html.ts';
 import type { Tab } from './tab.ts';
 import type { Waits } from './waits.ts';
 
 const CAP_MS = 10_000;
-/** The moment at which an SVG's animations stand on paper. */
-const SVG_MS = 5_000;
 
-// The load event comes after the images, but for those that wait to come into view. Every font is loaded, for a margin box may need one that the page
-// does not. Names on `document` may be covered by elements of that name: hence the prototype's own.
+// The load event comes after the images, but for those that wait to come into view. Every font is loaded, for
+// a margin box may need one that the page does not. Names on `document` may be covered by elements of that
+// name: hence the prototype's own.
 const LOADED = `
   const own = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(document);
   const lazy = [...Document.prototype.querySelectorAll.call(document, 'img[loading=lazy]')];
@@ -47,7 +46,7 @@ export async function completeWritten(
   const started = performance.now();
   const steps = [
     loads ? LOADED : '',
-    `const moved = ${moves ? finishAnimations(SVG_MS) : 0};`,
+    `const moved = ${moves ? FINISH_ANIMATIONS : 0};`,
     drawn(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
   ];
   const asked = tab.send('Runtime.evaluate', {

@@ -47,6 +47,8 @@ export async function forward(
     response.on('close', () => {
       request.unpipe(upstream);
       socket.destroy();
+      // A few bytes may still have gigabytes in them.
+      decoder?.destroy();
     });
     request.on('data', count);
     request.pipe(upstream);
@@ -64,7 +66,7 @@ export async function forward(
     // The server's reason phrase stays behind: it may hold anything, and nobody needs it.
     response.writeHead(status, STATUS_CODES[status] ?? '', headers);
     await pipeline(answer, response, { end: false });
-    if ((await decoded) === false) {
+    if ((await decoded) === false && !response.destroyed) {
       const error = new EgressFailure('invalid-content');
       session.record(url.href, error);
       throw error;

@@ -1,4 +1,4 @@
-/** What documents hold: images, drawings, fonts, forms, formulas, the world's scripts, and broken HTML. */
+/** The content of documents: images, drawings, fonts, forms, formulas, the world's scripts, and broken HTML. */
 import { fontUri } from '../../support/tiny-font.ts';
 import { AVIF, bmp, gif, JPEG, png, svg, WEBP } from '../../support/tiny-images.ts';
 import { type Cases, type CorpusDocument, fromCases, page, TEXT, times } from './document.ts';

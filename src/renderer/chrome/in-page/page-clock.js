@@ -163,14 +163,16 @@ function startPageClock(channel) {
       return apply(native.now, this, []) + ahead;
     },
   });
+  const dateNow = () => apply(native.dateNow, NativeDate, []) + round(ahead);
   Object.assign(NativeDate, {
     now() {
-      return apply(native.dateNow, NativeDate, []) + round(ahead);
+      return dateNow();
     },
   });
+  // A page may set a `Date.now` of its own, which makes a date.
   const PageDate = new Proxy(NativeDate, {
     construct: (target, values, made) =>
-      construct(target, values.length === 0 ? [NativeDate.now()] : values, made),
+      construct(target, values.length === 0 ? [dateNow()] : values, made),
     apply: () => new PageDate().toString(),
   });
   NativeDate.prototype.constructor = PageDate;
@@ -205,18 +207,21 @@ function startPageClock(channel) {
     }
   };
 
+  // Old libraries set an `Array.from` and a `reduce` of their own, and frameworks a `cancelAnimationFrame`.
   const runIdles = () => {
-    for (const [id, callback] of Array.from(idles)) {
-      window.cancelIdleCallback(id);
+    const asked = [...idles];
+    for (const [id, callback] of asked) {
+      replaced.cancelIdleCallback(id);
       guarded(() => callback({ didTimeout: false, timeRemaining: () => 10 }));
     }
   };
   const runFrame = () => {
     frameTime = max(frameTime, now());
-    for (const [id, callback] of Array.from(frames)) {
+    const asked = [...frames];
+    for (const [id, callback] of asked) {
       // A callback may have taken another one back.
       if (!frames.has(id)) continue;
-      window.cancelAnimationFrame(id);
+      replaced.cancelAnimationFrame(id);
       guarded(() => callback(frameTime));
     }
   };
@@ -288,16 +293,13 @@ function startPageClock(channel) {
 
   const state = () => {
     const time = now();
-    const all = [...timers.values()];
-    return {
-      ...seen,
-      frames: frames.size,
-      idles: idles.size,
-      timer: all.reduce((least, { due }) => min(least, max(0, due - time)), 1e9),
-      delay: all
-        .filter((each) => each.once && each.level <= 2)
-        .reduce((most, { due }) => max(most, due - time), 0),
-    };
+    let timer = 1e9;
+    let delay = 0;
+    for (const [, { due, once, level: ownLevel }] of timers) {
+      timer = min(timer, max(0, due - time));
+      if (once && ownLevel <= 2) delay = max(delay, due - time);
+    }
+    return { ...seen, frames: frames.size, idles: idles.size, timer, delay };
   };
 
   performance.addEventListener(channel, (event) => {
