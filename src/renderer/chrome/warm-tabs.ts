@@ -88,12 +88,14 @@ export class WarmTabs {
   async release(accountId: string, reusable: boolean): Promise<void> {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
-    if (!(warm.tab.clean || warm.expected)) {
+    const sound = reusable && !warm.tab.tainted;
+    if (sound && !(warm.tab.clean || warm.expected)) {
       // A new window for a document that hardly comes costs more than the new tab of one that does.
       void this.#drop(accountId, warm);
       return;
     }
-    if (!(reusable && (await this.#renew(warm)))) {
+    if (!(sound && (await this.#renew(warm)))) {
+      // The next document waits: where this does not close, the browser is to be another one.
       await this.#drop(accountId, warm);
       return;
     }
@@ -112,7 +114,6 @@ export class WarmTabs {
   async #renew(warm: Warm): Promise<boolean> {
     const { tab } = warm;
     warm.staticUses += 1;
-    if (tab.tainted) return false;
     if (tab.clean && warm.staticUses < MAX_STATIC_USES) {
       tab.end();
       return true;
