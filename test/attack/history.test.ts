@@ -111,14 +111,12 @@ void test('a filter over a long history is refused, with the time that may be as
   t.equal((await ask('from=2026-01-01T00:00:00Z&page=2000')).status, 200);
 });
 
-void test('a list by status does not skip a million conversions', async (t) => {
+void test('a list by status has late pages too', async (t) => {
   const api = await startApi(t);
   const { key } = await api.newAccount();
   const ask = async (query: string) =>
     await api.call('GET', `${BASE}/conversions/?${query}`, { key });
-  const far = 'page=2502&page_size=100';
-  const refused = { status: 400, error: 'validation_error', details: ['page'] };
-  t.strictSame(refusal(await ask(`${far}&status=failed`)), refused);
-  t.equal((await ask('page=2501&page_size=100&status=failed')).status, 200);
-  t.equal((await ask(far)).status, 200, 'numbers lead to a page of all');
+  for (const page of [2501, 2502, 9999]) {
+    t.equal((await ask(`page=${page}&page_size=100&status=failed`)).status, 200);
+  }
 });

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import tap, { test } from 'tap';
 import { startTestRenderer } from '../support/renderer.ts';
+import { accountId } from '../support/samples.ts';
 
 const renderer = await startTestRenderer();
 tap.teardown(() => renderer.close());
@@ -37,6 +38,16 @@ void test('pages that fight back still end', async (t) => {
     t.ok(took < 3_500, `${name}: the slot is free ${Math.round(took - 1_500)} ms after the limit`);
   }
   t.match((await renderer.pdf({ html: '<p>next</p>' })).text, /next/, 'the next one is fine');
+});
+
+void test('a tab that does not close takes no document of another account with it', async (t) => {
+  const page = withScript(
+    "function f() { document.open(); document.write('<script>setTimeout(() => parent.f(), 10)<' + '/script>'); document.close(); setTimeout(f, 50) } setTimeout(f, 300)",
+  );
+  const failed = await renderer.render({ html: page }, {}, 3_000, accountId(2));
+  t.match(failed, { kind: 'failed', code: 'timeout' });
+  const next = await renderer.render({ html: withScript('1') }, {}, 20_000, accountId(3));
+  t.equal(next.kind, 'completed');
 });
 
 void test('nothing of one document is seen by the next', async (t) => {

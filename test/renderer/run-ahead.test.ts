@@ -73,6 +73,10 @@ const LATER: Readonly<Record<string, string>> = {
     'let n = 0; (function f() { n += 1; if (n < 20) setTimeout(f, 100); else p.textContent = "done" })()',
   'an interval that ends':
     'let n = 0; const i = setInterval(() => { n += 1; if (n === 9) { clearInterval(i); p.textContent = "done" } }, 300)',
+  'frames that a library cancels by its own list':
+    'const own = new Map(); const { requestAnimationFrame: ask, cancelAnimationFrame: cancel } = window; window.requestAnimationFrame = (run) => { const id = ask((t) => { if (own.delete(id)) run(t) }); own.set(id, run); return id }; window.cancelAnimationFrame = (id) => { own.delete(id); cancel(id) }; let n = 0; (function f() { n += 1; if (n < 50) requestAnimationFrame(f); else p.textContent = "done" })()',
+  'timers and frames beside a library that replaces methods':
+    'Array.prototype.reduce = function () { return this[0] }; Array.from = () => []; Map.prototype.values = null; Object.prototype.toJSON = () => ({}); let n = 0; setTimeout(function f() { n += 1; if (n < 50) requestAnimationFrame(f); else p.textContent = "done" }, 900)',
   'frames by time':
     'const t0 = performance.now(); requestAnimationFrame(function f() { if (performance.now() - t0 < 1500) requestAnimationFrame(f); else p.textContent = "done" })',
   'frames by their own time':

@@ -124,6 +124,36 @@ void test('a written document fetches nothing', async (t) => {
   t.equal(requests, 0);
 });
 
+void test('a document that would fetch something in a roundabout way is not written', (t) => {
+  const url = 'http://192.0.2.1/';
+  const documents = {
+    // JavaScript's lower case of the Kelvin sign is a k; to an HTML parser it is another letter.
+    'a name of other letters': `<body bac\u212aground="data:image/png," background="${url}">`,
+    'such a name in SVG': `<svg><image xlin\u212a:href="data:image/png," xlink:href="${url}"/></svg>`,
+    'a space written as a reference': `<img srcset="data:image/gif,a&#32;0.1x,&#32;${url}&#32;1x">`,
+    'an escape that two characters end': `<style>@im\\70\r\nort "${url}";</style>`,
+    'such an escape in an attribute': `<p style="background:u\\72\r\nl(${url})">`,
+  };
+  for (const [what, html] of Object.entries(documents)) t.equal(judgeHtml(html), undefined, what);
+  t.end();
+});
+
+void test('CSS of many comments without an end is judged', (t) => {
+  t.ok(judgeHtml(`<style>p { rotate: 1deg } ${'/*a'.repeat(300_000)}</style>`));
+  t.end();
+});
+
+void test('the doctype is the one that counts to a parser', (t) => {
+  for (const before of ['</p>', '<', '<p>', 'a']) {
+    t.equal(judgeHtml(`${before}<!doctype html>`)?.doctype, '', before);
+  }
+  for (const before of ['', ' ', '<!--a-->', '<?a>', '<!a>']) {
+    t.equal(judgeHtml(`${before}<!DOCTYPE html>`)?.doctype, '<!doctype html>', before);
+  }
+  t.equal(judgeHtml(`<!doctype${' '.repeat(300)}html>`), undefined, 'one that is too long');
+  t.end();
+});
+
 void test('what Chrome draws in another way before its first frame is always printed the same', async (t) => {
   const far = '<div style="height:800px">b</div>';
   const documents = [

@@ -16,7 +16,7 @@ export interface WrittenCss {
 const MAX_CSS_LENGTH = 1024 * 1024;
 /** Selectors that are looked for; with more of them one for every element is as cheap. */
 const MAX_SELECTORS = 1_000;
-const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})[\t\n\f\r ]?|([^]))/gi;
+const CSS_ESCAPE = /\\(?:([0-9a-f]{1,6})(?:\r\n|[\t\n\f\r ])?|([^]))/gi;
 const unescaped = (css: string): string =>
   css.includes('\\')
     ? css.replace(CSS_ESCAPE, (_, hex: string | undefined, character: string | undefined) =>
@@ -36,9 +36,12 @@ const CSS_DRAWN_FIRST =
 
 const AFTER_ELEMENT = /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)\b/g;
 
+// One that does not end goes to the end: looked for again from each beginning, it would take minutes.
+const COMMENT = /\/\*[^]*?(?:\*\/|$)/g;
+
 /** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
 function noteDrawnFirst(css: string, selectors: Set<string>): void {
-  for (const block of css.replace(/\/\*[^]*?\*\//g, '').split('}')) {
+  for (const block of css.replace(COMMENT, '').split('}')) {
     const parts = block.split('{');
     const [first = ''] = parts;
     const declarations = parts.length === 1 ? first : first.slice(0, first.lastIndexOf(';') + 1);

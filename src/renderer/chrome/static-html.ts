@@ -55,8 +55,9 @@ const SPACE = '[\\t\\n\\f\\r ]';
 const TAG = /<([a-z][^\t\n\f\r />\0]*)/iy;
 const END_TAG = new RegExp(`</([a-z][^\\t\\n\\f\\r />\\0]*)${SPACE}*>`, 'iy');
 const TAG_END = new RegExp(`${SPACE}*/?>`, 'y');
+// Names are in ASCII alone: to lower case, letters of other alphabets become ones of it.
 const ATTRIBUTE = new RegExp(
-  `${SPACE}*([^\\t\\n\\f\\r "'<>/=\`\\0]+)(${SPACE}*=${SPACE}*(["']?))?`,
+  `${SPACE}*([^\\t\\n\\f\\r "'<>/=\`\\0\\x80-\\uffff]+)(${SPACE}*=${SPACE}*(["']?))?`,
   'y',
 );
 const UNQUOTED = /[^\t\n\f\r "'=<>`\0]+/y;
@@ -82,7 +83,9 @@ function judgeCss(css: string, found: Found): boolean {
   return true;
 }
 
+// A reference may be a space, which begins another URL.
 const isDataSet = (value: string): boolean =>
+  !value.includes('&') &&
   value.split(/[\t\n\f\r ]+/).every((each) => /^(?:data:image\/|[\d.]+[wxh],?$|,?$)/i.test(each));
 
 function isOwnData(name: string, value: string): boolean {
@@ -114,7 +117,7 @@ function judgeMeta(attributes: ReadonlyMap<string, string>, found: Found): boole
   const header = attributes.get('http-equiv')?.trim().toLowerCase();
   if (header !== undefined && !HARMLESS_HEADER.has(header)) return false;
   const name = attributes.get('name')?.trim().toLowerCase();
-  if (!attributes.has('charset') && !PLAIN_META.has(name ?? '')) found.leaves = true;
+  if (!(name === undefined ? attributes.has('charset') : PLAIN_META.has(name))) found.leaves = true;
   return true;
 }
 
@@ -169,14 +172,13 @@ class Reader {
     const second = html.charAt(this.#at + 1);
     if (second === '!') return this.#declaration();
     if (second === '?') return this.#skipPast('>');
-    if (second === '/') return this.#match(END_TAG) !== undefined;
-    if (!/[a-z]/i.test(second)) {
-      // A single sign.
-      this.#at += 1;
-      return true;
-    }
+    // A tag or a sign before a doctype undoes it, too.
     this.#doctype ??= '';
-    return this.#tag();
+    if (second === '/') return this.#match(END_TAG) !== undefined;
+    if (/[a-z]/i.test(second)) return this.#tag();
+    // A single sign.
+    this.#at += 1;
+    return true;
   }
 
   #declaration(): boolean {
@@ -190,7 +192,9 @@ class Reader {
       this.#doctype ??= doctype.toLowerCase();
       return true;
     }
-    return !html.startsWith('<![CDATA', this.#at) && this.#skipPast('>');
+    return (
+      !/^<!(?:\[CDATA|doctype)/i.test(html.slice(this.#at, this.#at + 9)) && this.#skipPast('>')
+    );
   }
 
   #comment(): boolean {

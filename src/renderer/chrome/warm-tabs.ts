@@ -88,13 +88,12 @@ export class WarmTabs {
   async release(accountId: string, reusable: boolean): Promise<void> {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
-    if (!(warm.tab.clean || warm.expected)) {
-      // A new window for a document that hardly comes costs more than the new tab of one that does. Another
-      // account's document waits for the end: until then this one's scripts may still ask the network.
-      await this.#drop(accountId, warm);
-      return;
-    }
-    if (!(reusable && (await this.#renew(warm)))) {
+    const sound = reusable && !warm.tab.tainted;
+    // A new window for a document that hardly comes costs more than the new tab of one that does.
+    const isKept = sound && (warm.tab.clean || warm.expected);
+    if (!(isKept && (await this.#renew(warm)))) {
+      // The next document waits: until then this one's scripts may still ask the network, and where the tab
+      // does not close, the browser is to be another one.
       await this.#drop(accountId, warm);
       return;
     }
@@ -113,7 +112,6 @@ export class WarmTabs {
   async #renew(warm: Warm): Promise<boolean> {
     const { tab } = warm;
     warm.staticUses += 1;
-    if (tab.tainted) return false;
     if (tab.clean && warm.staticUses < MAX_STATIC_USES) {
       tab.end();
       return true;

@@ -47,12 +47,15 @@ function startPageClock(channel) {
 
   // Real time calls each of these by its native timer; running ahead calls it earlier.
   /** @typedef {{ due: number, level: number, delay: number, once: boolean, run: () => void }} Timer */
+  // Old libraries replace methods of arrays and maps by others of the same name.
+  const { set, has, delete: remove, forEach } = Map.prototype;
+  const newMap = () => Object.assign(new Map(), { set, has, delete: remove, forEach });
   /** @type {Map<number, Timer>} */
-  const timers = new Map();
+  const timers = newMap();
   /** @type {Map<number, FrameRequestCallback>} */
-  const frames = new Map();
+  const frames = newMap();
   /** @type {Map<number, IdleRequestCallback>} */
-  const idles = new Map();
+  const idles = newMap();
   /** How many timers led to the one that runs. */
   let level = 0;
   /** Browsers let a timer that five others led to wait this long at least. */
@@ -64,7 +67,7 @@ function startPageClock(channel) {
   const replaced = {
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
     setTimeout(handler, delay, ...values) {
-      const ms = max(0, Number(delay) || 0);
+      const ms = max(0, Number(delay) | 0);
       // A text is code that the page's own policy may forbid: it stays Chrome's.
       if (typeof handler !== 'function') return apply(native.setTimeout, window, [handler, ms]);
       const ownLevel = level + 1;
@@ -85,7 +88,7 @@ function startPageClock(channel) {
     },
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
     setInterval(handler, delay, ...values) {
-      const ms = max(0, Number(delay) || 0);
+      const ms = max(0, Number(delay) | 0);
       if (typeof handler !== 'function') return apply(native.setInterval, window, [handler, ms]);
       const period = max(ms, NESTED_MS);
       const run = () => {
@@ -207,29 +210,39 @@ function startPageClock(channel) {
     }
   };
 
-  // Old libraries set an `Array.from` and a `reduce` of their own, and frameworks a `cancelAnimationFrame`.
+  /** @param {Map<number, unknown>} asked by ids that grow; those that come meanwhile are for the next time */
+  const lastOf = (asked) => {
+    let last = 0;
+    asked.forEach((_, id) => {
+      last = max(last, id);
+    });
+    return last;
+  };
   const runIdles = () => {
-    const asked = [...idles];
-    for (const [id, callback] of asked) {
+    const last = lastOf(idles);
+    idles.forEach((callback, id) => {
+      if (id > last) return;
       replaced.cancelIdleCallback(id);
       guarded(() => callback({ didTimeout: false, timeRemaining: () => 10 }));
-    }
+    });
   };
   const runFrame = () => {
     frameTime = max(frameTime, now());
-    const asked = [...frames];
-    for (const [id, callback] of asked) {
-      // A callback may have taken another one back.
-      if (!frames.has(id)) continue;
+    const last = lastOf(frames);
+    frames.forEach((callback, id) => {
+      if (id > last) return;
+      // The page's own one, such as that of zone.js, would take its callback back.
       replaced.cancelAnimationFrame(id);
       guarded(() => callback(frameTime));
-    }
+    });
   };
-  /** @returns {[id: number, timer: Timer] | undefined} */
+  /** @returns {{ id: number, timer: Timer } | undefined} */
   const earliest = () => {
-    /** @type {[id: number, timer: Timer] | undefined} */
+    /** @type {{ id: number, timer: Timer } | undefined} */
     let found;
-    for (const each of timers) if (found === undefined || each[1].due < found[1].due) found = each;
+    timers.forEach((timer, id) => {
+      if (found === undefined || timer.due < found.timer.due) found = { id, timer };
+    });
     return found;
   };
 
@@ -271,8 +284,8 @@ function startPageClock(channel) {
       running = true;
       const first = earliest();
       const until = frames.size > 0 ? frameAt : end;
-      if (first !== undefined && first[1].due <= until) {
-        const [id, timer] = first;
+      if (first !== undefined && first.timer.due <= until) {
+        const { id, timer } = first;
         reach(timer.due);
         if (timer.once) apply(native.clearTimeout, window, [id]);
         soon(step);
@@ -295,11 +308,12 @@ function startPageClock(channel) {
     const time = now();
     let timer = 1e9;
     let delay = 0;
-    for (const [, { due, once, level: ownLevel }] of timers) {
-      timer = min(timer, max(0, due - time));
-      if (once && ownLevel <= 2) delay = max(delay, due - time);
-    }
-    return { ...seen, frames: frames.size, idles: idles.size, timer, delay };
+    timers.forEach((each) => {
+      timer = min(timer, max(0, each.due - time));
+      if (each.once && each.level <= 2) delay = max(delay, each.due - time);
+    });
+    // Without a prototype, no toJSON of the page is called.
+    return { __proto__: null, ...seen, frames: frames.size, idles: idles.size, timer, delay };
   };
 
   performance.addEventListener(channel, (event) => {
@@ -308,7 +322,7 @@ function startPageClock(channel) {
     if (asked === null) return;
     const { id, order } = parse(asked);
     const tell = () => {
-      const detail = stringify({ id, state: state() });
+      const detail = stringify({ __proto__: null, id, state: state() });
       native.answer(new native.CustomEvent(`${channel}-answer`, { detail }));
     };
     if (order === null) tell();
