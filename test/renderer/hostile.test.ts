@@ -26,7 +26,6 @@ void test('pages that fight back still end', async (t) => {
   }
   const endless = {
     'a loop': withScript('for(;;);'),
-    'a loop after load': withScript('onload=()=>setTimeout(()=>{for(;;);})'),
     'a loop before print': withScript('onbeforeprint=()=>{for(;;);}'),
     'endless dialogs': withScript('for(;;)alert(1)'),
   };
