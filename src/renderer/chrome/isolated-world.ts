@@ -10,13 +10,14 @@ export class IsolatedWorld {
   readonly #frame: Frame;
   #contextId: number | undefined;
 
-  /** It must begin before the document does. */
   constructor(tab: Tab, frame: Frame = tab.mainFrame) {
     this.#tab = tab;
     this.#frame = frame;
-    tab.onEach('Page.frameNavigated', ({ frame: { id } }) => {
-      if (id === frame.frameId) this.#contextId = undefined;
-    });
+  }
+
+  /** Notes that its frame has another document. */
+  forget(): void {
+    this.#contextId = undefined;
   }
 
   /**

@@ -84,6 +84,9 @@ export class PageClocks {
     tab.onEach('Target.attachedToTarget', ({ targetInfo, sessionId }) => {
       if (targetInfo.type === 'iframe') add(targetInfo.targetId, sessionId);
     });
+    tab.onEach('Page.frameNavigated', ({ frame }) => {
+      (frame.id === tab.frameId ? main : this.#children.get(frame.id)?.world)?.forget();
+    });
     tab.onEach('Page.frameDetached', ({ frameId }, session) => {
       if (this.#children.get(frameId)?.session === session) this.#children.delete(frameId);
     });
