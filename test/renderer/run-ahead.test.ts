@@ -100,6 +100,8 @@ const LATER: Readonly<Record<string, string>> = {
     'const w = new Worker(URL.createObjectURL(new Blob(["onmessage = () => { const t = Date.now(); while (Date.now() - t < 200); postMessage(0) }"]))); w.onmessage = () => { p.textContent = "done" }; w.postMessage(0)',
   'an element far down a long page':
     'p.insertAdjacentHTML("beforebegin", "<div style=height:60000px>"); new IntersectionObserver(([e]) => { if (e.isIntersecting) p.textContent = "done" }).observe(p)',
+  'messages of a framework to itself':
+    'const c = new MessageChannel(); let n = 0; c.port1.onmessage = () => { const t = Date.now(); while (Date.now() - t < 5); n += 1; if (n < 20) c.port2.postMessage(0); else p.textContent = "done" }; setTimeout(() => c.port2.postMessage(0), 300)',
   'a frame of the page':
     'const f = document.createElement("iframe"); f.srcdoc = "<p id=p>-</p><script>setTimeout(() => { p.textContent = \\"done\\" }, 1000)<" + "/script>"; p.replaceWith(f)',
   'an element that comes into view':

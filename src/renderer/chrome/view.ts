@@ -8,8 +8,13 @@ import type { Waits } from './waits.ts';
 /** The most screens that a window is made tall, and that it is scrolled through; each of these costs a frame. */
 const MAX_SCREENS = 40;
 const CAP_MS = 3_000;
+/** A page that never rests is not waited for any longer than this. */
+const IDLE_CAP_MS = 500;
 
-const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
+// Evaluates to true once a frame has been drawn and nothing is left to do: frameworks cut their work into
+// messages to themselves, of which the page's clock knows nothing.
+const FRAME = `new Promise((resolve) => requestAnimationFrame(() =>
+  requestIdleCallback(() => resolve(true), { timeout: ${IDLE_CAP_MS} })))`;
 // Evaluates to true once two frames have been drawn, which bring what observers tell.
 const FRAMES = `(async () => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
