@@ -32,6 +32,8 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
   let viewed = parts.maySeeView ? -1 : 0;
   let drawn = -1;
   const firstFrame = drawFrame(world, deadline);
+  // A page that fails before it is waited for fails by what it failed at.
+  firstFrame.catch(() => {});
   let state: ClockState;
   for (let round = 0; ; round += 1) {
     state = await runAhead.run();
