@@ -27,8 +27,8 @@ const STEP_MS = 1_200;
  */
 const SHORT_STEP_MS = 100;
 /**
- * Frames are far apart at first: an animation that goes by time ends after few. One that counts its frames
- * gets those of a screen then.
+ * Frames are far apart at first: an animation that goes by time ends after few. Later they come 80 times a
+ * second, for an animation that counts them.
  */
 const COARSE_UNTIL_MS = 1_200;
 const COARSE_FRAME_MS = 100;
@@ -90,7 +90,7 @@ export class RunAhead {
         if (tab.workers.any) await delay(WORKER_STEP_MS);
         answered = false;
       } else if (tab.workers.any && !answered && this.#budgetMs > 0) {
-        // What they tell may ask for more.
+        // A message of theirs may make the page ask for more.
         await resultWithin(tab.workers.idle(), deadline.share(0.2, WORKER_CAP_MS));
         await delay(WORKER_STEP_MS);
         answered = true;

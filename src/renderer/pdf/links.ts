@@ -53,7 +53,7 @@ export class LinkRemover {
   #written = 0;
   /** Bytes of the stream that are still to come. */
   #stream = 0;
-  /** Of the cross-reference table, from object 0 on. */
+  /** The next row of the cross-reference table, from object 0 on. */
   #row = 0;
 
   constructor(ownOrigin: string | undefined) {

@@ -45,8 +45,8 @@ function startPageClock(channel) {
     ahead += max(0, time - now());
   };
 
-  // Real time calls each of these by its native timer; running ahead calls it earlier.
-  /** @typedef {{ due: number, level: number, delay: number, once: boolean, run: () => void }} Timer */
+  /** @typedef {{ due: number, level: number, once: boolean, run: () => void }} Timer */
+  // Real time calls each timer by its native one; running ahead calls it earlier.
   // Old libraries replace methods of arrays and maps by others of the same name.
   const { set, has, delete: remove, forEach } = Map.prototype;
   const newMap = () => Object.assign(new Map(), { set, has, delete: remove, forEach });
@@ -83,7 +83,7 @@ function startPageClock(channel) {
       /** @type {number} */
       const id = apply(native.setTimeout, window, [run, ms]);
       const due = now() + (ownLevel > 5 ? max(ms, NESTED_MS) : ms);
-      timers.set(id, { due, level: ownLevel, delay: ms, once: true, run });
+      timers.set(id, { due, level: ownLevel, once: true, run });
       return id;
     },
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
@@ -95,7 +95,7 @@ function startPageClock(channel) {
         timer.due = now() + period;
         apply(handler, window, values);
       };
-      const timer = { due: now() + period, level: 1, delay: ms, once: false, run };
+      const timer = { due: now() + period, level: 1, once: false, run };
       /** @type {number} */
       const id = apply(native.setInterval, window, [run, ms]);
       timers.set(id, timer);
@@ -312,7 +312,7 @@ function startPageClock(channel) {
       timer = min(timer, max(0, each.due - time));
       if (each.once && each.level <= 2) delay = max(delay, each.due - time);
     });
-    // Without a prototype, no toJSON of the page is called.
+    // An object with a prototype could have a toJSON of the page's.
     return { __proto__: null, ...seen, frames: frames.size, idles: idles.size, timer, delay };
   };
 
