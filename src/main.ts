@@ -4,7 +4,7 @@ import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts'
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
-import { openStoredLog } from './compose/stored-log.ts';
+import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { readConfig } from './config.ts';
@@ -54,6 +54,17 @@ async function main(args: readonly string[]): Promise<void> {
           await use(log);
         } finally {
           await log.close();
+        }
+      },
+      withEventStore: async (use) => {
+        const { store, close } = await openCopyTarget(
+          readConfig(process.env),
+          createLogger('warn'),
+        );
+        try {
+          await use(store);
+        } finally {
+          await close();
         }
       },
       startService: async () => await startService(...settings()),

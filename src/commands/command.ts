@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
 import type { Core, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
@@ -25,6 +26,8 @@ export interface CommandContext {
     use: (log: OpenedStoredLog) => Promise<void>,
     options?: { readonly documents: boolean },
   ) => Promise<void>;
+  /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
+  readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
   /** Starts the API and the process managers in this process. */

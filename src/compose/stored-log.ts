@@ -47,6 +47,15 @@ export function openStoredLog(
   });
 }
 
+/** The event store of the settings alone, made where there is none. */
+export function openCopyTarget(config: Config, logger: Logger) {
+  return Openings.all(async (openings) => {
+    const around = { config, logger, openings, nats: undefined };
+    const { store } = await openEventStore(around, 'copy');
+    return { store, close: () => openings.close() };
+  });
+}
+
 /** The tree of the read models, which is a help and no proof: where it cannot be read, it is left out. */
 function openTree(directory: string, logger: Logger, openings: Openings) {
   const path = generationPath(directory, currentGeneration(directory));

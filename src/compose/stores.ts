@@ -17,7 +17,7 @@ import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { EventStore } from '../event-store/port.ts';
+import type { CopyableEventStore, EventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyring } from '../keyring/file.ts';
@@ -92,12 +92,42 @@ function isMissing(path: string): boolean {
 
 /**
  * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `read`: changes nothing on this machine
+ * @param mode `create`: makes an empty one where there is none; `copy`: also opens what a barrier keeps services off;
+ * `read`: changes nothing on this machine
  */
 export async function openEventStore(
+  around: Surroundings,
+  mode: 'create' | 'open' | 'copy' | 'read',
+): Promise<OpenedEventStore> {
+  const opened = await openAnyEventStore(around, mode);
+  if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
+  return opened;
+}
+
+export interface OpenedEventStore {
+  readonly store: CopyableEventStore;
+  /** The file of an embedded one. */
+  readonly database?: EmbeddedDatabase;
+}
+
+/** @throws {Error} one line: no service may work on this log */
+async function refuseBarrier(store: CopyableEventStore): Promise<void> {
+  const barrier = await store.barrier();
+  if (barrier === undefined) return;
+  const { kind, subject } = barrier;
+  throw new Error(
+    kind === 'moved'
+      ? `This log was moved to ${subject} and goes on there: start with the settings of that place. ` +
+          "('pressledger move --cancel' takes the move back, before anything was started there.)"
+      : `The event store holds a copy of ${subject} that is not complete: repeat the command that made it ` +
+          "('pressledger log import' or 'pressledger move') until it ends.",
+  );
+}
+
+async function openAnyEventStore(
   { config, logger, openings }: Surroundings,
-  mode: 'create' | 'open' | 'read',
-): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
+  mode: 'create' | 'open' | 'copy' | 'read',
+): Promise<OpenedEventStore> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
     if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
@@ -116,7 +146,7 @@ export async function openEventStore(
     return { store };
   }
   const file = join(dataDir, 'pressledger.db');
-  if (mode !== 'create' && isMissing(file)) {
+  if ((mode === 'open' || mode === 'read') && isMissing(file)) {
     throw new Error(
       `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
         "one with 'pressledger account create' or 'pressledger start'.",
