@@ -4,6 +4,8 @@ import { KeyErased, type Keyring } from './port.ts';
 import { seal, unseal } from './sealing.ts';
 
 export interface Vault {
+  /** Makes the key of an account that is being opened. Safe to repeat. @throws {KeyErased} */
+  makeKey(accountId: string): Promise<void>;
   /** @throws {KeyErased} */
   seal(accountId: string, text: string): Promise<string>;
   /** @throws {KeyErased} @throws {Error} not sealed for this account, or altered since */
@@ -22,6 +24,7 @@ export const UNREADABLE = 'erased';
 
 export function createVault(keyring: Keyring): Vault {
   return {
+    makeKey: (accountId) => keyring.makeKey(accountId),
     async seal(accountId, text) {
       return seal(await keyring.dataKey(accountId), accountId, Buffer.from(text, 'utf8'));
     },
