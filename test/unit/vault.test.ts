@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { newAccountId, newConversionId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
-import { createVault, unlessErased } from '../../src/keyring/vault.ts';
+import { createVault, NOT_OPENED, unlessErased } from '../../src/keyring/vault.ts';
 import { testDirectory } from '../support/directory.ts';
 import { makingKeys } from '../support/keyring.ts';
 
@@ -27,19 +27,20 @@ void test('opens for its account only', async (t) => {
     dataKey: async () => key,
     erase: async () => {},
   });
-  await t.rejects(vault.unseal(two, await vault.seal(one, 'secret')));
-  await t.rejects(shared.unseal(two, await shared.seal(one, 'secret')), 'even with one key');
+  await t.rejects(vault.unsealExactly(two, await vault.seal(one, 'secret')));
+  await t.rejects(shared.unsealExactly(two, await shared.seal(one, 'secret')), 'even with one key');
 });
 
 void test('opens no text that was altered', async (t) => {
   const vault = createVault(makingKeys(new FileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
   const sealed = await vault.seal(one, 'secret');
+  t.equal(await vault.unseal(one, `${sealed}AA`), NOT_OPENED, 'people read that it does not open');
   for (let at = 0; at < sealed.length; at += 1) {
     const other = sealed[at] === 'A' ? 'B' : 'A';
-    await t.rejects(vault.unseal(one, sealed.slice(0, at) + other + sealed.slice(at + 1)));
+    await t.rejects(vault.unsealExactly(one, sealed.slice(0, at) + other + sealed.slice(at + 1)));
   }
   for (const bad of ['', 'v1.', 'v1.AAAA', sealed.slice(0, -1), `${sealed}=`, `${sealed}AA`]) {
-    await t.rejects(vault.unseal(one, bad), bad);
+    await t.rejects(vault.unsealExactly(one, bad), bad);
   }
 });
 
