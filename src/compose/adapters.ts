@@ -55,12 +55,14 @@ export function openAdapters(
     const nats = await connect(config, logger, openings, 'api');
     const around = { config, logger, openings, nats };
     const { store, database } = await openEventStore(around, options.create ? 'create' : 'open');
+    // Before anything else is made: a node that is not this log's leaves nothing behind.
+    const keyring = await openKeyring(around, store);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
     const blobs = await openBlobs(around, 'api', database);
     return {
       store,
       blobs,
-      ...(await openKeyring(around, store)),
+      ...keyring,
       queues,
       openRateLimiter: async (clock) =>
         nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),

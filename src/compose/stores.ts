@@ -20,10 +20,12 @@ import { type Config, ConfigError } from '../config.ts';
 import type { CopyableEventStore, EventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
+import { FileKeyRecords, FILE_RECHECK_MS } from '../keyring/file-records.ts';
 import { FileKeyring } from '../keyring/file.ts';
+import { KeyringIdentity } from '../keyring/identity.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
-import type { Keyring } from '../keyring/port.ts';
-import type { KeyRecords } from '../keyring/records.ts';
+import { type Keyring, KeyringGone } from '../keyring/port.ts';
+import { type KeyRecords, missingKeyring } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { assertOwned } from '../ownership.ts';
@@ -254,23 +256,78 @@ function needed<T>(name: string, value: T | undefined): T {
 
 export interface OpenedKeyring {
   readonly keyring: Keyring;
+  readonly keyringIdentity: KeyringIdentity;
   readonly masterKey: Buffer;
 }
 
-/** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
+/**
+ * The keyring lies where the blobs do: a node's own data directory then holds nothing that matters.
+ * @throws {Error} one line: there is none beside a log with events, or it is another log's
+ */
 export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { masterKey: given, blobStoreUrl: place, dataDir } = around.config;
-  if (place === undefined) {
-    const loaded = loadMasterKey(dataDir, given);
-    return { keyring: new FileKeyring(join(dataDir, 'keyring'), loaded), masterKey: loaded };
+  const { blobStoreUrl } = around.config;
+  const opened = await (blobStoreUrl === undefined
+    ? openOwnKeyring(around.config, store)
+    : openSharedKeyring(around, blobStoreUrl, store));
+  const { keyringIdentity } = opened;
+  // The order matters: a log is on disk before a keyring is bound to it.
+  const owner = await keyringIdentity.log();
+  if (owner !== undefined && (await store.head()) === 0n) {
+    throw new Error(
+      `The keyring in ${keyringIdentity.place} belongs to the event log ${owner}, and this event log is empty: ` +
+        'set EVENT_STORE_URL and DATA_DIR to that log or restore it from a backup; to begin another, set ' +
+        `${blobStoreUrl === undefined ? 'DATA_DIR' : 'BLOB_STORE_URL'} to a place without a keyring.`,
+    );
   }
-  const masterKey = needed('MASTER_KEY', given);
+  around.openings.add({ unhealthyReason: () => keyringFault(keyringIdentity, around.nats) });
+  return opened;
+}
+
+async function keyringFault(
+  identity: KeyringIdentity,
+  nats: NatsLink | undefined,
+): Promise<string | undefined> {
+  // The outage of NATS is reported elsewhere. To ask it would only take time.
+  if (nats?.isUp() === false) return undefined;
+  try {
+    await identity.id();
+    return undefined;
+  } catch (error) {
+    if (error instanceof KeyringGone) return `the keyring is gone: ${error.message}`;
+    return `the keyring cannot be read: ${errorMessage(error)}`;
+  }
+}
+
+async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: EventStore) {
+  const directory = join(dataDir, 'keyring');
+  // Checked before anything is made: a keyring that is missing beside events is a lost one or another node's.
+  if (!holdsKeyring(directory) && (await store.head()) !== 0n) {
+    throw new Error(missingKeyring(directory));
+  }
+  const masterKey = loadMasterKey(dataDir, given);
+  const keyring = new FileKeyring(directory, masterKey);
+  const records = new FileKeyRecords(directory);
+  return { keyring, masterKey, keyringIdentity: await KeyringIdentity.open(records, directory) };
+}
+
+const holdsKeyring = (directory: string): boolean =>
+  isDirectory(directory) && readdirSync(directory).length > 0;
+
+async function openSharedKeyring(
+  around: Surroundings,
+  place: NonNullable<Config['blobStoreUrl']>,
+  store: EventStore,
+) {
+  const masterKey = needed('MASTER_KEY', around.config.masterKey);
   const { RemoteKeyring } = await import('../keyring/remote.ts');
-  // A keyring that is missing beside events would be a lost one, not a new one.
   const create = (await store.head()) === 0n;
   const { records, recheckMs } = await openKeyRecords(around, place, create);
   const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  return { keyring, masterKey };
+  const keyringIdentity = await KeyringIdentity.open(
+    records,
+    'the place that BLOB_STORE_URL names',
+  );
+  return { keyring, masterKey, keyringIdentity };
 }
 
 async function openKeyRecords(
@@ -279,9 +336,10 @@ async function openKeyRecords(
   create: boolean,
 ): Promise<{ records: KeyRecords; recheckMs: number }> {
   if (place.kind === 'folder') {
-    const { FileKeyRecords, FILE_RECHECK_MS } = await import('../keyring/file-records.ts');
-    const records = new FileKeyRecords(join(place.path, 'keyring'));
-    return { records, recheckMs: FILE_RECHECK_MS };
+    const directory = join(place.path, 'keyring');
+    if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));
+    openDirectory('BLOB_STORE_URL', place.path);
+    return { records: new FileKeyRecords(directory), recheckMs: FILE_RECHECK_MS };
   }
   if (place.kind === 'nats') {
     const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');

@@ -4,6 +4,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
+import { KeyringGone } from './port.ts';
 import { type KeyRecords, missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
@@ -72,8 +73,18 @@ export class NatsKeyRecords implements KeyRecords {
   }
 
   async read(name: string): Promise<string | undefined> {
-    const entry = await this.#kv.get(name);
-    return entry?.operation === 'PUT' ? entry.string() : undefined;
+    try {
+      const entry = await this.#kv.get(name);
+      return entry?.operation === 'PUT' ? entry.string() : undefined;
+    } catch (error) {
+      if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
+      throw new KeyringGone(
+        `NATS does not have the bucket of the keyring, ${this.#stream.slice('KV_'.length)}.`,
+        {
+          cause: error,
+        },
+      );
+    }
   }
 
   async remove(name: string): Promise<void> {
