@@ -15,14 +15,9 @@ import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
+import { openDirectory } from './directories.ts';
 import { Openings } from './openings.ts';
-import {
-  openBlobs,
-  openDirectory,
-  openEventStore,
-  openKeyring,
-  type OpenedKeyring,
-} from './stores.ts';
+import { openBlobs, openEventStore, openKeyring, type OpenedKeyring } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;

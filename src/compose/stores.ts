@@ -1,13 +1,5 @@
 /** Opens the event store, the blob store, and the keyring beside it. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { constants, existsSync, readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
@@ -28,12 +20,18 @@ import { type Keyring, KeyringGone } from '../keyring/port.ts';
 import { type KeyRecords, missingKeyring } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
+import {
+  checkDirectory,
+  isDirectory,
+  isMissing,
+  makeDirectory,
+  openDirectory,
+} from './directories.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -42,54 +40,6 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly openings: Openings;
   readonly nats: NatsLink | undefined;
-}
-
-/**
- * Makes a directory where there is none, for this user alone.
- * @param setting its name, for messages
- * @throws {Error} one line: why it cannot be used, or who else controls it, and the remedy
- */
-export function openDirectory(setting: string, path: string): void {
-  try {
-    makeDirectory(path);
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new Error(
-      `${setting} ${path} cannot be used (${errorMessage(error)}): set it to a directory that this user may write.`,
-      { cause: error },
-    );
-  }
-  assertOwned(path, statSync(path));
-  // Every entry is believed, also what is derived; the keyring checks each of its files when it reads it.
-  for (const entry of readdirSync(path).map((name) => join(path, name))) {
-    // A link may lead nowhere, and another process may have removed a file of a moment.
-    const stats = lookAt(entry);
-    if (stats) assertOwned(entry, stats);
-  }
-}
-
-const lookAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
-const isDirectory = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;
-
-/** Not `recursive`: below /proc, Node would try for ever to make a directory that cannot be made. */
-function makeDirectory(path: string): void {
-  if (isDirectory(path)) return;
-  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it in between.
-    if (!isDirectory(path)) throw error;
-  }
-}
-
-/** False also for a file that this user may not see: what opens the directory says so. */
-function isMissing(path: string): boolean {
-  try {
-    return lookAt(path) === undefined;
-  } catch {
-    return false;
-  }
 }
 
 /**
@@ -132,7 +82,6 @@ async function openAnyEventStore(
 ): Promise<OpenedEventStore> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
-    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
     const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
     const store = await openKurrentDb(eventStoreUrl, { logger });
     openings.add({
@@ -145,6 +94,7 @@ async function openAnyEventStore(
       },
       close: () => store.close(),
     });
+    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
     return { store };
   }
   const file = join(dataDir, 'pressledger.db');
@@ -189,12 +139,7 @@ export async function openBlobs(
   }
   if (place.kind === 'folder') {
     const directory = join(place.path, 'blobs');
-    if (side === 'renderer' && !existsSync(directory)) {
-      throw new Error(
-        `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
-          'which is started first, makes it.',
-      );
-    }
+    if (side === 'renderer' && !existsSync(directory)) throw missingFolder(directory);
     if (side === 'reader') return await openFiles(directory);
     // A renderer may be given the blobs alone, without the keys beside them.
     openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
@@ -219,6 +164,20 @@ export async function openBlobs(
   return blobs;
 }
 
+/** Says beforehand what the folder of BLOB_STORE_URL lacks. @throws {Error} one line */
+export function checkBlobFolder(path: string, side: 'api' | 'renderer'): void {
+  const directory = join(path, 'blobs');
+  if (side === 'api') checkDirectory('BLOB_STORE_URL', path);
+  else if (!existsSync(directory)) throw missingFolder(directory);
+  if (existsSync(directory)) checkDirectory('BLOB_STORE_URL', directory);
+}
+
+const missingFolder = (directory: string): Error =>
+  new Error(
+    `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
+      'which is started first, makes it.',
+  );
+
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../blob-store/nats-objects.ts');
   const { connection, namespace } = needed('NATS_URL', nats);
@@ -226,7 +185,7 @@ async function openNatsObjects(nats: NatsLink | undefined) {
 }
 
 /** @throws {ConfigError} */
-async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+export async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
   const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
     import('../blob-store/s3-bucket.ts'),
     import('../blob-store/s3-location.ts'),

@@ -62,6 +62,20 @@ export class NatsKeyRecords implements KeyRecords {
     }
   }
 
+  /** Opens it where there is one; makes nothing. @throws {Error} one line: the server cannot be asked */
+  static async find(
+    connection: NatsConnection,
+    bucket: string,
+  ): Promise<NatsKeyRecords | undefined> {
+    try {
+      return await NatsKeyRecords.open(connection, { create: false, bucket });
+    } catch (error) {
+      const { cause } = error as Error;
+      if (isCode(cause, JetStreamApiCodes.StreamNotFound)) return undefined;
+      throw error;
+    }
+  }
+
   async create(name: string, text: string): Promise<boolean> {
     try {
       await this.#kv.create(name, text);

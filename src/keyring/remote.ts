@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
-import { deriveKey } from './master-key.ts';
+import { fingerprintOf } from './master-key.ts';
 import { KeyErased, KeyMissing, type Keyring, KeyringGone, KeyringUnavailable } from './port.ts';
 import { errorMessage } from '../error-message.ts';
 import { type KeyRecords, missingKeyring } from './records.ts';
@@ -22,6 +22,11 @@ export interface RemoteKeyringOptions {
   readonly recheckMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
+}
+
+/** The place was reached, and is not the keyring of this deployment. */
+class WrongKeyring extends Error {
+  override readonly name = 'WrongKeyring';
 }
 
 interface HeldKey {
@@ -55,12 +60,12 @@ export class RemoteKeyring implements Keyring {
     masterKey: Buffer,
     options: RemoteKeyringOptions,
   ): Promise<RemoteKeyring> {
-    const checking = checkMasterKey(records, masterKey, options.create);
-    const fault = await checking.then(
-      (found) => found,
-      (error: unknown) => `${KEYRING} cannot be used: ${errorMessage(error)}`,
-    );
-    if (fault !== undefined) throw new Error(fault);
+    try {
+      await checkMasterKey(records, masterKey, options.create);
+    } catch (error) {
+      if (error instanceof WrongKeyring) throw error;
+      throw new Error(`${KEYRING} cannot be used: ${errorMessage(error)}`, { cause: error });
+    }
     return new RemoteKeyring(records, masterKey, options);
   }
 
@@ -149,26 +154,42 @@ export class RemoteKeyring implements Keyring {
   }
 }
 
-/** @returns what is wrong, in one line */
+/**
+ * Compares the master key with the one that the keyring was made with; changes nothing.
+ * @returns whether there is a keyring
+ * @throws {WrongKeyring} one line: it was made with another master key
+ */
+export async function findKeyring(
+  records: Pick<KeyRecords, 'read'>,
+  masterKey: Buffer,
+): Promise<boolean> {
+  const known = await records.read(MASTER_CHECK);
+  if (known !== undefined && known !== fingerprintOf(masterKey)) {
+    throw new WrongKeyring(
+      `${KEYRING} was made with another master key; set MASTER_KEY to that one.`,
+    );
+  }
+  return known !== undefined;
+}
+
+/** @throws {WrongKeyring} one line: what is wrong with it */
 async function checkMasterKey(
   records: KeyRecords,
   masterKey: Buffer,
   create: boolean,
-): Promise<string | undefined> {
-  const fingerprint = deriveKey(masterKey, 'fingerprint', KEY_BYTES).toString('hex');
-  const known = await records.read(MASTER_CHECK);
-  if (known === undefined) {
-    if (!create) return missingKeyring('the place that BLOB_STORE_URL names');
+): Promise<void> {
+  const fingerprint = fingerprintOf(masterKey);
+  if (!(await findKeyring(records, masterKey))) {
+    if (!create) throw new WrongKeyring(missingKeyring('the place that BLOB_STORE_URL names'));
     await records.create(MASTER_CHECK, fingerprint);
-  }
-  if ((known ?? (await records.read(MASTER_CHECK))) !== fingerprint) {
-    return `${KEYRING} was made with another master key; set MASTER_KEY to that one.`;
+    await findKeyring(records, masterKey);
   }
   // Were it made a second time, two nodes could each make a key of one account, and one be lost.
   if (await records.create(MASTER_CHECK, fingerprint)) {
-    return `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`;
+    throw new WrongKeyring(
+      `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`,
+    );
   }
-  return undefined;
 }
 
 /** Turns a failure into `KeyringUnavailable`. The port's own errors stay as they are. */
