@@ -242,6 +242,8 @@ export async function checkEnd(site: Site): Promise<readonly string[]> {
   for (const { process: node, name } of site.members.toReversed()) {
     const { code, signal } = await node.stop();
     if (code !== 0) problems.push(`${name} was stopped and ended with ${code ?? signal}`);
+  }
+  for (const { process: node, name } of site.members) {
     problems.push(...(await node.leftovers()).map((left) => `${name} left ${left}`));
   }
   if (site.name === 'nodes on a server') return problems;

@@ -45,6 +45,12 @@ async function killed(site: Site, member: Member): Promise<void> {
   await site.bringBack(member);
 }
 
+async function stopped(site: Site, member: Member): Promise<void> {
+  const { code, signal } = await member.process.stop();
+  if (code !== 0) throw new Error(`${member.name} was stopped and ended with ${code ?? signal}.`);
+  await site.bringBack(member);
+}
+
 /** Waits for an end that somebody else brings about; ends what has not ended by then. */
 async function untilKilled(site: Site, member: Member, withinMs: number): Promise<boolean> {
   const ended = await member.process.endWithin(withinMs);
@@ -94,11 +100,8 @@ async function takeLease(site: Site, forMs: number): Promise<void> {
   if (site.nodes === undefined) {
     rmSync(join(site.place.dataDir, 'render.lock'));
     await pause(forMs);
-    // A lock on a file that is gone is noticed by nobody: its holder ends as after an operator's mistake.
-    for (const member of site.members.slice(0, -1)) {
-      await member.process.stop();
-      await site.bringBack(member);
-    }
+    // Nobody notices that the file of a lock is gone: without new starts two would lead for good.
+    for (const member of site.members) await stopped(site, member);
     return;
   }
   const connection = await connect({ servers: site.nodes.nats.url });
@@ -163,12 +166,7 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
     await using _ = await killAtSync(member.process.pid, fault.nth);
     return { happened: await untilKilled(site, member, POINT_WITHIN_MS) };
   },
-  'a process is stopped': async (site, fault) => {
-    const member = memberOf(site, fault);
-    const { code, signal } = await member.process.stop();
-    if (code !== 0) throw new Error(`${member.name} was stopped and ended with ${code ?? signal}.`);
-    await site.bringBack(member);
-  },
+  'a process is stopped': (site, fault) => stopped(site, memberOf(site, fault)),
   'a process is frozen': (site, fault) => frozen([memberOf(site, fault).process.pid], fault.forMs),
   'a process is frozen past its lease': (site, fault) =>
     frozen([memberOf(site, fault).process.pid], PAST_LEASE_MS),

@@ -65,7 +65,7 @@ async function showFailure(site: Site, problems: readonly string[], print: Print
   for (const line of await livesOf(site, problems)) print(`  ${line}`);
   for (const { name, process: node } of site.members) {
     for (const line of node.output.stderr.trimEnd().split('\n').slice(-SHOWN_LINES)) {
-      print(`  ${name}: ${line.slice(0, 500)}`);
+      print(`  ${name}: ${line.slice(0, 1500)}`);
     }
   }
 }
