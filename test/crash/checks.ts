@@ -230,7 +230,9 @@ export async function check(
   problems.push(...(await Promise.all(kept)).flat());
   problems.push(...(await told('revoked keys', () => refusesRevoked(site, promises))));
   for (const member of site.members) {
-    problems.push(...(await told('processes', () => hasNoStrays(member))));
+    const ended = await member.process.endWithin(0);
+    if (ended) problems.push(`${member.name} has ended by itself: ${ended.code ?? ended.signal}`);
+    else problems.push(...(await told('processes', () => hasNoStrays(member))));
   }
   problems.push(...(await told('commands', () => verifies(site))));
   return { problems, settledMs, ...(rendersAgainMs !== undefined && { rendersAgainMs }) };

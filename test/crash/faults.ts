@@ -14,6 +14,8 @@ import { failSyncs, killAtSync, noStrace } from './syncs.ts';
 
 /** A point that is not met by then is not met in this round. */
 const POINT_WITHIN_MS = 2000;
+/** A process that got to its point while that was undone has ended by then. */
+const LAST_MOMENT_MS = 100;
 /** Longer than a lease of NATS is held without being renewed. */
 const PAST_LEASE_MS = 11_500;
 /** Left on a disk that is full, in bytes: less than any write needs. */
@@ -51,9 +53,16 @@ async function stopped(site: Site, member: Member): Promise<void> {
   await site.bringBack(member);
 }
 
-/** Waits for an end that somebody else brings about; ends what has not ended by then. */
-async function untilKilled(site: Site, member: Member, withinMs: number): Promise<boolean> {
-  const ended = await member.process.endWithin(withinMs);
+/** @returns whether the process was killed by then, from elsewhere; it is up again */
+async function untilKilled(
+  site: Site,
+  member: Member,
+  undo: () => void | Promise<void>,
+): Promise<boolean> {
+  let ended = await member.process.endWithin(POINT_WITHIN_MS);
+  // Before the next start, which would be killed in its turn.
+  await undo();
+  ended ??= await member.process.endWithin(LAST_MOMENT_MS);
   if (ended === undefined) return false;
   if (ended.signal !== 'SIGKILL') {
     throw new Error(`${member.name} ended by itself: ${member.process.output.stderr}`);
@@ -156,15 +165,13 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
   'a process is killed at a point': async (site, fault) => {
     const member = memberOf(site, fault);
     member.control.arm(fault.point, fault.nth);
-    const happened = await untilKilled(site, member, POINT_WITHIN_MS);
-    member.control.disarm(fault.point);
-    // It may have got there while it was disarmed.
-    return { happened: happened || (await untilKilled(site, member, 100)) };
+    const disarm = (): void => member.control.disarm(fault.point);
+    return { happened: await untilKilled(site, member, disarm) };
   },
   'a process is killed at a sync': async (site, fault) => {
     const member = memberOf(site, fault);
-    await using _ = await killAtSync(member.process.pid, fault.nth);
-    return { happened: await untilKilled(site, member, POINT_WITHIN_MS) };
+    const undo = await killAtSync(member.process.pid, fault.nth);
+    return { happened: await untilKilled(site, member, undo) };
   },
   'a process is stopped': (site, fault) => stopped(site, memberOf(site, fault)),
   'a process is frozen': (site, fault) => frozen([memberOf(site, fault).process.pid], fault.forMs),
@@ -178,8 +185,9 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
   },
   'a Chrome is frozen': (site, fault) => frozen(chromesOf(memberOf(site, fault)), fault.forMs),
   'fsync fails': async (site, fault) => {
-    await using _ = await failSyncs(memberOf(site, fault).process.pid);
+    const undo = await failSyncs(memberOf(site, fault).process.pid);
     await pause(fault.forMs);
+    await undo();
   },
   'the clock jumps': async (site, fault) => {
     const { control } = memberOf(site, fault);

@@ -1,5 +1,5 @@
 /** What the rounds came to, kept in a file so that they can be taken up again. */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 export interface RoundResult {
   readonly round: number;
@@ -31,6 +31,8 @@ function percentile(numbers: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
+const deployments = (count: number): string => `${count} deployment${count === 1 ? '' : 's'}`;
+
 function counted(names: readonly string[]): string {
   const groups = [...Map.groupBy(names, (name) => name)];
   const sorted = groups.toSorted(([, a], [, b]) => b.length - a.length);
@@ -46,10 +48,11 @@ export class Results {
   static open(file: string | undefined, seed: number): Results {
     const text = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
     // A line that a crash cut off is run again.
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-    const lines = whole.filter((line) => line !== '');
-    const deployments = lines.map((line) => JSON.parse(line) as DeploymentResult);
-    return new Results(file, deployments[0]?.seed ?? seed, deployments);
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    if (file !== undefined && whole !== text) writeFileSync(file, whole);
+    const lines = whole.split('\n').filter((line) => line !== '');
+    const ended = lines.map((line) => JSON.parse(line) as DeploymentResult);
+    return new Results(file, ended[0]?.seed ?? seed, ended);
   }
 
   private constructor(file: string | undefined, seed: number, deployments: DeploymentResult[]) {
@@ -88,7 +91,7 @@ export class Results {
       round.faults.map((fault) => fault.split(' (')[0] ?? ''),
     );
     const lines = [
-      `${rounds.length} rounds in ${this.#deployments.length} deployments, ${seconds(sum(rounds.map(({ ms }) => ms)))} in all.`,
+      `${rounds.length} rounds in ${deployments(this.#deployments.length)}, ${seconds(sum(rounds.map(({ ms }) => ms)))} in all.`,
       `Rounds: ${counted(perSite)}.`,
       `Faults: ${counted(faults)}; ${sum(rounds.map(({ missed }) => missed))} did not meet their place.`,
       `${sum(rounds.map(({ requests }) => requests))} requests, ${sum(rounds.map(({ accepted }) => accepted))} conversions promised; in the logs ${events('ConversionRequested')} requested, ${events('ConversionCompleted')} completed, ${events('ConversionFailed')} failed, ${events('CreditRefunded')} refunds, ${events('ConversionStarted')} tries, ${events('ConversionOutcomeIgnored')} outcomes ignored, ${events('CheckpointSigned')} checkpoints.`,
@@ -106,7 +109,7 @@ export class Results {
     lines.push(
       this.failures === 0
         ? 'Every invariant held after every round.'
-        : `FAILED: ${this.failures} deployments.`,
+        : `FAILED: ${deployments(this.failures)}.`,
     );
     return lines;
   }

@@ -2,7 +2,8 @@
  * `npm run crash -- [--rounds N] [--seed S] [--resume FILE] [--site NAME]`: breaks the real service, round by
  * round, and checks every invariant after each. The same seed has the same faults.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { errorMessage } from '../../src/error-message.ts';
 import { needsEventStoreServer } from '../support/event-store-server.ts';
@@ -93,8 +94,12 @@ try {
     const [command, ...options] = OWN_MOUNTS;
     const self = [...options, process.execPath, import.meta.filename, ...process.argv.slice(2)];
     const env = { ...process.env, CRASH_OWN_MOUNTS: 'yes' };
-    const { status } = spawnSync(command, self, { stdio: 'inherit', env });
-    process.exitCode = status ?? 1;
+    const child = spawn(command, self, { stdio: 'inherit', env });
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => void child.kill(signal));
+    }
+    const [status] = await once(child, 'exit');
+    process.exitCode = Number(status ?? 1);
   } else {
     process.exitCode = await main(process.argv.slice(2));
   }

@@ -10,7 +10,8 @@ export const noStrace: string | false =
 
 const CALLS = 'fsync,fdatasync';
 
-async function tamper(pid: number, how: string): Promise<AsyncDisposable> {
+/** @returns how to end it */
+async function tamper(pid: number, how: string): Promise<() => Promise<void>> {
   const inject = ['-e', `trace=${CALLS}`, '-e', `inject=${CALLS}:${how}`];
   const strace = spawn('strace', ['-f', ...inject, '-o', '/dev/null', '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -19,17 +20,14 @@ async function tamper(pid: number, how: string): Promise<AsyncDisposable> {
   // It says that it is attached, or why not.
   await Promise.race([once(strace.stderr, 'data'), ended]);
   strace.stderr.resume();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      if (strace.exitCode === null && strace.signalCode === null) strace.kill('SIGINT');
-      await ended;
-    },
+  return async () => {
+    if (strace.exitCode === null && strace.signalCode === null) strace.kill('SIGINT');
+    await ended;
   };
 }
 
-/** Every sync of the process fails with EIO until the disposal. */
-export const failSyncs = (pid: number): Promise<AsyncDisposable> => tamper(pid, 'error=EIO');
+/** Every sync of the process fails with EIO until it is undone. */
+export const failSyncs = (pid: number) => tamper(pid, 'error=EIO');
 
 /** Kills the process at its n-th sync from now, before that is done. */
-export const killAtSync = (pid: number, nth: number): Promise<AsyncDisposable> =>
-  tamper(pid, `signal=KILL:when=${nth}`);
+export const killAtSync = (pid: number, nth: number) => tamper(pid, `signal=KILL:when=${nth}`);
