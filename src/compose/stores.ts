@@ -22,8 +22,7 @@ import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyring } from '../keyring/file.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
-import type { Keyring } from '../keyring/port.ts';
-import type { KeyRecords } from '../keyring/records.ts';
+import type { KeyRecords, Keyring } from '../keyring/port.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { assertOwned } from '../ownership.ts';
@@ -92,17 +91,19 @@ function isMissing(path: string): boolean {
 
 /**
  * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `copy`: also opens what a barrier keeps services off;
- * `read`: changes nothing on this machine
+ * @param mode `create`: makes an empty one where there is none; `copy` and `moved`: as `create` and `open`, and also
+ * where a barrier keeps services off; `read`: changes nothing on this machine
  */
 export async function openEventStore(
   around: Surroundings,
-  mode: 'create' | 'open' | 'copy' | 'read',
+  mode: StoreMode,
 ): Promise<OpenedEventStore> {
   const opened = await openAnyEventStore(around, mode);
   if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
   return opened;
 }
+
+type StoreMode = 'create' | 'open' | 'copy' | 'moved' | 'read';
 
 export interface OpenedEventStore {
   readonly store: CopyableEventStore;
@@ -126,7 +127,7 @@ async function refuseBarrier(store: CopyableEventStore): Promise<void> {
 
 async function openAnyEventStore(
   { config, logger, openings }: Surroundings,
-  mode: 'create' | 'open' | 'copy' | 'read',
+  mode: StoreMode,
 ): Promise<OpenedEventStore> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
@@ -146,7 +147,7 @@ async function openAnyEventStore(
     return { store };
   }
   const file = join(dataDir, 'pressledger.db');
-  if ((mode === 'open' || mode === 'read') && isMissing(file)) {
+  if (mode !== 'create' && mode !== 'copy' && isMissing(file)) {
     throw new Error(
       `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
         "one with 'pressledger account create' or 'pressledger start'.",
@@ -273,7 +274,8 @@ export async function openKeyring(around: Surroundings, store: EventStore): Prom
   return { keyring, masterKey };
 }
 
-async function openKeyRecords(
+/** @param create allows a new place for them where there is none */
+export async function openKeyRecords(
   around: Surroundings,
   place: NonNullable<Config['blobStoreUrl']>,
   create: boolean,

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { deriveKey } from './master-key.ts';
-import { KeyErased, type Keyring, KeyringUnavailable } from './port.ts';
+import { KeyErased, type KeyRecords, type Keyring, KeyringUnavailable } from './port.ts';
 import { errorMessage } from '../error-message.ts';
-import { type KeyRecords, missingKeyring } from './records.ts';
+import { missingKeyring } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
