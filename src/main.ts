@@ -4,10 +4,11 @@ import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts'
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
+import { refuseBadStart } from './compose/preflight.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
-import { readConfig } from './config.ts';
+import { readConfig, readSettings } from './config.ts';
 import { createLogger } from './log.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
@@ -31,6 +32,12 @@ async function main(args: readonly string[]): Promise<void> {
   const settings = () => {
     const config = readConfig(process.env, command.role ?? 'start');
     return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
+  };
+  const startable = async () => {
+    const role = command.role ?? 'start';
+    const read = readSettings(process.env, role);
+    await refuseBadStart(read, role, createLogger('silent'));
+    return settings();
   };
   try {
     await command.run(invocation, {
@@ -67,9 +74,9 @@ async function main(args: readonly string[]): Promise<void> {
           await close();
         }
       },
-      startService: async () => await startService(...settings()),
-      startApiNode: async () => await startApiNode(...settings()),
-      startRenderer: async () => await startRenderer(...settings()),
+      startService: async () => await startService(...(await startable())),
+      startApiNode: async () => await startApiNode(...(await startable())),
+      startRenderer: async () => await startRenderer(...(await startable())),
       startRendering,
       client: readClientConfig(process.env),
       outputMode: 0o666 & ~usersUmask,

@@ -15,14 +15,10 @@ import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
+import { openDirectory } from './directories.ts';
+import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
-import {
-  openBlobs,
-  openDirectory,
-  openEventStore,
-  openKeyring,
-  type OpenedKeyring,
-} from './stores.ts';
+import { openBlobs, openKeyring, type OpenedKeyring } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
@@ -55,12 +51,14 @@ export function openAdapters(
     const nats = await connect(config, logger, openings, 'api');
     const around = { config, logger, openings, nats };
     const { store, database } = await openEventStore(around, options.create ? 'create' : 'open');
+    // Before anything else is made: a node that is not this log's leaves nothing behind.
+    const keyring = await openKeyring(around, store);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
     const blobs = await openBlobs(around, 'api', database);
     return {
       store,
       blobs,
-      ...(await openKeyring(around, store)),
+      ...keyring,
       queues,
       openRateLimiter: async (clock) =>
         nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),

@@ -18,6 +18,7 @@ import { openReadModel } from '../read-model/database.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
 import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
+import { checkKeyring } from '../use-cases/log-origin.ts';
 import { openAdapters } from './adapters.ts';
 import { openLastCheckpoint, readModelOf } from './stores.ts';
 
@@ -33,14 +34,21 @@ export async function openCore(
 ): Promise<Core> {
   const adapters = await openAdapters(config, logger, { create });
   const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
-  const projected = readModelOf(config, logger);
-  const readModel = await openReadModel(projected, store).catch(async (error: unknown) => {
-    await adapters.close();
-    throw error;
-  });
-  const lastCheckpoint = openLastCheckpoint(config.dataDir);
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
   const actors = new ActorSystem({ store, snapshots, log: logger });
+  const projected = readModelOf(config, logger);
+  const opening = checkKeyring({ actors, clock: systemClock }, adapters.keyringIdentity, {
+    create,
+  });
+  const readModel = await opening
+    .then(() => openReadModel(projected, store))
+    .catch(async (error: unknown) => {
+      await actors.close();
+      snapshots.close();
+      await adapters.close();
+      throw error;
+    });
+  const lastCheckpoint = openLastCheckpoint(config.dataDir);
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
 

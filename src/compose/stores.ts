@@ -1,13 +1,5 @@
-/** Opens the event store, the blob store, and the keyring beside it. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+/** Opens the blob store, and the keyring beside it. */
+import { constants, existsSync, readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
@@ -17,20 +9,26 @@ import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { CopyableEventStore, EventStore } from '../event-store/port.ts';
-import { SqliteEventStore } from '../event-store/sqlite/store.ts';
+import type { EventStore } from '../event-store/port.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
+import { FileKeyRecords, FILE_RECHECK_MS } from '../keyring/file-records.ts';
 import { FileKeyring } from '../keyring/file.ts';
+import { KeyringIdentity } from '../keyring/identity.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
-import type { KeyRecords, Keyring } from '../keyring/port.ts';
+import { KeyringGone, type KeyRecords, type Keyring } from '../keyring/port.ts';
+import { missingKeyring } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
-import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
+import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
+import {
+  checkDirectory,
+  isDirectory,
+  makeDirectory,
+  openDirectory,
+} from './directories.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -39,134 +37,6 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly openings: Openings;
   readonly nats: NatsLink | undefined;
-}
-
-/**
- * Makes a directory where there is none, for this user alone.
- * @param setting its name, for messages
- * @throws {Error} one line: why it cannot be used, or who else controls it, and the remedy
- */
-export function openDirectory(setting: string, path: string): void {
-  try {
-    makeDirectory(path);
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new Error(
-      `${setting} ${path} cannot be used (${errorMessage(error)}): set it to a directory that this user may write.`,
-      { cause: error },
-    );
-  }
-  assertOwned(path, statSync(path));
-  // Every entry is believed, also what is derived; the keyring checks each of its files when it reads it.
-  for (const entry of readdirSync(path).map((name) => join(path, name))) {
-    // A link may lead nowhere, and another process may have removed a file of a moment.
-    const stats = lookAt(entry);
-    if (stats) assertOwned(entry, stats);
-  }
-}
-
-const lookAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
-const isDirectory = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;
-
-/** Not `recursive`: below /proc, Node would try for ever to make a directory that cannot be made. */
-function makeDirectory(path: string): void {
-  if (isDirectory(path)) return;
-  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it in between.
-    if (!isDirectory(path)) throw error;
-  }
-}
-
-/** False also for a file that this user may not see: what opens the directory says so. */
-function isMissing(path: string): boolean {
-  try {
-    return lookAt(path) === undefined;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `copy` and `moved`: as `create` and `open`, and also
- * where a barrier keeps services off; `read`: changes nothing on this machine
- */
-export async function openEventStore(
-  around: Surroundings,
-  mode: StoreMode,
-): Promise<OpenedEventStore> {
-  const opened = await openAnyEventStore(around, mode);
-  if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
-  return opened;
-}
-
-type StoreMode = 'create' | 'open' | 'copy' | 'moved' | 'read';
-
-export interface OpenedEventStore {
-  readonly store: CopyableEventStore;
-  /** The file of an embedded one. */
-  readonly database?: EmbeddedDatabase;
-}
-
-/** @throws {Error} one line: no service may work on this log */
-async function refuseBarrier(store: CopyableEventStore): Promise<void> {
-  const barrier = await store.barrier();
-  if (barrier === undefined) return;
-  const { kind, subject } = barrier;
-  throw new Error(
-    kind === 'moved'
-      ? `This log was moved to ${subject} and goes on there: start with the settings of that place. ` +
-          "('pressledger move --cancel' takes the move back, before anything was started there.)"
-      : `The event store holds a copy of ${subject} that is not complete: repeat the command that made it ` +
-          "('pressledger log import' or 'pressledger move') until it ends.",
-  );
-}
-
-async function openAnyEventStore(
-  { config, logger, openings }: Surroundings,
-  mode: StoreMode,
-): Promise<OpenedEventStore> {
-  const { eventStoreUrl, dataDir } = config;
-  if (eventStoreUrl !== undefined) {
-    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
-    const store = await openKurrentDb(eventStoreUrl, { logger });
-    openings.add({
-      unhealthyReason: async () => {
-        const answers = store.head().then(
-          () => true,
-          () => false,
-        );
-        return (await answers) ? undefined : 'the event store does not answer';
-      },
-      close: () => store.close(),
-    });
-    return { store };
-  }
-  const file = join(dataDir, 'pressledger.db');
-  if (mode !== 'create' && mode !== 'copy' && isMissing(file)) {
-    throw new Error(
-      `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
-        "one with 'pressledger account create' or 'pressledger start'.",
-    );
-  }
-  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
-  const store = new SqliteEventStore(database);
-  openings.add({
-    unhealthyReason: async () => {
-      const failure = database.failure();
-      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
-    },
-    close: async () => {
-      await store.close();
-      database.close();
-    },
-  });
-  return { store, database };
 }
 
 const unusable = (reason: unknown): string =>
@@ -188,12 +58,7 @@ export async function openBlobs(
   }
   if (place.kind === 'folder') {
     const directory = join(place.path, 'blobs');
-    if (side === 'renderer' && !existsSync(directory)) {
-      throw new Error(
-        `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
-          'which is started first, makes it.',
-      );
-    }
+    if (side === 'renderer' && !existsSync(directory)) throw missingFolder(directory);
     if (side === 'reader') return await openFiles(directory);
     // A renderer may be given the blobs alone, without the keys beside them.
     openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
@@ -218,6 +83,20 @@ export async function openBlobs(
   return blobs;
 }
 
+/** Says beforehand what the folder of BLOB_STORE_URL lacks. @throws {Error} one line */
+export function checkBlobFolder(path: string, side: 'api' | 'renderer'): void {
+  const directory = join(path, 'blobs');
+  if (side === 'api') checkDirectory('BLOB_STORE_URL', path);
+  else if (!existsSync(directory)) throw missingFolder(directory);
+  if (existsSync(directory)) checkDirectory('BLOB_STORE_URL', directory);
+}
+
+const missingFolder = (directory: string): Error =>
+  new Error(
+    `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
+      'which is started first, makes it.',
+  );
+
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../blob-store/nats-objects.ts');
   const { connection, namespace } = needed('NATS_URL', nats);
@@ -225,7 +104,7 @@ async function openNatsObjects(nats: NatsLink | undefined) {
 }
 
 /** @throws {ConfigError} */
-async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+export async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
   const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
     import('../blob-store/s3-bucket.ts'),
     import('../blob-store/s3-location.ts'),
@@ -255,23 +134,78 @@ function needed<T>(name: string, value: T | undefined): T {
 
 export interface OpenedKeyring {
   readonly keyring: Keyring;
+  readonly keyringIdentity: KeyringIdentity;
   readonly masterKey: Buffer;
 }
 
-/** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
+/**
+ * The keyring lies where the blobs do: a node's own data directory then holds nothing that matters.
+ * @throws {Error} one line: there is none beside a log with events, or it is another log's
+ */
 export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { masterKey: given, blobStoreUrl: place, dataDir } = around.config;
-  if (place === undefined) {
-    const loaded = loadMasterKey(dataDir, given);
-    return { keyring: new FileKeyring(join(dataDir, 'keyring'), loaded), masterKey: loaded };
+  const { blobStoreUrl } = around.config;
+  const opened = await (blobStoreUrl === undefined
+    ? openOwnKeyring(around.config, store)
+    : openSharedKeyring(around, blobStoreUrl, store));
+  const { keyringIdentity } = opened;
+  // The order matters: a log is on disk before a keyring is bound to it.
+  const owner = await keyringIdentity.log();
+  if (owner !== undefined && (await store.head()) === 0n) {
+    throw new Error(
+      `The keyring in ${keyringIdentity.place} belongs to the event log ${owner}, and this event log is empty: ` +
+        'set EVENT_STORE_URL and DATA_DIR to that log or restore it from a backup; to begin another, set ' +
+        `${blobStoreUrl === undefined ? 'DATA_DIR' : 'BLOB_STORE_URL'} to a place without a keyring.`,
+    );
   }
-  const masterKey = needed('MASTER_KEY', given);
+  around.openings.add({ unhealthyReason: () => keyringFault(keyringIdentity, around.nats) });
+  return opened;
+}
+
+async function keyringFault(
+  identity: KeyringIdentity,
+  nats: NatsLink | undefined,
+): Promise<string | undefined> {
+  // The outage of NATS is reported elsewhere. To ask it would only take time.
+  if (nats?.isUp() === false) return undefined;
+  try {
+    await identity.id();
+    return undefined;
+  } catch (error) {
+    if (error instanceof KeyringGone) return `the keyring is gone: ${error.message}`;
+    return `the keyring cannot be read: ${errorMessage(error)}`;
+  }
+}
+
+async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: EventStore) {
+  const directory = join(dataDir, 'keyring');
+  // Checked before anything is made: a keyring that is missing beside events is a lost one or another node's.
+  if (!holdsKeyring(directory) && (await store.head()) !== 0n) {
+    throw new Error(missingKeyring(directory));
+  }
+  const masterKey = loadMasterKey(dataDir, given);
+  const keyring = new FileKeyring(directory, masterKey);
+  const records = new FileKeyRecords(directory);
+  return { keyring, masterKey, keyringIdentity: await KeyringIdentity.open(records, directory) };
+}
+
+const holdsKeyring = (directory: string): boolean =>
+  isDirectory(directory) && readdirSync(directory).length > 0;
+
+async function openSharedKeyring(
+  around: Surroundings,
+  place: NonNullable<Config['blobStoreUrl']>,
+  store: EventStore,
+) {
+  const masterKey = needed('MASTER_KEY', around.config.masterKey);
   const { RemoteKeyring } = await import('../keyring/remote.ts');
-  // A keyring that is missing beside events would be a lost one, not a new one.
   const create = (await store.head()) === 0n;
   const { records, recheckMs } = await openKeyRecords(around, place, create);
   const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  return { keyring, masterKey };
+  const keyringIdentity = await KeyringIdentity.open(
+    records,
+    'the place that BLOB_STORE_URL names',
+  );
+  return { keyring, masterKey, keyringIdentity };
 }
 
 /** @param create allows a new place for them where there is none */
@@ -279,11 +213,12 @@ export async function openKeyRecords(
   around: Surroundings,
   place: NonNullable<Config['blobStoreUrl']>,
   create: boolean,
-): Promise<{ records: KeyRecords; recheckMs: number }> {
+): Promise<{ readonly records: KeyRecords; readonly recheckMs: number }> {
   if (place.kind === 'folder') {
-    const { FileKeyRecords, FILE_RECHECK_MS } = await import('../keyring/file-records.ts');
-    const records = new FileKeyRecords(join(place.path, 'keyring'));
-    return { records, recheckMs: FILE_RECHECK_MS };
+    const directory = join(place.path, 'keyring');
+    if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));
+    openDirectory('BLOB_STORE_URL', place.path);
+    return { records: new FileKeyRecords(directory), recheckMs: FILE_RECHECK_MS };
   }
   if (place.kind === 'nats') {
     const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');

@@ -170,6 +170,15 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
   return promise;
 }
 
+/** Listens for a moment. @throws {Error} one line that names the address and the remedy, where it cannot */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await bind(server, host, port);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  await promise;
+}
+
 /** @throws {Error} one line that names the address and the remedy, where it cannot listen there */
 export async function listen({
   host,

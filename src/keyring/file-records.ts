@@ -15,7 +15,8 @@ export class FileKeyRecords implements KeyRecords {
   /** Makes the folder where there is none. */
   constructor(dir: string) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    for (const prefix of ['acct_', 'master.']) removeTemporary(join(dir, prefix), isAbandoned);
+    for (const prefix of ['acct_', 'master.', 'keyring.'])
+      removeTemporary(join(dir, prefix), isAbandoned);
     this.#dir = dir;
   }
 

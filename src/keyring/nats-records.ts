@@ -4,7 +4,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
-import type { KeyRecords } from './port.ts';
+import { KeyringGone, type KeyRecords } from './port.ts';
 import { missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
@@ -62,6 +62,20 @@ export class NatsKeyRecords implements KeyRecords {
     }
   }
 
+  /** Opens it where there is one; makes nothing. @throws {Error} one line: the server cannot be asked */
+  static async find(
+    connection: NatsConnection,
+    bucket: string,
+  ): Promise<NatsKeyRecords | undefined> {
+    try {
+      return await NatsKeyRecords.open(connection, { create: false, bucket });
+    } catch (error) {
+      const { cause } = error as Error;
+      if (isCode(cause, JetStreamApiCodes.StreamNotFound)) return undefined;
+      throw error;
+    }
+  }
+
   async create(name: string, text: string): Promise<boolean> {
     try {
       await this.#kv.create(name, text);
@@ -73,8 +87,18 @@ export class NatsKeyRecords implements KeyRecords {
   }
 
   async read(name: string): Promise<string | undefined> {
-    const entry = await this.#kv.get(name);
-    return entry?.operation === 'PUT' ? entry.string() : undefined;
+    try {
+      const entry = await this.#kv.get(name);
+      return entry?.operation === 'PUT' ? entry.string() : undefined;
+    } catch (error) {
+      if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
+      throw new KeyringGone(
+        `NATS does not have the bucket of the keyring, ${this.#stream.slice('KV_'.length)}.`,
+        {
+          cause: error,
+        },
+      );
+    }
   }
 
   async remove(name: string): Promise<void> {

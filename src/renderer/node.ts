@@ -1,12 +1,11 @@
 /** A renderer node: takes jobs from the render queue, renders them, stores the PDFs, reports. */
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Stoppable } from '../stoppable.ts';
-import { findChrome } from './chrome/find.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
+import { findInstalledChrome } from './installed-chrome.ts';
 import { runJob } from './job.ts';
 import { canTellPeers } from './peers.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
@@ -51,17 +50,10 @@ export interface RendererNode extends Stoppable {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** The file where the set-up writes the path of the Chrome that it brought. */
-const FALLBACK_FILE = join(import.meta.dirname, '../../setup/chrome/executable');
-
 /** @throws {Error} one clear line when Chrome cannot be found or started */
 export async function startRendererNode(options: RendererNodeOptions): Promise<RendererNode> {
   const { queue, settings, logger } = options;
-  const found = await findChrome({
-    chromePath: settings.chromePath,
-    searchPath: process.env['PATH'],
-    fallbackFile: FALLBACK_FILE,
-  });
+  const found = await findInstalledChrome(settings.chromePath);
   const ended = await reapLeftovers(settings.tempDir);
   if (ended > 0) logger.warn({ ended }, 'ended Chromes that an earlier node left behind');
   const directory = await makeNodeDirectory(settings.tempDir);

@@ -219,8 +219,8 @@ void test('roles say what they need', async (t) => {
     settings: Record<string, string>,
     said: RegExp,
   ])[] = [
-    ['api', { NATS_URL: '' }, /^pressledger: pressledger api needs NATS_URL/],
-    ['renderer', { NATS_URL: '' }, /^pressledger: pressledger renderer needs NATS_URL/],
+    ['api', { NATS_URL: '' }, /^pressledger: NATS_URL is needed by pressledger api/],
+    ['renderer', { NATS_URL: '' }, /^pressledger: NATS_URL is needed by pressledger renderer/],
     [
       'api',
       { MASTER_KEY, NATS_URL: 'nats://127.0.0.1:1' },
