@@ -16,8 +16,9 @@ import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
 import { openDirectory } from './directories.ts';
+import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
-import { openBlobs, openEventStore, openKeyring, type OpenedKeyring } from './stores.ts';
+import { openBlobs, openKeyring, type OpenedKeyring } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;

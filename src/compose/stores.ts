@@ -1,4 +1,4 @@
-/** Opens the event store, the blob store, and the keyring beside it. */
+/** Opens the blob store, and the keyring beside it. */
 import { constants, existsSync, readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,26 +9,23 @@ import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { CopyableEventStore, EventStore } from '../event-store/port.ts';
-import { SqliteEventStore } from '../event-store/sqlite/store.ts';
+import type { EventStore } from '../event-store/port.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyRecords, FILE_RECHECK_MS } from '../keyring/file-records.ts';
 import { FileKeyring } from '../keyring/file.ts';
 import { KeyringIdentity } from '../keyring/identity.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
-import { type Keyring, KeyringGone } from '../keyring/port.ts';
-import { type KeyRecords, missingKeyring } from '../keyring/records.ts';
+import { KeyringGone, type KeyRecords, type Keyring } from '../keyring/port.ts';
+import { missingKeyring } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
-import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
+import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
 import {
   checkDirectory,
   isDirectory,
-  isMissing,
   makeDirectory,
   openDirectory,
 } from './directories.ts';
@@ -40,84 +37,6 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly openings: Openings;
   readonly nats: NatsLink | undefined;
-}
-
-/**
- * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `copy`: also opens what a barrier keeps services off;
- * `read`: changes nothing on this machine
- */
-export async function openEventStore(
-  around: Surroundings,
-  mode: 'create' | 'open' | 'copy' | 'read',
-): Promise<OpenedEventStore> {
-  const opened = await openAnyEventStore(around, mode);
-  if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
-  return opened;
-}
-
-export interface OpenedEventStore {
-  readonly store: CopyableEventStore;
-  /** The file of an embedded one. */
-  readonly database?: EmbeddedDatabase;
-}
-
-/** @throws {Error} one line: no service may work on this log */
-async function refuseBarrier(store: CopyableEventStore): Promise<void> {
-  const barrier = await store.barrier();
-  if (barrier === undefined) return;
-  const { kind, subject } = barrier;
-  throw new Error(
-    kind === 'moved'
-      ? `This log was moved to ${subject} and goes on there: start with the settings of that place. ` +
-          "('pressledger move --cancel' takes the move back, before anything was started there.)"
-      : `The event store holds a copy of ${subject} that is not complete: repeat the command that made it ` +
-          "('pressledger log import' or 'pressledger move') until it ends.",
-  );
-}
-
-async function openAnyEventStore(
-  { config, logger, openings }: Surroundings,
-  mode: 'create' | 'open' | 'copy' | 'read',
-): Promise<OpenedEventStore> {
-  const { eventStoreUrl, dataDir } = config;
-  if (eventStoreUrl !== undefined) {
-    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
-    const store = await openKurrentDb(eventStoreUrl, { logger });
-    openings.add({
-      unhealthyReason: async () => {
-        const answers = store.head().then(
-          () => true,
-          () => false,
-        );
-        return (await answers) ? undefined : 'the event store does not answer';
-      },
-      close: () => store.close(),
-    });
-    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-    return { store };
-  }
-  const file = join(dataDir, 'pressledger.db');
-  if ((mode === 'open' || mode === 'read') && isMissing(file)) {
-    throw new Error(
-      `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
-        "one with 'pressledger account create' or 'pressledger start'.",
-    );
-  }
-  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
-  const store = new SqliteEventStore(database);
-  openings.add({
-    unhealthyReason: async () => {
-      const failure = database.failure();
-      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
-    },
-    close: async () => {
-      await store.close();
-      database.close();
-    },
-  });
-  return { store, database };
 }
 
 const unusable = (reason: unknown): string =>
@@ -289,11 +208,12 @@ async function openSharedKeyring(
   return { keyring, masterKey, keyringIdentity };
 }
 
-async function openKeyRecords(
+/** @param create allows a new place for them where there is none */
+export async function openKeyRecords(
   around: Surroundings,
   place: NonNullable<Config['blobStoreUrl']>,
   create: boolean,
-): Promise<{ records: KeyRecords; recheckMs: number }> {
+): Promise<{ readonly records: KeyRecords; readonly recheckMs: number }> {
   if (place.kind === 'folder') {
     const directory = join(place.path, 'keyring');
     if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));

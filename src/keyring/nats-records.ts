@@ -4,8 +4,8 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
-import { KeyringGone } from './port.ts';
-import { type KeyRecords, missingKeyring } from './records.ts';
+import { KeyringGone, type KeyRecords } from './port.ts';
+import { missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
 export const NATS_RECHECK_MS = 1000;

@@ -126,16 +126,17 @@ void test('refunds due, in the order of the failures', async (t) => {
   const first = await write(log, [failure(1, 1)]);
   await runner.waitFor(await write(log, [completion(3, 1)]));
   const events = await log.store.readAll({ after: second - 1n });
-  const row = (n: number, position: bigint) => ({
+  const row = (n: number, position: bigint, number: number) => ({
     position,
+    failure: number,
     conversionId: conversionId(n),
     accountId: accountId(1),
     failedEventId: events.find((event) => event.position === position)?.id,
   });
-  t.strictSame(due(10), [row(2, second), row(1, first)]);
-  t.strictSame(due(1), [row(2, second)]);
+  t.strictSame(due(10), [row(2, second, 1), row(1, first, 2)]);
+  t.strictSame(due(1), [row(2, second, 1)]);
   await runner.waitFor(await write(log, [refund(2, 1)]));
-  t.strictSame(due(10), [row(1, first)]);
+  t.strictSame(due(10), [row(1, first, 2)]);
 });
 
 void test('deletions due: what failed at once, what completed by the time of its end', async (t) => {
