@@ -9,6 +9,9 @@ import { startApiNode, startRenderer, startRendering, startService } from './com
 import { readClientConfig } from './client-config.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './log.ts';
+import type { Tracing } from './tracing/port.ts';
+import { isTracingOn, startTracing } from './tracing/start.ts';
+import { readVersion } from './version.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);
@@ -31,6 +34,17 @@ async function main(args: readonly string[]): Promise<void> {
   const settings = () => {
     const config = readConfig(process.env, command.role ?? 'start');
     return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
+  };
+  const serviceSettings = async () => {
+    const role = command.role ?? 'start';
+    const config = readConfig(process.env, role);
+    let tracing: Tracing | undefined;
+    const logger = createLogger(
+      config.logLevel,
+      isTracingOn(process.env) ? () => tracing?.logFields() ?? {} : undefined,
+    );
+    tracing = await startTracing(process.env, readVersion(), role, logger);
+    return [config, logger, tracing] as const;
   };
   try {
     await command.run(invocation, {
@@ -56,9 +70,9 @@ async function main(args: readonly string[]): Promise<void> {
           await log.close();
         }
       },
-      startService: async () => await startService(...settings()),
-      startApiNode: async () => await startApiNode(...settings()),
-      startRenderer: async () => await startRenderer(...settings()),
+      startService: async () => await startService(...(await serviceSettings())),
+      startApiNode: async () => await startApiNode(...(await serviceSettings())),
+      startRenderer: async () => await startRenderer(...(await serviceSettings())),
       startRendering,
       client: readClientConfig(process.env),
       outputMode: 0o666 & ~usersUmask,

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { findChrome } from './chrome/find.ts';
+import { usedBytes } from './chrome/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { runJob } from './job.ts';
 import { canTellPeers } from './peers.ts';
@@ -40,8 +41,17 @@ export interface Readiness {
   readonly chrome?: string;
 }
 
+export interface BrowserCount {
+  readonly running: number;
+  /** Since the node started. */
+  readonly started: number;
+  readonly memoryBytes: number;
+}
+
 export interface RendererNode extends Stoppable {
   ready(): Readiness;
+  /** Looks at every process of the machine. */
+  browsers(): BrowserCount;
   /**
    * Takes no more jobs, requeues those that have not begun, and resolves when those under way have
    * ended, Chrome has and its files are gone.
@@ -114,6 +124,10 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     ready: () => {
       const reason = stopping.aborted ? 'the renderer is stopping' : pool.missing();
       return { ready: reason === undefined, chrome: product, ...(reason && { reason }) };
+    },
+    browsers: () => {
+      const { running, started } = pool.chromes();
+      return { running: running.length, started, memoryBytes: usedBytes(new Set(running)) };
     },
     stop: async (hurry) => {
       hurry?.addEventListener('abort', () => abandon.abort());
