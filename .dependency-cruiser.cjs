@@ -131,6 +131,44 @@ module.exports = {
       'Whoever leads, and by which lease, is the same for every task.',
     ),
     only(
+      'metrics',
+      '^src/metrics/',
+      [
+        '^src/metrics/',
+        '^src/event-store/(port|codec)\\.ts$',
+        '^src/read-model/projection\\.ts$',
+        '^src/(ids|log)\\.ts$',
+        PLAIN,
+      ],
+      'Metrics are told by others, in compose; they ask nobody.',
+    ),
+    only(
+      'tracing',
+      '^src/tracing/',
+      ['^src/tracing/', '^src/log\\.ts$', PLAIN],
+      'An adapter knows its port and its driver.',
+    ),
+    {
+      name: 'tracing-driver',
+      comment: 'The driver can be changed in one place, and is loaded where traces are on alone.',
+      severity: 'error',
+      from: {
+        path: '^(src|projections|test|bench)/',
+        pathNot: '^src/tracing/opentelemetry\\.ts$',
+      },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'observers-are-loaded-late',
+      comment: 'A process without metrics or traces pays nothing for them.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/metrics/' },
+      to: {
+        path: '^src/(metrics/(metrics|definitions|server)|tracing/opentelemetry)\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
+    },
+    only(
       'attestation',
       '^src/attestation/',
       ['^src/attestation/', '^src/transparency-log/', PLAIN],
@@ -296,7 +334,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|checks|nats|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|checks|nats|observed|stored-log|stores)\\.ts$',
           '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -10,6 +10,9 @@ import { startApiNode, startRenderer, startRendering, startService } from './com
 import { readClientConfig } from './client-config.ts';
 import { readConfig, readSettings } from './config.ts';
 import { createLogger } from './log.ts';
+import type { Tracing } from './tracing/port.ts';
+import { isTracingOn, startTracing } from './tracing/start.ts';
+import { readVersion } from './version.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);
@@ -37,7 +40,14 @@ async function main(args: readonly string[]): Promise<void> {
     const role = command.role ?? 'start';
     const read = readSettings(process.env, role);
     await refuseBadStart(read, role, createLogger('silent'));
-    return settings();
+    const config = readConfig(process.env, role);
+    let tracing: Tracing | undefined;
+    const logger = createLogger(
+      config.logLevel,
+      isTracingOn(process.env) ? () => tracing?.logFields() ?? {} : undefined,
+    );
+    tracing = await startTracing(process.env, readVersion(), role, logger);
+    return [config, logger, tracing] as const;
   };
   try {
     await command.run(invocation, {
