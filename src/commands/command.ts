@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
 import type { Role } from '../setting.ts';
-import type { Core, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, Examined, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
@@ -25,6 +25,8 @@ export interface CommandContext {
     use: (log: OpenedStoredLog) => Promise<void>,
     options?: { readonly documents: boolean },
   ) => Promise<void>;
+  /** Checks what a process of the role needs, and the machine; changes nothing. */
+  readonly examine: (role: Role) => Promise<readonly Examined[]>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
   /** Starts the API and the process managers in this process. */
