@@ -19,6 +19,18 @@ import type { Tracing } from './tracing/port.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { StoredLog } from './use-cases/verify-log.ts';
 
+/** What a check has found. */
+export interface Finding {
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  /** One line: what was found and, where that is not ok, how to mend it. */
+  readonly text: string;
+}
+
+/** What the check of that name has found. */
+export interface Examined extends Finding {
+  readonly name: string;
+}
+
 /** Access to the render queue, and to the right to feed it. */
 export interface RenderQueues {
   /**

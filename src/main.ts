@@ -4,6 +4,7 @@ import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts'
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
+import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
@@ -84,6 +85,7 @@ async function main(args: readonly string[]): Promise<void> {
           await close();
         }
       },
+      examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),

@@ -1,4 +1,5 @@
 /** The render workers: which one takes a document, and the end of what a stuck one left running. */
+import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { resultWithin } from './chrome/deadline.ts';
@@ -106,6 +107,9 @@ const ABORT_MS = 500;
 /** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
+/** Beside this file, and of its kind: TypeScript in a clone, JavaScript in an installed package. */
+const OWN_WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url);
+
 export interface RenderPoolOptions {
   readonly concurrency: number;
   readonly worker: WorkerSettings;
@@ -140,7 +144,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   /** The account of the task that is being handed over: Piscina does not show it to its balancer. */
   let handedOver: string | undefined;
   const pool = new Piscina<WorkerTask, WorkerResult>({
-    filename: (options.workerFile ?? new URL('worker.ts', import.meta.url)).href,
+    filename: (options.workerFile ?? OWN_WORKER).href,
     minThreads: concurrency,
     maxThreads: concurrency,
     maxQueue: concurrency,
