@@ -7,8 +7,9 @@ import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { createLogger } from './log.ts';
+import type { Role } from './setting.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);
@@ -18,6 +19,20 @@ const WRONG_USAGE = 2;
 const SIGPIPE = 128 + 13;
 
 let running: Command | undefined;
+
+/** Settings that a renderer was given and must not have: a page that breaks out of Chrome could use them. */
+function misplacedSettings(config: Config, role: Role): readonly string[] {
+  if (role !== 'renderer') return [];
+  const secrets = [
+    ['MASTER_KEY', config.masterKey, "opens every account's documents"],
+    ['EVENT_STORE_URL', config.eventStoreUrl, 'lets it write to the event log'],
+  ] as const;
+  return secrets.flatMap(([name, value, what]) =>
+    value === undefined
+      ? []
+      : `${name} is set, and a renderer must not have it: it ${what}. Take it out of this node's environment.`,
+  );
+}
 
 async function main(args: readonly string[]): Promise<void> {
   const parsed = parseLine(args, allCommands);
@@ -29,8 +44,11 @@ async function main(args: readonly string[]): Promise<void> {
   running = command;
   const output = createOutput(wantsJson);
   const settings = () => {
-    const config = readConfig(process.env, command.role ?? 'start');
-    return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
+    const role = command.role ?? 'start';
+    const config = readConfig(process.env, role);
+    const logger = createLogger(command.role ? config.logLevel : 'warn');
+    for (const warning of misplacedSettings(config, role)) logger.warn(warning);
+    return [config, logger] as const;
   };
   try {
     await command.run(invocation, {

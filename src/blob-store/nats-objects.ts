@@ -38,8 +38,9 @@ export class NatsObjects implements Objects {
 
   constructor(connection: NatsConnection, options: Partial<NatsBucketsOptions> = {}) {
     const { bucket = 'pressledger-blobs', replicas = 1, timeoutMs = 5000 } = options;
+    const { ifUp = (work) => work() } = options;
     this.#bucket = bucket;
-    this.#buckets = new NatsBuckets(connection, { bucket, replicas, timeoutMs });
+    this.#buckets = new NatsBuckets(connection, { bucket, replicas, timeoutMs, ifUp });
   }
 
   /** Makes the buckets where there are none. @throws {Error} one line: why they cannot be used */

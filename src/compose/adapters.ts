@@ -14,15 +14,10 @@ import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
+import { type OpenedKeyring, openKeyring } from './keyring.ts';
+import { connect, openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
 import { Openings } from './openings.ts';
-import {
-  openBlobs,
-  openDirectory,
-  openEventStore,
-  openKeyring,
-  type OpenedKeyring,
-} from './stores.ts';
+import { openBlobs, openDirectory, openEventStore } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
@@ -55,9 +50,9 @@ export function openAdapters(
     const nats = await connect(config, logger, openings, 'api');
     const around = { config, logger, openings, nats };
     const { store, database } = await openEventStore(around, options.create ? 'create' : 'open');
-    // Before anything else is made: a node that is not this log's leaves nothing behind.
-    const keyring = await openKeyring(around, store);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
+    // Before documents have a place: a node that is not this log's leaves nothing behind.
+    const keyring = await openKeyring(around, store);
     const blobs = await openBlobs(around, 'api', database);
     return {
       store,
@@ -92,6 +87,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
     if (nats === undefined) throw new ConfigError('NATS_URL is needed.');
     openDirectory('DATA_DIR', config.dataDir);
     const blobs = await openBlobs({ config, logger, openings, nats }, 'renderer');
+    await warnOfApiRights(nats, config.natsUrl ?? '', logger);
     const { NatsRenderQueue } = await import('../render-queue/nats/queue.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });

@@ -12,7 +12,7 @@ import { isDamage } from '../read-model/generations.ts';
 import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { openCore } from './core.ts';
-import { createWork, type Renders, startRendererTask } from './rendering.ts';
+import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 /** The whole service in one process: the API and a renderer. */
 export function startService(config: Config, logger: Logger): Promise<RunningService> {
@@ -45,6 +45,7 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   });
   try {
     const adapters = await openRendererAdapters(config, logger);
+    logPlaces(config, logger);
     try {
       const { blobs, queue } = adapters;
       const renderer = await startRendererTask(
@@ -73,6 +74,26 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   }
 }
 
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/g, '//');
+
+/** Says what a node works on: two nodes of one deployment say the same. */
+function logPlaces(
+  { natsUrl, blobStoreUrl: blobs, dataDir }: Config,
+  logger: Logger,
+  eventStoreUrl?: string,
+): void {
+  const documents =
+    blobs?.kind === 'folder' ? blobs.path : blobs?.kind === 's3' ? blobs.url : 'NATS';
+  logger.info(
+    {
+      ...(eventStoreUrl !== undefined && { eventStore: withoutCredentials(eventStoreUrl) }),
+      ...(natsUrl !== undefined && { nats: withoutCredentials(natsUrl) }),
+      documents: blobs === undefined ? dataDir : documents,
+    },
+    'the stores are open',
+  );
+}
+
 type Readiness = HttpDependencies['readiness'];
 
 async function readinessOf(
@@ -81,6 +102,10 @@ async function readinessOf(
 ): Promise<Awaited<ReturnType<Readiness>>> {
   const missing = [...(await opened.unhealthyReasons()), ...work.unhealthyReasons()];
   return { ready: missing.length === 0, missing };
+}
+
+async function readinessOfNode(core: Core, work: Work): Promise<Awaited<ReturnType<Readiness>>> {
+  return { ...(await readinessOf(core, work)), leads: work.leads() };
 }
 
 async function serve(config: Config, logger: Logger, renders: Renders): Promise<RunningService> {
@@ -96,8 +121,9 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     // Before it accepts anything.
     await core.queues.claim(openedAs);
     await core.signer.checkLog({ untilCaughtUp: true });
+    logPlaces(config, logger, config.eventStoreUrl ?? config.dataDir);
     const work = createWork(core, openedAs, renders);
-    const api = await startApi(core, origin, () => readinessOf(core, work));
+    const api = await startApi(core, origin, () => readinessOfNode(core, work));
     const stopNoting = noteCheckpoints(core);
     const ready = core
       .caughtUp()
