@@ -35,6 +35,8 @@ async function newAccount(
   return { id, email, key, keyId };
 }
 
+const leads = async ({ url }: Service) => await (await fetch(`${url}/readyz`)).json();
+
 const statusOf = async (origin: string, path: string): Promise<number> => {
   const answer = await fetch(origin + path);
   await answer.body?.cancel();
@@ -73,7 +75,6 @@ for (const kind of KINDS) {
       t.equal(await statusOf(origin, '/healthz'), 200);
       t.equal(await statusOf(origin, '/readyz'), 200);
     }
-    const leads = async ({ url }: Service) => await (await fetch(`${url}/readyz`)).json();
     t.strictSame(await leads(one), { status: 'ready', leads: true });
     t.strictSame(await leads(other), { status: 'ready', leads: false });
     t.match(one.output.stderr, /the feeding of the render queue runs in this process/);
