@@ -66,7 +66,7 @@ module.exports = {
     only(
       'blob-store',
       '^src/blob-store/',
-      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', PLAIN],
+      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', '^src/nats/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     {
@@ -102,6 +102,7 @@ module.exports = {
         '^src/keyring/',
         '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$',
         '^src/domain/ids\\.ts$',
+        '^src/nats/',
         PLAIN,
       ],
       'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',

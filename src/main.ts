@@ -9,8 +9,9 @@ import { refuseBadStart } from './compose/preflight.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
-import { readConfig, readSettings } from './config.ts';
+import { type Config, readConfig, readSettings } from './config.ts';
 import { createLogger } from './log.ts';
+import type { Role } from './setting.ts';
 import type { Tracing } from './tracing/port.ts';
 import { isTracingOn, startTracing } from './tracing/start.ts';
 import { readVersion } from './version.ts';
@@ -24,6 +25,20 @@ const SIGPIPE = 128 + 13;
 
 let running: Command | undefined;
 
+/** Settings that a renderer was given and must not have: a page that breaks out of Chrome could use them. */
+function misplacedSettings(config: Config, role: Role): readonly string[] {
+  if (role !== 'renderer') return [];
+  const secrets = [
+    ['MASTER_KEY', config.masterKey, "opens every account's documents"],
+    ['EVENT_STORE_URL', config.eventStoreUrl, 'lets it write to the event log'],
+  ] as const;
+  return secrets.flatMap(([name, value, what]) =>
+    value === undefined
+      ? []
+      : `${name} is set, and a renderer must not have it: it ${what}. Take it out of this node's environment.`,
+  );
+}
+
 async function main(args: readonly string[]): Promise<void> {
   const parsed = parseLine(args, allCommands);
   if (parsed.type === 'help') {
@@ -33,10 +48,7 @@ async function main(args: readonly string[]): Promise<void> {
   const { command, invocation, wantsJson } = parsed;
   running = command;
   const output = createOutput(wantsJson);
-  const settings = () => {
-    const config = readConfig(process.env, command.role ?? 'start');
-    return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
-  };
+  const settings = () => [readConfig(process.env, 'start'), createLogger('warn')] as const;
   const startable = async () => {
     const role = command.role ?? 'start';
     const read = readSettings(process.env, role);
@@ -47,6 +59,7 @@ async function main(args: readonly string[]): Promise<void> {
       config.logLevel,
       isTracingOn(process.env) ? () => tracing?.logFields() ?? {} : undefined,
     );
+    for (const warning of misplacedSettings(config, role)) logger.warn(warning);
     tracing = await startTracing(process.env, readVersion(), role, logger);
     return [config, logger, tracing] as const;
   };

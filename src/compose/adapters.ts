@@ -15,12 +15,13 @@ import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { observedBlobStore, observedEventStore, observeNats, type Observers } from './observed.ts';
-import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
+import { type OpenedKeyring, openKeyring } from './keyring.ts';
+import { connect, openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
 import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-stores.ts';
 import { observedQueue } from './observed-queue.ts';
 import { Openings } from './openings.ts';
-import { openBlobs, openKeyring, type OpenedKeyring } from './stores.ts';
+import { openBlobs } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
@@ -58,9 +59,9 @@ export function openAdapters(
       options.create ? 'create' : 'open',
     );
     const store = observedEventStore(opened, options);
-    // Before anything else is made: a node that is not this log's leaves nothing behind.
-    const keyring = await openKeyring(around, store);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
+    // Before documents have a place: a node that is not this log's leaves nothing behind.
+    const keyring = await openKeyring(around, store);
     const blobs = observedBlobStore(await openBlobs(around, 'api', database), options);
     return {
       store,
@@ -101,6 +102,7 @@ export function openRendererAdapters(
     openDirectory('DATA_DIR', config.dataDir);
     const opened = await openBlobs({ config, logger, openings, nats }, 'renderer');
     const blobs = observedBlobStore(opened, observers);
+    await warnOfApiRights(nats, config.natsUrl ?? '', logger);
     const { NatsRenderQueue } = await import('../render-queue/nats/queue.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });

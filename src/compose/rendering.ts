@@ -25,6 +25,8 @@ const LAST_REPORTS_MS = 5000;
 export interface Work extends LeaderTask {
   /** @throws {Error} it cannot start, in one line */
   start(): Promise<void>;
+  /** True while this process feeds the queue and records what comes of the jobs. */
+  leads(): boolean;
 }
 
 /**
@@ -57,6 +59,7 @@ function inOrder(all: readonly Work[]): Work {
   };
   return {
     start: () => (starting = startAll()),
+    leads: () => all.some((each) => each.leads()),
     unhealthyReasons: () => all.flatMap((each) => each.unhealthyReasons()),
     stop: async (hurry) => {
       stopped = true;
@@ -79,6 +82,7 @@ function rendering(core: Core): Work {
         throw error;
       }
     },
+    leads: () => false,
     unhealthyReasons: () => renderer?.unhealthyReasons() ?? ['the renderer is starting'],
     stop: async (hurry) => await renderer?.stop(hurry),
   };

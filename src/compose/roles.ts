@@ -15,7 +15,7 @@ import { openRendererAdapters } from './adapters.ts';
 import { openCore } from './core.ts';
 import type { Observers } from './observed.ts';
 import { requestCounter, tellReadiness, withObservers } from './observers.ts';
-import { createWork, type Renders, startRendererTask } from './rendering.ts';
+import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 /** The whole service in one process: the API and a renderer. */
 export function startService(
@@ -75,6 +75,7 @@ async function render(
   });
   try {
     const adapters = await openRendererAdapters(config, logger, observers);
+    logPlaces(config, logger);
     try {
       const { blobs, queue } = adapters;
       const renderer = await startRendererTask(
@@ -105,6 +106,26 @@ async function render(
   }
 }
 
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/g, '//');
+
+/** Says what a node works on: two nodes of one deployment say the same. */
+function logPlaces(
+  { natsUrl, blobStoreUrl: blobs, dataDir }: Config,
+  logger: Logger,
+  eventStoreUrl?: string,
+): void {
+  const documents =
+    blobs?.kind === 'folder' ? blobs.path : blobs?.kind === 's3' ? blobs.url : 'NATS';
+  logger.info(
+    {
+      ...(eventStoreUrl !== undefined && { eventStore: withoutCredentials(eventStoreUrl) }),
+      ...(natsUrl !== undefined && { nats: withoutCredentials(natsUrl) }),
+      documents: blobs === undefined ? dataDir : documents,
+    },
+    'the stores are open',
+  );
+}
+
 type Readiness = HttpDependencies['readiness'];
 
 async function readinessOf(
@@ -113,6 +134,10 @@ async function readinessOf(
 ): Promise<Awaited<ReturnType<Readiness>>> {
   const missing = [...(await opened.unhealthyReasons()), ...work.unhealthyReasons()];
   return { ready: missing.length === 0, missing };
+}
+
+async function readinessOfNode(core: Core, work: Work): Promise<Awaited<ReturnType<Readiness>>> {
+  return { ...(await readinessOf(core, work)), leads: work.leads() };
 }
 
 async function serve(
@@ -133,8 +158,9 @@ async function serve(
     // Before it accepts anything.
     await core.queues.claim(openedAs);
     await core.signer.checkLog({ untilCaughtUp: true });
+    logPlaces(config, logger, config.eventStoreUrl ?? config.dataDir);
     const work = createWork(core, openedAs, renders);
-    const readiness = () => readinessOf(core, work);
+    const readiness = () => readinessOfNode(core, work);
     tellReadiness(observers, readiness);
     const api = await startApi(core, origin, readiness);
     const stopNoting = noteCheckpoints(core);

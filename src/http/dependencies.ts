@@ -22,6 +22,8 @@ export interface Readiness {
   readonly ready: boolean;
   /** Reasons why the node cannot accept or render, for its operator. */
   readonly missing: readonly string[];
+  /** True if the node feeds the render queue; absent for one that never does. */
+  readonly leads?: boolean;
 }
 
 /** The parts that the HTTP API is made of; the composition chooses them. */
