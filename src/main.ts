@@ -39,6 +39,9 @@ function misplacedSettings(config: Config, role: Role): readonly string[] {
   );
 }
 
+/** The settings of a command that is no service, and its log of warnings. */
+const settings = () => [readConfig(process.env, 'start'), createLogger('warn')] as const;
+
 async function main(args: readonly string[]): Promise<void> {
   const parsed = parseLine(args, allCommands);
   if (parsed.type === 'help') {
@@ -48,7 +51,6 @@ async function main(args: readonly string[]): Promise<void> {
   const { command, invocation, wantsJson } = parsed;
   running = command;
   const output = createOutput(wantsJson);
-  const settings = () => [readConfig(process.env, 'start'), createLogger('warn')] as const;
   const startable = async () => {
     const role = command.role ?? 'start';
     const read = readSettings(process.env, role);
