@@ -296,7 +296,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|checks|nats|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|checks|nats|status|stored-log|stores)\\.ts$',
           '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -3,7 +3,14 @@ import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
 import type { Role } from '../setting.ts';
-import type { Core, Examined, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
+import type {
+  Core,
+  Examined,
+  OpenedStoredLog,
+  RunningRenderer,
+  RunningService,
+  ServiceStatus,
+} from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
@@ -24,6 +31,10 @@ export interface CommandContext {
   readonly withStoredLog: (
     use: (log: OpenedStoredLog) => Promise<void>,
     options?: { readonly documents: boolean },
+  ) => Promise<void>;
+  /** Looks at the service of the settings, as often as it is asked to; changes nothing. */
+  readonly withStatus: (
+    use: (look: () => Promise<ServiceStatus>) => Promise<void>,
   ) => Promise<void>;
   /** Checks what a process of the role needs, and the machine; changes nothing. */
   readonly examine: (role: Role) => Promise<readonly Examined[]>;

@@ -54,6 +54,11 @@ export class SlotCounter {
     return this.#living().reduce((sum, slots) => sum + slots, 0);
   }
 
+  /** Renderers that have slots. */
+  nodes(): number {
+    return this.#living().filter((slots) => slots > 0).length;
+  }
+
   close(): void {
     this.#stop();
   }
