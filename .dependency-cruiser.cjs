@@ -335,7 +335,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|checks|event-stores|keyring|nats|observed|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|checks|event-stores|keyring|nats|observed|status|stored-log|stores)\\.ts$',
           '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

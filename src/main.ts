@@ -6,6 +6,7 @@ import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
+import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
@@ -98,6 +99,14 @@ async function main(args: readonly string[]): Promise<void> {
           await use(store);
         } finally {
           await close();
+        }
+      },
+      withStatus: async (use) => {
+        const watch = await watchService(readConfig(process.env), createLogger('silent'));
+        try {
+          await use(() => watch.look());
+        } finally {
+          await watch.close();
         }
       },
       examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),

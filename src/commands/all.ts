@@ -36,6 +36,8 @@ import {
 import { renderer } from './renderer.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
+import { status } from './status.ts';
+import { top } from './top.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
 import { verify } from './verify.ts';
@@ -49,7 +51,7 @@ const STORE = "Settings come from the environment; 'pressledger start --help' li
 
 const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
   { heading: 'Run the service', commands: [start, api, renderer] },
-  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor] },
+  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor, status, top] },
   {
     heading: 'Convert',
     note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,

@@ -12,6 +12,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     withCore: unneeded,
     withStoredLog: unneeded,
     withEventStore: unneeded,
+    withStatus: unneeded,
     examine: unneeded,
     startService: unneeded,
     startApiNode: unneeded,
