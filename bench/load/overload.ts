@@ -14,11 +14,14 @@ const MOST_IN_FLIGHT = 2_000;
 /** A conversion takes no longer than this many times what it took before. */
 const RECOVERED = 2;
 const GIVE_UP_MS = 120_000;
+const LOOK_EVERY_MS = 500;
 
 export interface OverloadOptions {
   /** Conversions a second that the service can do. */
   readonly capacity: number;
   readonly seconds: number;
+  /** Conversions that are accepted and have not ended. */
+  readonly unfinished: () => number;
 }
 
 /** Milliseconds that a client outside the crowd waits for a letter. */
@@ -100,6 +103,7 @@ export async function overload(
   const endedAt = performance.now();
   over.abort();
   await probing;
+  const waiting = options.unfinished();
   let recoveredMs = Number.NaN;
   while (performance.now() - endedAt < GIVE_UP_MS) {
     const began = performance.now();
@@ -108,6 +112,11 @@ export async function overload(
       break;
     }
   }
+  while (options.unfinished() > 0 && performance.now() - endedAt < GIVE_UP_MS) {
+    await pause(LOOK_EVERY_MS);
+  }
+  const left = options.unfinished();
+  const drainedMs = performance.now() - endedAt;
   const times = answers.map(({ ms }) => ms);
   const offered = options.capacity * FACTOR;
   print(
@@ -118,6 +127,9 @@ export async function overload(
   );
   print(
     `A letter of an account that took no part: ${usual.toFixed(0)} ms before, ${median(during).toFixed(0)} ms meanwhile, at most ${Math.max(...during).toFixed(0)} ms.`,
+  );
+  print(
+    `Accepted and waiting at the end: ${waiting}; ${left === 0 ? 'all' : `all but ${left}`} ended ${(drainedMs / 1000).toFixed(1)} s later.`,
   );
   print(
     Number.isNaN(recoveredMs)
