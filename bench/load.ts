@@ -143,8 +143,8 @@ async function flooded(directory: string, keys: readonly string[], capacity: num
     const calm = new PressledgerClient({ server: service.server, apiKey: calmKey });
     const unfinished = (): number => {
       const types = readLog(join(directory, 'data')).map(({ type }) => type);
-      const count = (...of: string[]): number => types.filter((type) => of.includes(type)).length;
-      return count('ConversionRequested') - count('ConversionCompleted', 'ConversionFailed');
+      const countOf = (...of: string[]): number => types.filter((type) => of.includes(type)).length;
+      return countOf('ConversionRequested') - countOf('ConversionCompleted', 'ConversionFailed');
     };
     const options = { capacity, seconds: OVERLOAD_SECONDS, unfinished };
     await overload(service, { keys, calm }, options);
