@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { CLIENT_NAMES } from './client-config.ts';
+import { lackingSettings } from './lacking-settings.ts';
 import { API, RENDERER, type Role, type Setting, setting } from './setting.ts';
 import { suggest } from './suggest.ts';
 import {
@@ -213,6 +214,16 @@ export const SETTINGS = {
     ...API,
     unset: 'none',
   }),
+  metricsPort: setting(
+    'METRICS_PORT',
+    integer(0, 65_535),
+    none,
+    'the port that serves metrics to Prometheus; 0: any free one',
+    { unset: 'no metrics' },
+  ),
+  metricsHost: setting('METRICS_HOST', text, none, 'the address that serves metrics', {
+    unset: 'HOST',
+  }),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,
 } as const;
@@ -256,55 +267,45 @@ function valueOf(
   return defaultTo();
 }
 
-/** Settings that are missing beside others, for a process of that role. */
-function lacking(config: Partial<Config>, role: Role): readonly string[] {
-  const { natsUrl: nats, blobStoreUrl: blobs, masterKey } = config;
-  const s3 = blobs?.kind === 's3';
-  const problems: readonly (readonly [boolean, string])[] = [
-    [
-      role !== 'start' && nats === undefined,
-      `pressledger ${role} needs NATS_URL: it is how jobs reach renderers. For one machine, use 'pressledger start'.`,
-    ],
-    [
-      nats !== undefined && blobs === undefined,
-      'NATS_URL needs BLOB_STORE_URL, the place that all nodes share for documents and keys: ' +
-        'file:PATH (a folder that they share), nats: or s3://bucket?region=….',
-    ],
-    [
-      role === 'start' && nats === undefined && blobs?.kind === 'nats',
-      'BLOB_STORE_URL is nats:, so NATS_URL is needed.',
-    ],
-    [
-      s3 && !(config.awsAccessKeyId && config.awsSecretAccessKey),
-      'BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
-    ],
-    [
-      role !== 'renderer' && blobs !== undefined && masterKey === undefined,
-      'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
-    ],
-  ];
-  return problems.flatMap(([isLacking, problem]) => (isLacking ? problem : []));
+/** What the environment says: the values that can be used, and what is wrong with the others. */
+export interface SettingsRead {
+  readonly values: Partial<Config>;
+  /** The settings whose value cannot be used. */
+  readonly unusable: ReadonlySet<string>;
+  /** One line each: the setting and what to do. */
+  readonly problems: readonly string[];
 }
 
 /**
  * Reads the settings from the environment; each may also be given with the prefix `PRESSLEDGER_`,
  * which wins.
  * @param role whose settings must suffice together, too
- * @throws {ConfigError} names every setting that cannot be used
  */
-export function readConfig(env: Environment, role?: Role): Config {
+export function readSettings(env: Environment, role?: Role): SettingsRead {
   const problems = [...unknownNames(env)];
   const values: Record<string, unknown> = {};
+  const unusable = new Set<string>();
   for (const [key, each] of Object.entries(SETTINGS)) {
     try {
       values[key] = valueOf(each, env);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       problems.push(...error.problems);
+      unusable.add(key);
     }
   }
-  // A value that cannot be used does not tell what else it needs.
-  if (problems.length === 0 && role !== undefined) problems.push(...lacking(values, role));
+  // One that is given and cannot be used is not missing as well.
+  const isGiven = (key: keyof Config): boolean => unusable.has(key) || values[key] !== undefined;
+  if (role !== undefined) {
+    const { blobStoreUrl }: Partial<Config> = values;
+    problems.push(...lackingSettings(blobStoreUrl, isGiven, role));
+  }
+  return { values, unusable, problems };
+}
+
+/** @throws {ConfigError} names every setting that cannot be used */
+export function readConfig(env: Environment, role?: Role): Config {
+  const { values, problems } = readSettings(env, role);
   if (problems.length > 0) throw new ConfigError(...problems);
   return Object.freeze(values) as Config;
 }

@@ -17,11 +17,13 @@ import {
 } from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { doctor } from './doctor.ts';
 import { evidence, verifyEvidence } from './evidence.ts';
 import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
+import { logExport, logImport } from './log-copies.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
@@ -34,6 +36,8 @@ import {
 import { renderer } from './renderer.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
+import { status } from './status.ts';
+import { top } from './top.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
 import { verify } from './verify.ts';
@@ -47,6 +51,7 @@ const STORE = "Settings come from the environment; 'pressledger start --help' li
 
 const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
   { heading: 'Run the service', commands: [start, api, renderer] },
+  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor, status, top] },
   {
     heading: 'Convert',
     note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,
@@ -97,6 +102,8 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       projectionsVerify,
       projectionsDiff,
       verify,
+      logExport,
+      logImport,
     ],
   },
   {

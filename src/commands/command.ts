@@ -2,8 +2,16 @@
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
-import type { Core, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
+import type {
+  Core,
+  Examined,
+  OpenedStoredLog,
+  RunningRenderer,
+  RunningService,
+  ServiceStatus,
+} from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
@@ -25,6 +33,14 @@ export interface CommandContext {
     use: (log: OpenedStoredLog) => Promise<void>,
     options?: { readonly documents: boolean },
   ) => Promise<void>;
+  /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
+  readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
+  /** Looks at the service of the settings, as often as it is asked to; changes nothing. */
+  readonly withStatus: (
+    use: (look: () => Promise<ServiceStatus>) => Promise<void>,
+  ) => Promise<void>;
+  /** Checks what a process of the role needs, and the machine; changes nothing. */
+  readonly examine: (role: Role) => Promise<readonly Examined[]>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
   /** Starts the API and the process managers in this process. */

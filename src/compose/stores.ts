@@ -1,13 +1,5 @@
-/** Opens the event store, the blob store, and the keyring beside it. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+/** Opens the blob store, and the keyring beside it. */
+import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
@@ -17,21 +9,14 @@ import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { EventStore } from '../event-store/port.ts';
-import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
-import { FileKeyring } from '../keyring/file.ts';
-import { loadMasterKey } from '../keyring/master-key.ts';
-import type { Keyring } from '../keyring/port.ts';
-import type { KeyRecords } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { assertOwned } from '../ownership.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
-import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
+import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
+import { checkDirectory, makeDirectory, openDirectory } from './directories.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -40,102 +25,6 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly openings: Openings;
   readonly nats: NatsLink | undefined;
-}
-
-/**
- * Makes a directory where there is none, for this user alone.
- * @param setting its name, for messages
- * @throws {Error} one line: why it cannot be used, or who else controls it, and the remedy
- */
-export function openDirectory(setting: string, path: string): void {
-  try {
-    makeDirectory(path);
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new Error(
-      `${setting} ${path} cannot be used (${errorMessage(error)}): set it to a directory that this user may write.`,
-      { cause: error },
-    );
-  }
-  assertOwned(path, statSync(path));
-  // Every entry is believed, also what is derived; the keyring checks each of its files when it reads it.
-  for (const entry of readdirSync(path).map((name) => join(path, name))) {
-    // A link may lead nowhere, and another process may have removed a file of a moment.
-    const stats = lookAt(entry);
-    if (stats) assertOwned(entry, stats);
-  }
-}
-
-const lookAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
-const isDirectory = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;
-
-/** Not `recursive`: below /proc, Node would try for ever to make a directory that cannot be made. */
-function makeDirectory(path: string): void {
-  if (isDirectory(path)) return;
-  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it in between.
-    if (!isDirectory(path)) throw error;
-  }
-}
-
-/** False also for a file that this user may not see: what opens the directory says so. */
-function isMissing(path: string): boolean {
-  try {
-    return lookAt(path) === undefined;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `read`: changes nothing on this machine
- */
-export async function openEventStore(
-  { config, logger, openings }: Surroundings,
-  mode: 'create' | 'open' | 'read',
-): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
-  const { eventStoreUrl, dataDir } = config;
-  if (eventStoreUrl !== undefined) {
-    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
-    const store = await openKurrentDb(eventStoreUrl, { logger });
-    openings.add({
-      unhealthyReason: async () => {
-        const answers = store.head().then(
-          () => true,
-          () => false,
-        );
-        return (await answers) ? undefined : 'the event store does not answer';
-      },
-      close: () => store.close(),
-    });
-    return { store };
-  }
-  const file = join(dataDir, 'pressledger.db');
-  if (mode !== 'create' && isMissing(file)) {
-    throw new Error(
-      `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
-        "one with 'pressledger account create' or 'pressledger start'.",
-    );
-  }
-  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
-  const store = new SqliteEventStore(database);
-  openings.add({
-    unhealthyReason: async () => {
-      const failure = database.failure();
-      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
-    },
-    close: async () => {
-      await store.close();
-      database.close();
-    },
-  });
-  return { store, database };
 }
 
 const unusable = (reason: unknown): string =>
@@ -157,12 +46,7 @@ export async function openBlobs(
   }
   if (place.kind === 'folder') {
     const directory = join(place.path, 'blobs');
-    if (side === 'renderer' && !existsSync(directory)) {
-      throw new Error(
-        `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
-          'which is started first, makes it.',
-      );
-    }
+    if (side === 'renderer' && !existsSync(directory)) throw missingFolder(directory);
     if (side === 'reader') return await openFiles(directory);
     // A renderer may be given the blobs alone, without the keys beside them.
     openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
@@ -187,14 +71,28 @@ export async function openBlobs(
   return blobs;
 }
 
+/** Says beforehand what the folder of BLOB_STORE_URL lacks. @throws {Error} one line */
+export function checkBlobFolder(path: string, side: 'api' | 'renderer'): void {
+  const directory = join(path, 'blobs');
+  if (side === 'api') checkDirectory('BLOB_STORE_URL', path);
+  else if (!existsSync(directory)) throw missingFolder(directory);
+  if (existsSync(directory)) checkDirectory('BLOB_STORE_URL', directory);
+}
+
+const missingFolder = (directory: string): Error =>
+  new Error(
+    `There is no ${directory}: BLOB_STORE_URL names a folder that all nodes share, and an api node, ` +
+      'which is started first, makes it.',
+  );
+
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../blob-store/nats-objects.ts');
-  const { connection, namespace } = needed('NATS_URL', nats);
-  return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
+  const { connection, namespace, ifUp } = needed('NATS_URL', nats);
+  return new NatsObjects(connection, { bucket: `${namespace}-blobs`, ifUp });
 }
 
 /** @throws {ConfigError} */
-async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+export async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
   const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
     import('../blob-store/s3-bucket.ts'),
     import('../blob-store/s3-location.ts'),
@@ -217,52 +115,9 @@ async function openS3({ config, openings }: Surroundings, url: string, folder: s
  * A setting that others need, which `readConfig` has checked for every role.
  * @throws {ConfigError} it was not checked
  */
-function needed<T>(name: string, value: T | undefined): T {
+export function needed<T>(name: string, value: T | undefined): T {
   if (value === undefined) throw new ConfigError(`${name} is needed.`);
   return value;
-}
-
-export interface OpenedKeyring {
-  readonly keyring: Keyring;
-  readonly masterKey: Buffer;
-}
-
-/** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
-export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { masterKey: given, blobStoreUrl: place, dataDir } = around.config;
-  if (place === undefined) {
-    const loaded = loadMasterKey(dataDir, given);
-    return { keyring: new FileKeyring(join(dataDir, 'keyring'), loaded), masterKey: loaded };
-  }
-  const masterKey = needed('MASTER_KEY', given);
-  const { RemoteKeyring } = await import('../keyring/remote.ts');
-  // A keyring that is missing beside events would be a lost one, not a new one.
-  const create = (await store.head()) === 0n;
-  const { records, recheckMs } = await openKeyRecords(around, place, create);
-  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  return { keyring, masterKey };
-}
-
-async function openKeyRecords(
-  around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-  create: boolean,
-): Promise<{ records: KeyRecords; recheckMs: number }> {
-  if (place.kind === 'folder') {
-    const { FileKeyRecords, FILE_RECHECK_MS } = await import('../keyring/file-records.ts');
-    const records = new FileKeyRecords(join(place.path, 'keyring'));
-    return { records, recheckMs: FILE_RECHECK_MS };
-  }
-  if (place.kind === 'nats') {
-    const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');
-    const { connection, namespace } = needed('NATS_URL', around.nats);
-    const bucket = `${namespace}-keys`;
-    const records = await NatsKeyRecords.open(connection, { create, bucket });
-    return { records, recheckMs: NATS_RECHECK_MS };
-  }
-  const { S3KeyRecords, S3_RECHECK_MS } = await import('../keyring/s3-records.ts');
-  const objects = await openS3(around, place.url, 'keyring/');
-  return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
 }
 
 /** The read models of the data directory. */

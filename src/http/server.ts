@@ -83,11 +83,12 @@ function always(
   return (request, response) => void answer(request, response);
 }
 
+const STARTING = 'The service is starting. Try again after Retry-After seconds.';
 const COME_AGAIN = { 'Retry-After': '1' };
 
 /** Tells whoever comes too early to come again. */
 const starting = (rateLimitHeaders: HttpApp['rateLimitHeaders']): HttpApp => ({
-  handle: always(rateLimitHeaders, 'service_unavailable', undefined, COME_AGAIN),
+  handle: always(rateLimitHeaders, 'service_unavailable', STARTING, COME_AGAIN),
   rateLimitHeaders,
   endWaiting: () => {},
 });
@@ -168,6 +169,15 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
   });
   server.listen({ port, host, backlog: BACKLOG }, () => resolve(server.address() as AddressInfo));
   return promise;
+}
+
+/** Listens for a moment. @throws {Error} one line that names the address and the remedy, where it cannot */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await bind(server, host, port);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  await promise;
 }
 
 /** @throws {Error} one line that names the address and the remedy, where it cannot listen there */

@@ -15,15 +15,33 @@ const KEY_BYTES = 32;
 export function loadMasterKey(dataDir: string, given?: Buffer): Buffer {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   removeTemporary(join(dataDir, 'master.'), isAbandoned);
-  const file = join(dataDir, 'master.key');
-  // Says which key belongs here without saying the key, so that a wrong one is found at the start.
-  const checkFile = join(dataDir, 'master.check');
-  const check = readIfThere(checkFile);
-  const key = given ?? readKey(file) ?? makeKey(file, check !== undefined);
-  const fingerprint = deriveKey(key, 'fingerprint', KEY_BYTES).toString('hex');
-  const expected =
-    check ?? (createDurably(checkFile, fingerprint) ? fingerprint : readIfThere(checkFile));
-  if (expected !== fingerprint) {
+  const file = keyFileIn(dataDir);
+  const key = findMasterKey(dataDir, given) ?? makeKey(file);
+  createDurably(checkFileIn(dataDir), fingerprintOf(key));
+  // Another process may have made one at the same time.
+  return findMasterKey(dataDir, given) ?? key;
+}
+
+/** Says which key belongs here without saying the key, so that a wrong one is found at the start. */
+const checkFileIn = (dataDir: string): string => join(dataDir, 'master.check');
+const keyFileIn = (dataDir: string): string => join(dataDir, 'master.key');
+
+/** A text that tells one master key from another, and does not tell the key. */
+export const fingerprintOf = (key: Buffer): string =>
+  deriveKey(key, 'fingerprint', KEY_BYTES).toString('hex');
+
+/**
+ * The key given, else the one kept in the directory; undefined where there is none yet. Nothing is made.
+ * @throws {Error} one line: the key is missing, or is not the one that this directory's secrets were made with
+ */
+export function findMasterKey(dataDir: string, given?: Buffer): Buffer | undefined {
+  const file = keyFileIn(dataDir);
+  const check = readIfThere(checkFileIn(dataDir));
+  const key = given ?? readKey(file);
+  if (key === undefined && check !== undefined) {
+    throw new Error(`${file} is missing; restore it from a backup or set MASTER_KEY.`);
+  }
+  if (key !== undefined && check !== undefined && check !== fingerprintOf(key)) {
     throw new Error(
       `The master key is not the one that ${dataDir} was made with; set MASTER_KEY to that one` +
         (given === undefined ? ` or restore ${file}.` : '.'),
@@ -47,10 +65,7 @@ function readKey(file: string): Buffer | undefined {
   return key;
 }
 
-function makeKey(file: string, wasMadeBefore: boolean): Buffer {
-  if (wasMadeBefore) {
-    throw new Error(`${file} is missing; restore it from a backup or set MASTER_KEY.`);
-  }
+function makeKey(file: string): Buffer {
   const key = randomBytes(KEY_BYTES);
   if (createDurably(file, key.toString('hex'))) return key;
   const theirs = readKey(file);

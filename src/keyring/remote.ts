@@ -4,10 +4,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
-import { deriveKey } from './master-key.ts';
-import { KeyErased, type Keyring, KeyringUnavailable } from './port.ts';
+import { fingerprintOf } from './master-key.ts';
+import {
+  KeyErased,
+  KeyMissing,
+  type KeyRecords,
+  type Keyring,
+  KeyringGone,
+  KeyringUnavailable,
+} from './port.ts';
 import { errorMessage } from '../error-message.ts';
-import { type KeyRecords, missingKeyring } from './records.ts';
+import { missingKeyring } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
@@ -22,6 +29,11 @@ export interface RemoteKeyringOptions {
   readonly recheckMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
+}
+
+/** The place was reached, and is not the keyring of this deployment. */
+class WrongKeyring extends Error {
+  override readonly name = 'WrongKeyring';
 }
 
 interface HeldKey {
@@ -55,13 +67,20 @@ export class RemoteKeyring implements Keyring {
     masterKey: Buffer,
     options: RemoteKeyringOptions,
   ): Promise<RemoteKeyring> {
-    const checking = checkMasterKey(records, masterKey, options.create);
-    const fault = await checking.then(
-      (found) => found,
-      (error: unknown) => `${KEYRING} cannot be used: ${errorMessage(error)}`,
-    );
-    if (fault !== undefined) throw new Error(fault);
+    try {
+      await checkMasterKey(records, masterKey, options.create);
+    } catch (error) {
+      if (error instanceof WrongKeyring) throw error;
+      throw new Error(`${KEYRING} cannot be used: ${errorMessage(error)}`, { cause: error });
+    }
     return new RemoteKeyring(records, masterKey, options);
+  }
+
+  async makeKey(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    const checkedAt = this.#now();
+    const key = await this.#make(accountId);
+    this.#held.set(accountId, { key, checkedAt });
   }
 
   async dataKey(accountId: string): Promise<Buffer> {
@@ -96,13 +115,13 @@ export class RemoteKeyring implements Keyring {
       ]),
     );
     if (erased) throw this.#erased(accountId);
-    const key = held ?? (await this.#unwrapOrMake(accountId, wrapped));
+    const key = held ?? (await this.#unwrap(accountId, wrapped));
     this.#held.set(accountId, { key, checkedAt });
     return key;
   }
 
-  async #unwrapOrMake(accountId: string, wrapped: string | undefined): Promise<Buffer> {
-    if (wrapped === undefined) return await this.#make(accountId);
+  async #unwrap(accountId: string, wrapped: string | undefined): Promise<Buffer> {
+    if (wrapped === undefined) throw new KeyMissing(accountId);
     try {
       return unwrapDataKey(this.#masterKey, accountId, wrapped);
     } catch (error) {
@@ -116,6 +135,9 @@ export class RemoteKeyring implements Keyring {
     const name = `${accountId}.key`;
     const key = randomBytes(KEY_BYTES);
     const theirs = await attempt(`make the key of ${accountId}`, async () => {
+      if ((await this.#records.read(MASTER_CHECK)) === undefined) {
+        throw new KeyringGone(`${KEYRING} is gone.`);
+      }
       const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
       // Another node may have erased the account between the look and the making.
       if (await this.#isErased(accountId)) {
@@ -139,34 +161,50 @@ export class RemoteKeyring implements Keyring {
   }
 }
 
-/** @returns what is wrong, in one line */
+/**
+ * Compares the master key with the one that the keyring was made with; changes nothing.
+ * @returns whether there is a keyring
+ * @throws {WrongKeyring} one line: it was made with another master key
+ */
+export async function findKeyring(
+  records: Pick<KeyRecords, 'read'>,
+  masterKey: Buffer,
+): Promise<boolean> {
+  const known = await records.read(MASTER_CHECK);
+  if (known !== undefined && known !== fingerprintOf(masterKey)) {
+    throw new WrongKeyring(
+      `${KEYRING} was made with another master key; set MASTER_KEY to that one.`,
+    );
+  }
+  return known !== undefined;
+}
+
+/** @throws {WrongKeyring} one line: what is wrong with it */
 async function checkMasterKey(
   records: KeyRecords,
   masterKey: Buffer,
   create: boolean,
-): Promise<string | undefined> {
-  const fingerprint = deriveKey(masterKey, 'fingerprint', KEY_BYTES).toString('hex');
-  const known = await records.read(MASTER_CHECK);
-  if (known === undefined) {
-    if (!create) return missingKeyring('the place that BLOB_STORE_URL names');
+): Promise<void> {
+  const fingerprint = fingerprintOf(masterKey);
+  if (!(await findKeyring(records, masterKey))) {
+    if (!create) throw new WrongKeyring(missingKeyring('the place that BLOB_STORE_URL names'));
     await records.create(MASTER_CHECK, fingerprint);
-  }
-  if ((known ?? (await records.read(MASTER_CHECK))) !== fingerprint) {
-    return `${KEYRING} was made with another master key; set MASTER_KEY to that one.`;
+    await findKeyring(records, masterKey);
   }
   // Were it made a second time, two nodes could each make a key of one account, and one be lost.
   if (await records.create(MASTER_CHECK, fingerprint)) {
-    return `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`;
+    throw new WrongKeyring(
+      `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`,
+    );
   }
-  return undefined;
 }
 
-/** Turns a failure into `KeyringUnavailable`. `KeyErased` stays as it is. */
+/** Turns a failure into `KeyringUnavailable`. The port's own errors stay as they are. */
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof KeyErased) throw error;
+    if (error instanceof KeyErased || error instanceof KeyringGone) throw error;
     throw new KeyringUnavailable(`Could not ${what}.`, { cause: error });
   }
 }

@@ -1,12 +1,12 @@
 /** A renderer node: takes jobs from the render queue, renders them, stores the PDFs, reports. */
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Stoppable } from '../stoppable.ts';
-import { findChrome } from './chrome/find.ts';
+import { usedBytes } from './chrome/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
+import { findInstalledChrome } from './installed-chrome.ts';
 import { runJob } from './job.ts';
 import { canTellPeers } from './peers.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
@@ -40,8 +40,17 @@ export interface Readiness {
   readonly chrome?: string;
 }
 
+export interface BrowserCount {
+  readonly running: number;
+  /** Since the node started. */
+  readonly started: number;
+  readonly memoryBytes: number;
+}
+
 export interface RendererNode extends Stoppable {
   ready(): Readiness;
+  /** Looks at every process of the machine. */
+  browsers(): BrowserCount;
   /**
    * Takes no more jobs, requeues those that have not begun, and resolves when those under way have
    * ended, Chrome has and its files are gone.
@@ -51,17 +60,10 @@ export interface RendererNode extends Stoppable {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** The file where the set-up writes the path of the Chrome that it brought. */
-const FALLBACK_FILE = join(import.meta.dirname, '../../setup/chrome/executable');
-
 /** @throws {Error} one clear line when Chrome cannot be found or started */
 export async function startRendererNode(options: RendererNodeOptions): Promise<RendererNode> {
   const { queue, settings, logger } = options;
-  const found = await findChrome({
-    chromePath: settings.chromePath,
-    searchPath: process.env['PATH'],
-    fallbackFile: FALLBACK_FILE,
-  });
+  const found = await findInstalledChrome(settings.chromePath);
   const ended = await reapLeftovers(settings.tempDir);
   if (ended > 0) logger.warn({ ended }, 'ended Chromes that an earlier node left behind');
   const directory = await makeNodeDirectory(settings.tempDir);
@@ -114,6 +116,10 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     ready: () => {
       const reason = stopping.aborted ? 'the renderer is stopping' : pool.missing();
       return { ready: reason === undefined, chrome: product, ...(reason && { reason }) };
+    },
+    browsers: () => {
+      const { running, started } = pool.chromes();
+      return { running: running.length, started, memoryBytes: usedBytes(new Set(running)) };
     },
     stop: async (hurry) => {
       hurry?.addEventListener('abort', () => abandon.abort());

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { openDirectory } from '../../src/compose/stores.ts';
+import { openDirectory } from '../../src/compose/directories.ts';
 import { assertOwned } from '../../src/ownership.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -110,7 +110,7 @@ void test('another user takes what root made for it, and its own', asRoot, (t) =
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'pressledger-')));
   t.teardown(() => rmSync(root, { recursive: true, force: true }));
   chmodSync(root, 0o777);
-  const module = join(import.meta.dirname, '../../src/compose/stores.ts');
+  const module = join(import.meta.dirname, '../../src/compose/directories.ts');
   const script = `
     import { openDirectory } from '${module}';
     process.setgid(61002);
@@ -138,8 +138,8 @@ void test('a directory that cannot be made is told in one line', async (t) => {
   const file = join(place.tmpDir, 'file');
   writeFileSync(file, '');
   for (const [dataDir, reason] of [
-    [file, 'EEXIST'],
-    [join(file, 'below'), 'ENOTDIR'],
+    [file, `${file} is no directory`],
+    [join(file, 'below'), `${file} is no directory`],
     // Node's own mkdir would try this one for ever.
     ['/proc/pressledger', 'ENOENT'],
     ['/proc/pressledger/below', 'ENOENT'],

@@ -54,8 +54,9 @@ void test('settings that cannot be used are told all at once, and leave nothing 
   const { stdout, stderr } = service.output;
   t.equal(stdout, '');
   const lines = stderr.trimEnd().split('\n');
-  t.equal(lines.length, 4);
+  t.equal(lines.length, 5);
   for (const name of Object.keys(bad)) t.match(stderr, new RegExp(`^pressledger: ${name} `, 'm'));
+  t.match(stderr, /^pressledger: BLOB_STORE_URL .*MASTER_KEY is needed/m);
   t.notMatch(stderr, 'secret');
   t.notOk(existsSync(service.place.dataDir));
 });

@@ -278,6 +278,20 @@ const SETTINGS: readonly {
     ],
   },
   {
+    key: 'metricsPort',
+    name: 'METRICS_PORT',
+    unset: undefined,
+    good: { '9464': 9464, '0': 0 },
+    bad: ['-1', '65536', 'nine'],
+  },
+  {
+    key: 'metricsHost',
+    name: 'METRICS_HOST',
+    unset: undefined,
+    good: { '0.0.0.0': '0.0.0.0' },
+    bad: [],
+  },
+  {
     key: 'logLevel',
     name: 'LOG_LEVEL',
     unset: 'info',
@@ -409,7 +423,12 @@ void test('URLs are told with the others, and what is missing beside a value by 
   for (const role of ['start', 'api', 'renderer'] as const) {
     t.strictSame(problemsOf({ NATS_URL: 'nats://h' }, role), ['NATS_URL needs']);
   }
-  t.strictSame(problemsOf({}, 'api'), ['pressledger api needs']);
+  t.strictSame(problemsOf({}, 'api'), ['NATS_URL']);
+  t.strictSame(
+    problemsOf({ PORT: '80x', NATS_URL: 'http://h' }, 'api'),
+    ['PORT', 'NATS_URL', 'NATS_URL needs'],
+    'a value that cannot be used is not missing, and does not hide what is',
+  );
   t.strictSame(problemsOf({}, 'start'), []);
   t.end();
 });

@@ -1,0 +1,220 @@
+/**
+ * The checks that a start makes before it opens or makes anything. The doctor makes the same ones. Each
+ * looks at one part, changes nothing, and gives back what it has opened.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { withTimeout } from '../async/with-timeout.ts';
+import { type Config, SETTINGS } from '../config.ts';
+import type { Examined, Finding } from '../core.ts';
+import { errorMessage } from '../error-message.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { checkAddress } from '../http/server.ts';
+import { readIfThere } from '../keyring/durable-file.ts';
+import { findMasterKey } from '../keyring/master-key.ts';
+import type { KeyRecords } from '../keyring/port.ts';
+import type { Logger } from '../log.ts';
+import type { Role } from '../setting.ts';
+import { checkDirectory, isMissing } from './directories.ts';
+import { connect } from './nats.ts';
+import { openEventStore } from './event-stores.ts';
+import { Openings } from './openings.ts';
+import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
+
+export interface Check {
+  readonly name: string;
+  /** The settings that it reads. It is left out while one of them cannot be used. */
+  readonly reads: readonly (keyof Config)[];
+  /** @throws {Error} one line: what is wrong, and how to mend it */
+  readonly look: () => Promise<Finding>;
+}
+
+export const ok = (text: string): Finding => ({ verdict: 'ok', text });
+export const warning = (text: string): Finding => ({ verdict: 'warning', text });
+
+const BLOBS = ['blobStoreUrl', 'awsAccessKeyId', 'awsSecretAccessKey', 'natsUrl'] as const;
+
+/**
+ * @param config may lack settings that cannot be used
+ * @returns what a process of the role needs before it may make anything, in the order of their dependence
+ */
+export function checksOfStart(config: Config, role: Role, logger: Logger): readonly Check[] {
+  const { blobStoreUrl: blobs, awsAccessKeyId, awsSecretAccessKey } = config;
+  // The settings that an S3 server needs are missing by themselves, and told so.
+  const asksBlobs = blobs?.kind !== 's3' || (awsAccessKeyId && awsSecretAccessKey);
+  const asksKeys =
+    role !== 'renderer' && asksBlobs && (blobs === undefined || config.masterKey !== undefined);
+  const all: readonly (Check | undefined)[] = [
+    check('data directory', ['dataDir'], () => dataDirectory(config)),
+    check('port', ['host', 'port'], () => address(config)),
+    role === 'api' ? undefined : check('Chrome', ['chromePath', 'dataDir'], () => chrome(config)),
+    config.natsUrl === undefined
+      ? undefined
+      : check('NATS', ['natsUrl'], () => nats(config, role, logger)),
+    role === 'renderer'
+      ? undefined
+      : check('event store', ['eventStoreUrl', 'dataDir'], () => eventStore(config, logger)),
+    asksBlobs
+      ? check('blob store', [...BLOBS, 'dataDir'], () => blobStore(config, role, logger))
+      : undefined,
+    asksKeys
+      ? check('keys', ['masterKey', 'dataDir', ...BLOBS], () => keys(config, logger))
+      : undefined,
+  ];
+  return all.filter((each) => each !== undefined);
+}
+
+/** The longest that one check may take: the start of a Chrome that hangs has 20 s of its own. */
+const LOOK_MS = 30_000;
+
+/**
+ * Makes all checks at once, but for the first: what lies in a directory that cannot be used is not looked at.
+ * @param unusable the settings whose value cannot be used
+ */
+export async function makeChecks(
+  [first, ...others]: readonly Check[],
+  unusable: ReadonlySet<string>,
+): Promise<readonly Examined[]> {
+  if (first === undefined) return [];
+  const before = await make(first, unusable);
+  const lost = before.verdict === 'wrong' ? new Set([...unusable, ...first.reads]) : unusable;
+  return [before, ...(await Promise.all(others.map((each) => make(each, lost))))];
+}
+
+async function make(
+  { name, reads, look }: Check,
+  unusable: ReadonlySet<string>,
+): Promise<Examined> {
+  const lost = reads.filter((key) => unusable.has(key)).map((key) => SETTINGS[key].name);
+  if (lost.length > 0) {
+    return { name, verdict: 'warning', text: `not looked at: ${lost.join(', ')} cannot be used` };
+  }
+  try {
+    return { name, ...(await withTimeout(LOOK_MS, look())) };
+  } catch (error) {
+    return { name, verdict: 'wrong', text: errorMessage(error) };
+  }
+}
+
+export const check = (name: string, reads: Check['reads'], look: Check['look']): Check => ({
+  name,
+  reads,
+  look,
+});
+
+async function dataDirectory({ dataDir }: Config): Promise<Finding> {
+  const isThere = checkDirectory('DATA_DIR', dataDir);
+  return ok(isThere ? `${dataDir} can be used` : `${dataDir} is made at the first start`);
+}
+
+async function address({ host, port }: Config): Promise<Finding> {
+  await checkAddress(host, port);
+  return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
+}
+
+/** Before the first start a Chrome is tried: one that does not run would leave a store behind. */
+async function chrome({ chromePath, dataDir }: Config): Promise<Finding> {
+  const { findInstalledChrome } = await import('../renderer/installed-chrome.ts');
+  const { path } = await findInstalledChrome(chromePath);
+  if (existsSync(join(dataDir, 'tmp'))) return ok(path);
+  const { tryChrome } = await import('../renderer/chrome/trial.ts');
+  await tryChrome(path);
+  return ok(path);
+}
+
+/** Looks with a connection of its own, which is closed. */
+function looking<T>(
+  config: Config,
+  logger: Logger,
+  look: (around: Surroundings) => Promise<T>,
+  side?: 'api' | 'renderer',
+): Promise<T> {
+  return Openings.all(async (openings) => {
+    const link = side && (await connect(config, logger, openings, side));
+    const found = await look({ config, logger, openings, nats: link });
+    await openings.close();
+    return found;
+  });
+}
+
+const sideOf = (role: Role) => (role === 'renderer' ? 'renderer' : 'api');
+
+async function nats(config: Config, role: Role, logger: Logger): Promise<Finding> {
+  return await looking(
+    config,
+    logger,
+    async ({ nats: link }) =>
+      ok(`version ${link?.connection.info?.version}, namespace ${link?.namespace}, with JetStream`),
+    sideOf(role),
+  );
+}
+
+/** @param inspect looks at the store that was opened */
+export async function eventStore(
+  config: Config,
+  logger: Logger,
+  inspect: (store: EventStore) => Promise<void> = async () => {},
+): Promise<Finding> {
+  const { dataDir, eventStoreUrl } = config;
+  if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) {
+    return ok('SQLite; it is made at the first start');
+  }
+  return await looking(config, logger, async (around) => {
+    const { store } = await openEventStore(around, 'read');
+    const head = await store.head();
+    await inspect(store);
+    return ok(
+      `${eventStoreUrl === undefined ? 'SQLite' : 'the server'} answers, at position ${head}`,
+    );
+  });
+}
+
+async function blobStore(config: Config, role: Role, logger: Logger): Promise<Finding> {
+  const { blobStoreUrl: place, dataDir } = config;
+  if (place === undefined) return ok(`files in ${dataDir}`);
+  if (place.kind === 'folder') {
+    checkBlobFolder(place.path, sideOf(role));
+    return ok(`files in ${place.path}`);
+  }
+  // The connection to NATS is looked at by itself. Its buckets are made by the first start.
+  if (place.kind === 'nats') return ok('the object store of NATS');
+  return await looking(config, logger, async (around) => {
+    await (await openS3(around, place.url, 'blobs/')).checkUsable();
+    return ok('the bucket answers');
+  });
+}
+
+async function keys(config: Config, logger: Logger): Promise<Finding> {
+  const { masterKey: given, blobStoreUrl: place, dataDir } = config;
+  if (place === undefined) {
+    if (isMissing(dataDir)) return ok('made at the first start');
+    const found = findMasterKey(dataDir, given);
+    return ok(found === undefined ? 'made at the first start' : 'the master key fits');
+  }
+  const side = place.kind === 'nats' ? 'api' : undefined;
+  const look = async (around: Surroundings): Promise<Finding> => {
+    const { findKeyring } = await import('../keyring/remote.ts');
+    const records = await keyRecords(around, place);
+    const isThere = records && given && (await findKeyring(records, given));
+    return ok(isThere ? 'the master key fits' : 'made at the first start');
+  };
+  return await looking(config, logger, look, side);
+}
+
+/** The keyring of a shared place, where there is one. */
+async function keyRecords(
+  around: Surroundings,
+  place: NonNullable<Config['blobStoreUrl']>,
+): Promise<Pick<KeyRecords, 'read'> | undefined> {
+  if (place.kind === 'folder') {
+    return { read: async (name) => readIfThere(join(place.path, 'keyring', name)) };
+  }
+  if (place.kind === 'nats') {
+    const { NatsKeyRecords } = await import('../keyring/nats-records.ts');
+    if (around.nats === undefined) return undefined;
+    const { connection, namespace } = around.nats;
+    return await NatsKeyRecords.find(connection, `${namespace}-keys`);
+  }
+  const { S3KeyRecords } = await import('../keyring/s3-records.ts');
+  return await S3KeyRecords.open(await openS3(around, place.url, 'keyring/'));
+}

@@ -1,0 +1,60 @@
+/** Starts a Chrome, prints one page with it and ends it: whether this machine can make PDFs at all. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ChromeStartError } from './failure.ts';
+import { type LaunchedChrome, launchChrome } from './launch.ts';
+
+/** The longest wait for one answer of Chrome. */
+const ANSWER_MS = 10_000;
+/** Nobody listens there: a trial reaches no network. */
+const NO_PROXY_PORT = 9;
+
+export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxed' | 'sandboxNote'> {
+  /** The size of the PDF. */
+  readonly bytes: number;
+  /** From the start of Chrome to the PDF. */
+  readonly milliseconds: number;
+}
+
+/** @throws {ChromeStartError} one line: it does not start or does not print */
+export async function tryChrome(path: string): Promise<Trial> {
+  const directory = await mkdtemp(join(tmpdir(), 'pressledger-trial-'));
+  const began = performance.now();
+  try {
+    const chrome = await launchChrome({ path, directory, proxyPort: NO_PROXY_PORT });
+    try {
+      const { product, sandboxed, sandboxNote } = chrome;
+      const { length: bytes } = await print(chrome);
+      const milliseconds = Math.round(performance.now() - began);
+      return { product, sandboxed, sandboxNote, bytes, milliseconds };
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ChromeStartError(
+        `Chrome at ${path} starts and does not print (${reason}): set CHROME_PATH to another.`,
+        { cause },
+      );
+    } finally {
+      await chrome.end();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+  }
+}
+
+async function print({ connection }: LaunchedChrome): Promise<Buffer> {
+  const { targetId } = await connection.send(
+    'Target.createTarget',
+    { url: 'about:blank' },
+    ANSWER_MS,
+  );
+  const attach = { targetId, flatten: true };
+  const { sessionId } = await connection.send('Target.attachToTarget', attach, ANSWER_MS);
+  const { frameTree } = await connection.send('Page.getFrameTree', undefined, ANSWER_MS, sessionId);
+  const content = { frameId: frameTree.frame.id, html: '<h1>Pressledger</h1>' };
+  await connection.send('Page.setDocumentContent', content, ANSWER_MS, sessionId);
+  const { data } = await connection.send('Page.printToPDF', {}, ANSWER_MS, sessionId);
+  const pdf = Buffer.from(data, 'base64');
+  if (!pdf.subarray(0, 5).equals(Buffer.from('%PDF-'))) throw new Error('it printed no PDF');
+  return pdf;
+}
