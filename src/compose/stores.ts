@@ -9,6 +9,7 @@ import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
@@ -79,6 +80,7 @@ export async function openEventStore(
       database.close();
     },
   });
+  if (mode !== 'read') await refuseNewerLog(store);
   return { store, database };
 }
 
