@@ -9,12 +9,14 @@ import type { EventStore } from './event-store/port.ts';
 import type { Vault } from './keyring/vault.ts';
 import type { Lease } from './leader/port.ts';
 import type { Logger } from './log.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { RateLimiter } from './rate-limiter/port.ts';
 import type { ReadModel, ReadModelOptions } from './read-model/database.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
 import type { Stoppable } from './stoppable.ts';
+import type { Tracing } from './tracing/port.ts';
 import type { Activity } from './use-cases/recent-activity.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { StoredLog } from './use-cases/verify-log.ts';
@@ -85,6 +87,9 @@ export interface Core extends AccountDependencies {
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent where no setting asks for them. */
+  readonly metrics: Metrics | undefined;
+  readonly tracing: Tracing | undefined;
   readonly store: EventStore;
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;

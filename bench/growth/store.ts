@@ -119,6 +119,7 @@ function ownedBy(event: DomainEvent, large: string): DomainEvent {
 async function appendPast(directory: string, conversions: number, large: string): Promise<void> {
   const data = join(directory, 'data');
   const keyring = new FileKeyring(join(data, 'keyring'), loadMasterKey(data, undefined));
+  await keyring.makeKey(large);
   const sealed = await createVault(keyring).seal(large, 'The page took longer than 30 s.');
   const database = openEmbeddedDatabase(join(data, 'pressledger.db'));
   const store = new SqliteEventStore(database);

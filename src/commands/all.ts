@@ -23,6 +23,7 @@ import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
+import { logExport, logImport } from './log-copies.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { planSet } from './plan.ts';
@@ -101,6 +102,8 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       projectionsVerify,
       projectionsDiff,
       verify,
+      logExport,
+      logImport,
     ],
   },
   {

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../client-config.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
 import type {
   Core,
@@ -32,6 +33,8 @@ export interface CommandContext {
     use: (log: OpenedStoredLog) => Promise<void>,
     options?: { readonly documents: boolean },
   ) => Promise<void>;
+  /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
+  readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
   /** Looks at the service of the settings, as often as it is asked to; changes nothing. */
   readonly withStatus: (
     use: (look: () => Promise<ServiceStatus>) => Promise<void>,

@@ -55,7 +55,7 @@ async function readCheckpoint(file: string) {
 }
 
 /** Tells at most one step a second. */
-function progressOn(output: Output): (progress: VerifyProgress) => void {
+export function progressOn(output: Output): (progress: VerifyProgress) => void {
   let toldAt = performance.now();
   return ({ done, total, perSecond }) => {
     if (performance.now() - toldAt < TELL_MS) return;

@@ -13,13 +13,14 @@ import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import { findMasterKey } from '../keyring/master-key.ts';
-import type { KeyRecords } from '../keyring/records.ts';
+import type { KeyRecords } from '../keyring/port.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';
 import { checkDirectory, isMissing } from './directories.ts';
 import { connect } from './nats.ts';
+import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
-import { checkBlobFolder, openEventStore, openS3, type Surroundings } from './stores.ts';
+import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
 
 export interface Check {
   readonly name: string;

@@ -68,7 +68,7 @@ function assertTrusted(path: string): void {
 }
 
 const lookAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
-const isDirectory = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;
+export const isDirectory = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;
 
 /** Not `recursive`: below /proc, Node would try for ever to make a directory that cannot be made. */
 export function makeDirectory(path: string): void {

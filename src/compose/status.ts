@@ -21,7 +21,8 @@ import { RecentActivity } from '../use-cases/recent-activity.ts';
 import { readinessAt } from './doctor.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
-import { openEventStore, readModelOf } from './stores.ts';
+import { openEventStore } from './event-stores.ts';
+import { readModelOf } from './stores.ts';
 
 /** Renderers announce their slots each second. */
 const ANNOUNCED_MS = 1_200;
@@ -41,7 +42,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
     const nats = await connect(config, logger, openings, 'api');
     const { store } = await openEventStore({ config, logger, openings, nats }, 'read');
     const activity = new RecentActivity(store);
-    const slots = nats && new SlotCounter(nats, () => {});
+    const slots = nats && new SlotCounter(nats, logger, () => {});
     if (slots) {
       openings.add({ close: async () => slots.close() });
       await delay(ANNOUNCED_MS);

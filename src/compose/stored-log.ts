@@ -10,8 +10,9 @@ import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { openReadOnly } from '../sqlite/read-only.ts';
 import { connect } from './nats.ts';
+import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
-import { lastCheckpointPath, openBlobs, openEventStore, readModelOf } from './stores.ts';
+import { lastCheckpointPath, openBlobs, readModelOf } from './stores.ts';
 
 /**
  * @param options `documents`: opens the blob store too
@@ -44,6 +45,15 @@ export function openStoredLog(
       retentionMs: retentionSeconds * 1000,
       close: () => openings.close(),
     };
+  });
+}
+
+/** The event store of the settings alone, made where there is none. */
+export function openCopyTarget(config: Config, logger: Logger) {
+  return Openings.all(async (openings) => {
+    const around = { config, logger, openings, nats: undefined };
+    const { store } = await openEventStore(around, 'copy');
+    return { store, close: () => openings.close() };
   });
 }
 

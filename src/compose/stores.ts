@@ -1,4 +1,4 @@
-/** Opens the event store, the blob store, and the keyring beside it. */
+/** Opens the blob store, and the keyring beside it. */
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,22 +9,14 @@ import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { refuseNewerLog } from '../event-store/codec.ts';
-import type { EventStore } from '../event-store/port.ts';
-import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
-import { FileKeyring } from '../keyring/file.ts';
-import { loadMasterKey } from '../keyring/master-key.ts';
-import type { Keyring } from '../keyring/port.ts';
-import type { KeyRecords } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
-import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
+import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
-import { checkDirectory, isMissing, makeDirectory, openDirectory } from './directories.ts';
+import { checkDirectory, makeDirectory, openDirectory } from './directories.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -33,55 +25,6 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly openings: Openings;
   readonly nats: NatsLink | undefined;
-}
-
-/**
- * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `read`: changes nothing on this machine
- */
-export async function openEventStore(
-  { config, logger, openings }: Surroundings,
-  mode: 'create' | 'open' | 'read',
-): Promise<{ store: EventStore; database?: EmbeddedDatabase }> {
-  const { eventStoreUrl, dataDir } = config;
-  if (eventStoreUrl !== undefined) {
-    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
-    const store = await openKurrentDb(eventStoreUrl, { logger });
-    openings.add({
-      unhealthyReason: async () => {
-        const answers = store.head().then(
-          () => true,
-          () => false,
-        );
-        return (await answers) ? undefined : 'the event store does not answer';
-      },
-      close: () => store.close(),
-    });
-    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-    return { store };
-  }
-  const file = join(dataDir, 'pressledger.db');
-  if (mode !== 'create' && isMissing(file)) {
-    throw new Error(
-      `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
-        "one with 'pressledger account create' or 'pressledger start'.",
-    );
-  }
-  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
-  const store = new SqliteEventStore(database);
-  openings.add({
-    unhealthyReason: async () => {
-      const failure = database.failure();
-      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
-    },
-    close: async () => {
-      await store.close();
-      database.close();
-    },
-  });
-  if (mode !== 'read') await refuseNewerLog(store);
-  return { store, database };
 }
 
 const unusable = (reason: unknown): string =>
@@ -144,8 +87,8 @@ const missingFolder = (directory: string): Error =>
 
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../blob-store/nats-objects.ts');
-  const { connection, namespace } = needed('NATS_URL', nats);
-  return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
+  const { connection, namespace, ifUp } = needed('NATS_URL', nats);
+  return new NatsObjects(connection, { bucket: `${namespace}-blobs`, ifUp });
 }
 
 /** @throws {ConfigError} */
@@ -172,52 +115,9 @@ export async function openS3({ config, openings }: Surroundings, url: string, fo
  * A setting that others need, which `readConfig` has checked for every role.
  * @throws {ConfigError} it was not checked
  */
-function needed<T>(name: string, value: T | undefined): T {
+export function needed<T>(name: string, value: T | undefined): T {
   if (value === undefined) throw new ConfigError(`${name} is needed.`);
   return value;
-}
-
-export interface OpenedKeyring {
-  readonly keyring: Keyring;
-  readonly masterKey: Buffer;
-}
-
-/** The keyring lies where the blobs do: a node's own data directory then holds nothing that matters. */
-export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { masterKey: given, blobStoreUrl: place, dataDir } = around.config;
-  if (place === undefined) {
-    const loaded = loadMasterKey(dataDir, given);
-    return { keyring: new FileKeyring(join(dataDir, 'keyring'), loaded), masterKey: loaded };
-  }
-  const masterKey = needed('MASTER_KEY', given);
-  const { RemoteKeyring } = await import('../keyring/remote.ts');
-  // A keyring that is missing beside events would be a lost one, not a new one.
-  const create = (await store.head()) === 0n;
-  const { records, recheckMs } = await openKeyRecords(around, place, create);
-  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  return { keyring, masterKey };
-}
-
-async function openKeyRecords(
-  around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-  create: boolean,
-): Promise<{ records: KeyRecords; recheckMs: number }> {
-  if (place.kind === 'folder') {
-    const { FileKeyRecords, FILE_RECHECK_MS } = await import('../keyring/file-records.ts');
-    const records = new FileKeyRecords(join(place.path, 'keyring'));
-    return { records, recheckMs: FILE_RECHECK_MS };
-  }
-  if (place.kind === 'nats') {
-    const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');
-    const { connection, namespace } = needed('NATS_URL', around.nats);
-    const bucket = `${namespace}-keys`;
-    const records = await NatsKeyRecords.open(connection, { create, bucket });
-    return { records, recheckMs: NATS_RECHECK_MS };
-  }
-  const { S3KeyRecords, S3_RECHECK_MS } = await import('../keyring/s3-records.ts');
-  const objects = await openS3(around, place.url, 'keyring/');
-  return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
 }
 
 /** The read models of the data directory. */

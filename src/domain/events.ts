@@ -96,7 +96,11 @@ export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {
-  LogOpened: Type.Object({ origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }) }),
+  LogOpened: Type.Object({
+    origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }),
+    /** The id of the keyring that opens what is sealed in this log. Logs begun before there were ids lack it. */
+    keyring: Type.Optional(Type.String({ pattern: '^[0-9a-f]{32}$' })),
+  }),
   /** The operator chose another name before the first checkpoint. Keys of the old name are void. */
   LogRenamed: Type.Object({ origin: Origin }),
   /** A key of c2sp.org/signed-note. The two newest sign. A pair follows from master key and generation. */

@@ -41,6 +41,8 @@ interface Checkpoint {
 export interface LogState {
   /** The name that it got at its first start, and keeps: absent before that. */
   readonly openedAs: string | undefined;
+  /** The id of the keyring that it was begun with; absent where that was not recorded. */
+  readonly keyring: string | undefined;
   /** The name in checkpoints, tokens and links. */
   readonly origin: string | undefined;
   /** The generation of the newest key that there ever was; 0 where there was none. */
@@ -58,6 +60,8 @@ export type LogCommand =
       readonly type: 'OpenLog';
       /** A random one, taken where the log has none. */
       readonly origin: string;
+      /** The id of this node's keyring, taken where the log is opened. */
+      readonly keyring?: string;
       /** The name that the operator has chosen. */
       readonly name?: string;
     }
@@ -102,6 +106,7 @@ function changeCheckpoint(
 export const log: Decider<LogState, LogCommand, LogEvent> = {
   initialState: {
     openedAs: undefined,
+    keyring: undefined,
     origin: undefined,
     generation: 0,
     keys: [],
@@ -112,7 +117,7 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
   evolve(state, { type, data }) {
     switch (type) {
       case 'LogOpened':
-        return { ...state, openedAs: data.origin, origin: data.origin };
+        return { ...state, openedAs: data.origin, keyring: data.keyring, origin: data.origin };
       case 'LogRenamed':
         return { ...state, origin: data.origin, keys: [] };
       case 'SigningKeyAdded': {
@@ -138,9 +143,9 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
   decide(command, state) {
     switch (command.type) {
       case 'OpenLog': {
-        const { origin, name } = command;
-        const opened: LogEvent[] =
-          state.origin === undefined ? [{ type: 'LogOpened', data: { origin } }] : [];
+        const { origin, keyring, name } = command;
+        const data = { origin, ...(keyring !== undefined && { keyring }) };
+        const opened: LogEvent[] = state.origin === undefined ? [{ type: 'LogOpened', data }] : [];
         if (name === undefined || name === (state.origin ?? origin)) return opened;
         if (state.checkpoints.length > 0) {
           return {
@@ -203,7 +208,7 @@ export const logAggregate: AggregateType<LogState, LogCommand, LogEvent> = {
   stream: () => LOG_STREAM,
   decider: log,
   snapshot: {
-    version: 2,
+    version: 3,
     encode: (state) => state,
     decode: (json) => json as LogState,
   },

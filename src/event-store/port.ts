@@ -86,6 +86,33 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
+/** An event as another store holds it, without its position there, which means nothing here. */
+export type CopiedEvent = Omit<RecordedEvent, 'position'>;
+
+/** Keeps services off a log. Only a start and a command that opens the log look for it. */
+export interface Barrier {
+  /** `incomplete`: a copy that has not ended; `moved`: the log goes on in another store, and takes no event here. */
+  readonly kind: 'incomplete' | 'moved';
+  /** The log that it is a copy of, or the place where it goes on. */
+  readonly subject: string;
+}
+
+/** An event store that a whole log can be copied into, and that a log can be moved out of. */
+export interface CopyableEventStore extends EventStore {
+  /**
+   * Appends copies of events in their order, each at its revision, durable when it resolves. Where it rejects, the
+   * first of them may be stored, and none without those before it.
+   * @throws {VersionConflict} an event is not the next one of its stream
+   * @throws {EventStoreUnavailable}
+   */
+  appendCopies(events: readonly CopiedEvent[]): Promise<void>;
+
+  barrier(): Promise<Barrier | undefined>;
+
+  /** Sets the barrier, or removes it. */
+  setBarrier(barrier: Barrier | undefined): Promise<void>;
+}
+
 export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
   readonly stream: string;

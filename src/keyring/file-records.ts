@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { assertOwned } from '../ownership.ts';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
-import type { KeyRecords } from './records.ts';
+import type { KeyRecords } from './port.ts';
 
 /** A look at a tombstone takes microseconds, so there is one before each use of a key. */
 export const FILE_RECHECK_MS = 0;
@@ -15,7 +15,8 @@ export class FileKeyRecords implements KeyRecords {
   /** Makes the folder where there is none. */
   constructor(dir: string) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    for (const prefix of ['acct_', 'master.']) removeTemporary(join(dir, prefix), isAbandoned);
+    for (const prefix of ['acct_', 'master.', 'keyring.'])
+      removeTemporary(join(dir, prefix), isAbandoned);
     this.#dir = dir;
   }
 

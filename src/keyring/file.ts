@@ -6,7 +6,7 @@ import { isAbandoned } from '../blob-store/writer.ts';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
 import { assertOwned } from '../ownership.ts';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
-import { KeyErased, type Keyring } from './port.ts';
+import { KeyErased, KeyMissing, type Keyring, KeyringGone } from './port.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
@@ -24,11 +24,13 @@ export class FileKeyring implements Keyring {
     this.#masterKey = masterKey;
   }
 
+  async makeKey(accountId: string): Promise<void> {
+    this.#held.set(accountId, this.#find(accountId) ?? this.#make(accountId));
+  }
+
   async dataKey(accountId: string): Promise<Buffer> {
-    const tombstone = this.#path(accountId, 'erased');
-    // Looked for each time (microseconds): another process may have erased a key that is held here.
-    if (existsSync(tombstone)) throw this.#erased(accountId);
-    const key = this.#held.get(accountId) ?? this.#load(accountId) ?? this.#make(accountId);
+    const key = this.#find(accountId);
+    if (key === undefined) throw new KeyMissing(accountId);
     this.#held.set(accountId, key);
     return key;
   }
@@ -40,6 +42,13 @@ export class FileKeyring implements Keyring {
     removeTemporary(key, () => true);
     removeDurably(key);
     this.#held.delete(accountId);
+  }
+
+  #find(accountId: string): Buffer | undefined {
+    const tombstone = this.#path(accountId, 'erased');
+    // Looked for each time (microseconds): another process may have erased a key that is held here.
+    if (existsSync(tombstone)) throw this.#erased(accountId);
+    return this.#held.get(accountId) ?? this.#load(accountId);
   }
 
   #load(accountId: string): Buffer | undefined {
@@ -57,6 +66,7 @@ export class FileKeyring implements Keyring {
   }
 
   #make(accountId: string): Buffer {
+    if (!existsSync(this.#dir)) throw new KeyringGone(`There is no ${this.#dir} any more.`);
     const path = this.#path(accountId, 'key');
     const key = randomBytes(KEY_BYTES);
     const made = createDurably(path, seal(this.#masterKey, accountId, key));

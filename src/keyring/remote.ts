@@ -5,9 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { fingerprintOf } from './master-key.ts';
-import { KeyErased, type Keyring, KeyringUnavailable } from './port.ts';
+import {
+  KeyErased,
+  KeyMissing,
+  type KeyRecords,
+  type Keyring,
+  KeyringGone,
+  KeyringUnavailable,
+} from './port.ts';
 import { errorMessage } from '../error-message.ts';
-import { type KeyRecords, missingKeyring } from './records.ts';
+import { missingKeyring } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
@@ -69,6 +76,13 @@ export class RemoteKeyring implements Keyring {
     return new RemoteKeyring(records, masterKey, options);
   }
 
+  async makeKey(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    const checkedAt = this.#now();
+    const key = await this.#make(accountId);
+    this.#held.set(accountId, { key, checkedAt });
+  }
+
   async dataKey(accountId: string): Promise<Buffer> {
     const held = this.#held.get(checkAccountId(accountId));
     if (held !== undefined && this.#now() - held.checkedAt < this.#recheckMs) return held.key;
@@ -101,13 +115,13 @@ export class RemoteKeyring implements Keyring {
       ]),
     );
     if (erased) throw this.#erased(accountId);
-    const key = held ?? (await this.#unwrapOrMake(accountId, wrapped));
+    const key = held ?? (await this.#unwrap(accountId, wrapped));
     this.#held.set(accountId, { key, checkedAt });
     return key;
   }
 
-  async #unwrapOrMake(accountId: string, wrapped: string | undefined): Promise<Buffer> {
-    if (wrapped === undefined) return await this.#make(accountId);
+  async #unwrap(accountId: string, wrapped: string | undefined): Promise<Buffer> {
+    if (wrapped === undefined) throw new KeyMissing(accountId);
     try {
       return unwrapDataKey(this.#masterKey, accountId, wrapped);
     } catch (error) {
@@ -121,6 +135,9 @@ export class RemoteKeyring implements Keyring {
     const name = `${accountId}.key`;
     const key = randomBytes(KEY_BYTES);
     const theirs = await attempt(`make the key of ${accountId}`, async () => {
+      if ((await this.#records.read(MASTER_CHECK)) === undefined) {
+        throw new KeyringGone(`${KEYRING} is gone.`);
+      }
       const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
       // Another node may have erased the account between the look and the making.
       if (await this.#isErased(accountId)) {
@@ -182,12 +199,12 @@ async function checkMasterKey(
   }
 }
 
-/** Turns a failure into `KeyringUnavailable`. `KeyErased` stays as it is. */
+/** Turns a failure into `KeyringUnavailable`. The port's own errors stay as they are. */
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof KeyErased) throw error;
+    if (error instanceof KeyErased || error instanceof KeyringGone) throw error;
     throw new KeyringUnavailable(`Could not ${what}.`, { cause: error });
   }
 }

@@ -13,6 +13,11 @@ const PREFIX = `v${VERSION}.`;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** The text was sealed with another key or for another owner, or altered since. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken';
+}
+
 /** Making a cipher of a key's raw bytes takes three times as long as all the rest of sealing. */
 const keyObjects = new WeakMap<Buffer, KeyObject>();
 
@@ -43,10 +48,7 @@ export function seal(key: Buffer, owner: string, content: Buffer): string {
   return PREFIX + sealed.toString('base64url');
 }
 
-/**
- * @throws {SealedByNewerRelease}
- * @throws {Error} not sealed with this key for this owner, or altered since
- */
+/** @throws {SealedByNewerRelease} @throws {SealBroken} */
 export function unseal(key: Buffer, owner: string, text: string): Buffer {
   const [, version = ''] = /^v(\d+)\./.exec(text) ?? [];
   if (Number(version) > VERSION) {
@@ -57,7 +59,7 @@ export function unseal(key: Buffer, owner: string, text: string): Buffer {
   const sealed = Buffer.from(text.slice(PREFIX.length), 'base64url');
   // Decoding skips what is not base64url; a text that was altered that way must not pass.
   if (text !== PREFIX + sealed.toString('base64url') || sealed.length < NONCE_BYTES + TAG_BYTES) {
-    throw new Error('A sealed text is not of its form.');
+    throw new SealBroken('A sealed text is not of its form.');
   }
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, keyObject(key), nonce, { authTagLength: TAG_BYTES });
@@ -67,7 +69,7 @@ export function unseal(key: Buffer, owner: string, text: string): Buffer {
     const content = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
     return Buffer.concat([content, decipher.final()]);
   } catch (error) {
-    throw new Error('A sealed text does not open with its key.', { cause: error });
+    throw new SealBroken('A sealed text does not open with its key.', { cause: error });
   }
 }
 

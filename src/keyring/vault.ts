@@ -1,13 +1,21 @@
 /** Uses an account's data key for the personal fields of its events and for its conversions' blobs. */
 import { deriveKey } from './master-key.ts';
 import { KeyErased, type Keyring } from './port.ts';
-import { seal, unseal } from './sealing.ts';
+import { SealBroken, seal, unseal } from './sealing.ts';
 
 export interface Vault {
+  /** Makes the key of an account that is being opened. Safe to repeat. @throws {KeyErased} */
+  makeKey(accountId: string): Promise<void>;
   /** @throws {KeyErased} */
   seal(accountId: string, text: string): Promise<string>;
-  /** @throws {KeyErased} @throws {Error} not sealed for this account, or altered since */
+  /**
+   * The text, for people to read; `NOT_OPENED` in the place of one that does not open. One such text must not
+   * take a whole list with it.
+   * @throws {KeyErased}
+   */
   unseal(accountId: string, sealed: string): Promise<string>;
+  /** The text, for what is decided by it. @throws {KeyErased} @throws {SealBroken} */
+  unsealExactly(accountId: string, sealed: string): Promise<string>;
   /**
    * The key (32 bytes) of one conversion's blobs: it says nothing of other conversions' keys.
    * @throws {KeyErased}
@@ -19,14 +27,25 @@ export interface Vault {
 
 /** Stands in place of a sealed text where the key is gone: nobody is left to read it. */
 export const UNREADABLE = 'erased';
+/** Stands in place of a sealed text that another keyring has sealed, or that was altered. */
+export const NOT_OPENED = 'This text cannot be read: it was sealed with another key, or altered.';
 
 export function createVault(keyring: Keyring): Vault {
+  const unsealExactly = async (accountId: string, sealed: string): Promise<string> =>
+    unseal(await keyring.dataKey(accountId), accountId, sealed).toString('utf8');
   return {
+    unsealExactly,
+    makeKey: (accountId) => keyring.makeKey(accountId),
     async seal(accountId, text) {
       return seal(await keyring.dataKey(accountId), accountId, Buffer.from(text, 'utf8'));
     },
     async unseal(accountId, sealed) {
-      return unseal(await keyring.dataKey(accountId), accountId, sealed).toString('utf8');
+      try {
+        return await unsealExactly(accountId, sealed);
+      } catch (error) {
+        if (error instanceof SealBroken) return NOT_OPENED;
+        throw error;
+      }
     },
     async contentKey(accountId, conversionId) {
       return deriveKey(await keyring.dataKey(accountId), `content of ${conversionId}`, 32);

@@ -21,6 +21,7 @@ class RenderThreads {
   readonly #chromes = new Map<number, Set<number>>();
   readonly #tasks = new Map<string, number>();
   missing: string | undefined;
+  started = 0;
 
   note(notice: WorkerNotice): void {
     switch (notice.kind) {
@@ -28,6 +29,7 @@ class RenderThreads {
         const chromes = this.#chromes.get(notice.threadId) ?? new Set();
         this.#chromes.set(notice.threadId, chromes.add(notice.pid));
         this.missing = undefined;
+        this.started += 1;
         break;
       }
       case 'chromeEnded':
@@ -40,6 +42,10 @@ class RenderThreads {
         this.#tasks.set(notice.conversionId, notice.threadId);
         break;
     }
+  }
+
+  chromes(): readonly number[] {
+    return [...this.#chromes.values()].flatMap((pids) => [...pids]);
   }
 
   killChromesOf(conversionId: string): void {
@@ -116,6 +122,8 @@ export interface RenderPool {
   readonly chrome: ChromeInfo;
   /** The reason why a worker has no Chrome, where one could not be started again. */
   missing(): string | undefined;
+  /** The process groups of the Chromes that run, and the number of those that were started. */
+  chromes(): { readonly running: readonly number[]; readonly started: number };
   /** Never rejects. After `abandon` is aborted, its Chrome and its thread are ended at once. */
   render(task: RenderTask, abandon?: AbortSignal): Promise<RenderResult>;
   /** Ends Chromes and threads; what hangs is left to `endNode` on the workers' directory. */
@@ -220,6 +228,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   return {
     chrome,
     missing: () => threads.missing,
+    chromes: () => ({ running: threads.chromes(), started: threads.started }),
     render,
     close,
   };

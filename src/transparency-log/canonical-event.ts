@@ -2,7 +2,7 @@
  * The canonical form of an event, which makes its leaf in the log's tree: JSON after RFC 8785 (JSON
  * Canonicalization Scheme). It leaves out the store's position, so it is the same on every event store.
  */
-import type { RecordedEvent } from '../event-store/port.ts';
+import type { CopiedEvent } from '../event-store/port.ts';
 
 /**
  * JSON after RFC 8785: no white space, and an object's names in the order of their UTF-16 code units.
@@ -39,7 +39,7 @@ function canonicalObject(value: object): string {
 }
 
 /** The event as stored, neither upcast nor opened, in canonical form. */
-export function canonicalEvent(event: RecordedEvent): string {
+export function canonicalEvent(event: CopiedEvent): string {
   const { id, stream, revision, type, data, metadata } = event;
   return canonicalJson({ data, id, metadata, revision, stream, type });
 }

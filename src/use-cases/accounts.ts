@@ -84,6 +84,7 @@ export async function openAccount(
   // An earlier try may have been cut off after its reservation: then this one opens its account.
   const id = reservation.accepted ? reservation.state.accountId : undefined;
   if (id === undefined) throw new ServiceError('internal_error');
+  await vault.makeKey(id);
   const opened = await actors.send(
     accountAggregate,
     id,

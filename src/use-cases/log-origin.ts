@@ -11,21 +11,33 @@ export interface OpenedLog extends LogState {
   readonly origin: string;
 }
 
+interface LogDependencies {
+  readonly actors: ActorSystem;
+  readonly clock: Clock;
+}
+
 /**
  * The log, which is named where it has no name; of nodes that start at the same time, one stores its own
  * and the others take that.
  * @param name the name that the operator has chosen
+ * @param keyring the id of this node's keyring, which a log that is opened here is bound to
  * @throws {Error} one line: the log has signed checkpoints under another name
  * @throws {EventStoreUnavailable}
  */
 export async function openLog(
-  deps: { readonly actors: ActorSystem; readonly clock: Clock },
+  deps: LogDependencies,
   name?: string,
+  keyring?: string,
 ): Promise<OpenedLog> {
   const { state } = await deps.actors.read(logAggregate, LOG_ID);
   if (isOpened(state) && (name === undefined || name === state.origin)) return state;
   const origin = `pressledger/${randomBytes(8).toString('hex')}`;
-  const command = { type: 'OpenLog', origin, ...(name !== undefined && { name }) } as const;
+  const command = {
+    type: 'OpenLog',
+    origin,
+    ...(keyring !== undefined && { keyring }),
+    ...(name !== undefined && { name }),
+  } as const;
   const context = firstCommand(deps.clock.now(), { kind: 'service' });
   const outcome = await deps.actors.send(logAggregate, LOG_ID, command, context);
   if (outcome.accepted && isOpened(outcome.state)) return outcome.state;
@@ -36,3 +48,40 @@ export async function openLog(
 }
 
 const isOpened = (state: LogState): state is OpenedLog => state.origin !== undefined;
+
+/** A keyring as far as it says whose it is. */
+export interface BoundKeyring {
+  /** Where it lies, as its operator knows it. */
+  readonly place: string;
+  /** Its own name, made with it. */
+  id(): Promise<string>;
+  /** Binds it to the log of this name, unless it is bound. @returns the log that it is bound to */
+  bindTo(log: string): Promise<string>;
+}
+
+/**
+ * Keeps log and keyring together: each names the other. A node with another keyring would accept what nobody
+ * else can read.
+ * @param options `create`: opens the log where nobody has
+ * @throws {Error} one line: this keyring is not the log's
+ * @throws {EventStoreUnavailable} @throws {KeyringUnavailable}
+ */
+export async function checkKeyring(
+  deps: LogDependencies,
+  keyring: BoundKeyring,
+  { create }: { readonly create: boolean },
+): Promise<void> {
+  const id = await keyring.id();
+  const state = create
+    ? await openLog(deps, undefined, id)
+    : (await deps.actors.read(logAggregate, LOG_ID)).state;
+  if (!isOpened(state)) return;
+  const isOurs = state.keyring === undefined || state.keyring === id;
+  const owner = isOurs ? await keyring.bindTo(state.openedAs) : undefined;
+  if (owner === state.openedAs) return;
+  throw new Error(
+    `The keyring in ${keyring.place} is not the one of the event log ${state.openedAs}` +
+      `${owner === undefined ? '' : `, but of ${owner}`}, and nothing was changed: set DATA_DIR, BLOB_STORE_URL ` +
+      'and EVENT_STORE_URL as they are on the other nodes, or restore the keyring of this log from its backup.',
+  );
+}

@@ -5,6 +5,7 @@ import type { ConversionRow } from '../../projections/conversions.ts';
 import type { LedgerRow } from '../../projections/ledger.ts';
 import { isoTime } from '../clock.ts';
 import type { Hold } from '../domain/hold.ts';
+import { NOT_OPENED } from '../keyring/vault.ts';
 
 /** Opens a sealed text; a `T` of undefined stands for one that was erased. */
 export interface Opener<T extends string | undefined = string> {
@@ -76,5 +77,6 @@ export async function warningsOf(
   { accountId, warnings }: ConversionRow,
 ): Promise<readonly string[] | undefined> {
   const opened = warnings && (await opener.unseal(accountId, warnings));
+  if (opened === NOT_OPENED) return [opened];
   return opened === undefined ? undefined : (JSON.parse(opened) as readonly string[]);
 }

@@ -158,7 +158,7 @@ async function judge(
   const hash =
     account === undefined
       ? NOBODYS_HASH
-      : await deps.vault.unseal(account.id, account.state.passwordHash);
+      : await deps.vault.unsealExactly(account.id, account.state.passwordHash);
   return { account, right: await deps.passwords.verify(hash, password, asker) };
 }
 

@@ -2,6 +2,8 @@
 import { type Test, test } from 'tap';
 import { StagedBlob } from '../../src/blob-store/port.ts';
 import {
+  type CopiedEvent,
+  type CopyableEventStore,
   type EventStore,
   type ExpectedRevision,
   VersionConflict,
@@ -10,7 +12,7 @@ import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
 import { blobRef } from '../support/samples.ts';
 
 export interface OpenedEventStore {
-  readonly store: EventStore;
+  readonly store: CopyableEventStore;
   /** Another store on the same log, as another process would open it. */
   readonly another: () => Promise<OpenedEventStore>;
   readonly close: () => Promise<void>;
@@ -25,6 +27,18 @@ export interface EventStoreAdapter {
 }
 
 const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
+
+/** Events as another store has recorded them, of three streams that alternate, some two at a time. */
+const copies = (count: number): CopiedEvent[] =>
+  newEvents(count).map((event, n) => ({
+    ...event,
+    stream: `a-${Math.floor(n / 2) % 3}`,
+    revision: 2 * Math.floor(n / 6) + (n % 2),
+  }));
+const withoutPositions = (events: readonly CopiedEvent[]): CopiedEvent[] =>
+  events.map(({ id, type, data, metadata, stream, revision }) => {
+    return { id, type, data, metadata, stream, revision };
+  });
 
 export function runEventStoreContract({ name, open, options = {} }: EventStoreAdapter): void {
   const contract = (
@@ -232,5 +246,51 @@ export function runEventStoreContract({ name, open, options = {} }: EventStoreAd
       await subscription.stop();
       await next.close();
     }
+  });
+
+  contract('takes copies of events in their order', async (t, { store }) => {
+    const events = copies(60);
+    await store.appendCopies(events.slice(0, 25));
+    await store.appendCopies(events.slice(25));
+    await store.appendCopies([]);
+    t.strictSame(withoutPositions(await store.readAll()), withoutPositions(events));
+    t.strictSame(
+      (await store.readStream('a-1')).map(({ revision }) => revision),
+      Array.from({ length: 20 }, (_, n) => n),
+    );
+    await store.append('a-1', newEvents(1), 19);
+  });
+
+  contract('stores no copy without those before it', async (t, { store }) => {
+    const events = copies(12);
+    const gap = events.filter((_, n) => n !== 6);
+    await t.rejects(store.appendCopies(gap), VersionConflict);
+    const stored = withoutPositions(await store.readAll());
+    t.strictSame(stored, withoutPositions(events.slice(0, stored.length)));
+    await store.appendCopies(events.slice(stored.length));
+    t.equal((await store.readAll()).length, 12);
+  });
+
+  contract('keeps a barrier apart from the log', async (t, { store, another }) => {
+    await store.append('a-1', newEvents(1), 'no-stream');
+    const before = await store.readAll();
+    t.equal(await store.barrier(), undefined);
+    const barriers = [
+      { kind: 'incomplete', subject: 'a log' },
+      { kind: 'moved', subject: 'elsewhere' },
+    ] as const;
+    const next = await another();
+    try {
+      for (const barrier of barriers) {
+        await store.setBarrier(barrier);
+        t.strictSame(await next.store.barrier(), barrier);
+      }
+      await next.store.setBarrier(undefined);
+      t.equal(await store.barrier(), undefined);
+    } finally {
+      await next.close();
+    }
+    t.strictSame(await store.readAll(), before);
+    await store.append('a-1', newEvents(1), 0);
   });
 }

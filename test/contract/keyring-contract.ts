@@ -23,21 +23,28 @@ export function runKeyringContract({ name, open, options = {} }: KeyringAdapter)
 
   contract('makes a key once and keeps it', async (t, another, accountId) => {
     const keyring = await another();
+    await t.rejects(keyring.dataKey(accountId), { name: 'KeyMissing' }, 'nobody has made it');
+    await keyring.makeKey(accountId);
     const key = await keyring.dataKey(accountId);
     t.equal(key.length, 32);
+    await keyring.makeKey(accountId);
     t.ok(key.equals(await keyring.dataKey(accountId)));
     t.ok(key.equals(await (await another()).dataKey(accountId)), 'for the next process too');
-    t.notOk(key.equals(await keyring.dataKey(newAccountId(Date.now()))), 'not for others');
+    const other = newAccountId(Date.now());
+    await keyring.makeKey(other);
+    t.notOk(key.equals(await keyring.dataKey(other)), 'not for others');
   });
 
   contract('agrees on one key when many make it at once', async (t, another, accountId) => {
     const keyrings = await Promise.all(Array.from({ length: 8 }, () => another()));
+    await Promise.all(keyrings.map((keyring) => keyring.makeKey(accountId)));
     const keys = await Promise.all(keyrings.map((keyring) => keyring.dataKey(accountId)));
     t.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
   });
 
   contract('never makes a new key after an erasure', async (t, another, accountId) => {
     const [one, two] = [await another(), await another()];
+    await one.makeKey(accountId);
     await one.dataKey(accountId);
     await two.dataKey(accountId);
     await one.erase(accountId);
@@ -45,6 +52,7 @@ export function runKeyringContract({ name, open, options = {} }: KeyringAdapter)
     await t.rejects(one.dataKey(accountId), KeyErased);
     await t.rejects(two.dataKey(accountId), KeyErased, 'held in memory by another process');
     await t.rejects((await another()).dataKey(accountId), KeyErased, 'after a restart');
+    await t.rejects((await another()).makeKey(accountId), KeyErased, 'nor is one made');
   });
 
   contract('erases a key that was never made', async (t, another, accountId) => {

@@ -17,6 +17,7 @@ import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { runKeyringContract } from './keyring-contract.ts';
 import { testDirectory } from '../support/directory.ts';
+import { makingKeys } from '../support/keyring.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 
@@ -43,7 +44,7 @@ void test('the keyring of a data directory is one of a shared folder with its ma
   const root = testDirectory(t);
   const dir = join(root, 'keyring');
   const [kept, erased] = [newAccountId(Date.now()), newAccountId(Date.now())];
-  const before = new FileKeyring(dir, masterKey);
+  const before = makingKeys(new FileKeyring(dir, masterKey));
   const key = await before.dataKey(kept);
   await before.erase(erased);
   await t.rejects(openShared(dir, false), { message: /^There is no keyring in the place/ });
@@ -61,7 +62,7 @@ void test('the keyring of a data directory is one of a shared folder with its ma
 void test('a key lies wrapped, for the owner only, and is gone when erased', async (t) => {
   const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
-  const keyring = new FileKeyring(dir, masterKey);
+  const keyring = makingKeys(new FileKeyring(dir, masterKey));
   const key = await keyring.dataKey(accountId);
   const file = join(dir, `${accountId}.key`);
   const text = readFileSync(file, 'utf8');
@@ -76,19 +77,21 @@ void test('a key lies wrapped, for the owner only, and is gone when erased', asy
 void test('a key does not open with another master key, nor for another account', async (t) => {
   const dir = testDirectory(t);
   const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
-  await new FileKeyring(dir, masterKey).dataKey(one);
+  await makingKeys(new FileKeyring(dir, masterKey)).dataKey(one);
   const message = /does not open with this master key/;
   await t.rejects(new FileKeyring(dir, Buffer.alloc(32, 8)).dataKey(one), { message });
   writeFileSync(join(dir, `${two}.key`), readFileSync(join(dir, `${one}.key`)));
-  await t.rejects(new FileKeyring(dir, masterKey).dataKey(two), { message });
+  await t.rejects(makingKeys(new FileKeyring(dir, masterKey)).dataKey(two), { message });
 });
 
 void test('a key that comes up beside its tombstone is not given out', async (t) => {
   const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
-  await new FileKeyring(dir, masterKey).dataKey(accountId);
+  await makingKeys(new FileKeyring(dir, masterKey)).dataKey(accountId);
   writeFileSync(join(dir, `${accountId}.erased`), '');
-  await t.rejects(new FileKeyring(dir, masterKey).dataKey(accountId), { name: 'KeyErased' });
+  await t.rejects(makingKeys(new FileKeyring(dir, masterKey)).dataKey(accountId), {
+    name: 'KeyErased',
+  });
 });
 
 void test('what killed writers left is swept', async (t) => {

@@ -5,10 +5,11 @@ import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newAccountId } from '../../src/ids.ts';
 import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import { KeyErased } from '../../src/keyring/port.ts';
-import type { KeyRecords } from '../../src/keyring/records.ts';
+import type { KeyRecords } from '../../src/keyring/port.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
+import { makingKeys } from '../support/keyring.ts';
 import { needsS3Server, realS3Bucket } from '../support/s3-real.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { runKeyringContract } from './keyring-contract.ts';
@@ -69,8 +70,8 @@ for (const [name, place] of [
     const { records } = await place(t);
     let now = 0;
     const options = { create: true, recheckMs: 1000, now: () => now };
-    const one = await RemoteKeyring.open(await records(), masterKey, options);
-    const two = await RemoteKeyring.open(await records(), masterKey, options);
+    const one = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
+    const two = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
     const accountId = newAccountId(Date.now());
     const key = await two.dataKey(accountId);
     await one.erase(accountId);
@@ -87,7 +88,7 @@ for (const [name, place] of [
     const { records, stop, start } = await place(t);
     let now = 0;
     const options = { create: true, recheckMs: 1000, now: () => now };
-    const keyring = await RemoteKeyring.open(await records(), masterKey, options);
+    const keyring = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
     const accountId = newAccountId(Date.now());
     const key = await keyring.dataKey(accountId);
     await stop();
@@ -104,7 +105,7 @@ for (const [name, place] of [
     const took = performance.now() - begun;
     t.ok(took < 10_000, `${took} ms`);
     await start();
-    const again = await RemoteKeyring.open(await records(), masterKey, options);
+    const again = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
     t.ok(key.equals(await again.dataKey(accountId)));
   });
 
@@ -112,7 +113,7 @@ for (const [name, place] of [
     const { records, loseData } = await place(t);
     const options = { create: true, recheckMs: 0 };
     const accountId = newAccountId(Date.now());
-    const keyring = await RemoteKeyring.open(await records(), masterKey, options);
+    const keyring = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
     const key = await keyring.dataKey(accountId);
     await t.rejects(RemoteKeyring.open(await records(), randomBytes(32), options), {
       message: /^The keyring [^\n]+ made with another master key; set MASTER_KEY to that one\.$/,
@@ -128,14 +129,14 @@ for (const [name, place] of [
     );
     await t.rejects(lost, {
       message:
-        /^There is no keyring in [^\n]+ the event log is not empty: [^\n]+ in the keyring of DATA_DIR or at the former BLOB_STORE_URL\. Set /,
+        /^There is no keyring in [^\n]+ the event log is not empty: [^\n]+ restore the accounts’ keys from a backup\. If not, set /,
     });
   });
 
   void test(`${name}: a key lies wrapped, and is gone when erased`, async (t) => {
     const records = await (await place(t)).records();
     const options = { create: true, recheckMs: 0 };
-    const keyring = await RemoteKeyring.open(records, masterKey, options);
+    const keyring = makingKeys(await RemoteKeyring.open(records, masterKey, options));
     const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
     const key = await keyring.dataKey(one);
     const text = (await records.read(`${one}.key`)) ?? '';
@@ -185,7 +186,7 @@ void test('an account erased while another node makes its key has no key afterwa
     read: (name) => records.read(name),
     remove: (name) => records.remove(name),
   };
-  const maker = await RemoteKeyring.open(slow, masterKey, options);
+  const maker = makingKeys(await RemoteKeyring.open(slow, masterKey, options));
   await t.rejects(maker.dataKey(accountId), KeyErased);
   t.ok(erased);
   t.equal(await records.read(`${accountId}.key`), undefined);

@@ -14,12 +14,13 @@ import { KeyErased } from '../../src/keyring/port.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
 import { testDirectory } from '../support/directory.ts';
+import { makingKeys } from '../support/keyring.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 
 void test('documents and keys that were copied into S3 are read there', async (t) => {
   const dataDir = testDirectory(t);
   const [kept, erased] = [newAccountId(Date.now()), newAccountId(Date.now())];
-  const keyring = new FileKeyring(join(dataDir, 'keyring'), loadMasterKey(dataDir));
+  const keyring = makingKeys(new FileKeyring(join(dataDir, 'keyring'), loadMasterKey(dataDir)));
   const dataKey = await keyring.dataKey(kept);
   await keyring.dataKey(erased);
   await keyring.erase(erased);
@@ -47,7 +48,8 @@ void test('documents and keys that were copied into S3 are read there', async (t
     return RemoteKeyring.open(records, masterKey, { create: false, recheckMs: 0 });
   };
   await t.rejects(openKeyring(), {
-    message: /^There is no keyring in the place that BLOB_STORE_URL names, [^\n]+ move them /,
+    message:
+      /^There is no keyring in the place that BLOB_STORE_URL names, [^\n]+ or move the keys /,
   });
   put('keyring/master.check', join(dataDir, 'master.check'));
   const moved = await openKeyring();

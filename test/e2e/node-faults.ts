@@ -3,14 +3,12 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { pino } from 'pino';
 import type { ConversionOptions } from '../../client/src/types.ts';
-import { isPressledgerError } from '../../client/src/errors.ts';
 import type { EventOf, EventType } from '../../src/domain/events.ts';
-import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
+import { mayComeAgain } from '../support/come-again.ts';
 import { eventually } from '../support/deadline.ts';
 import { type LogEvent, violations } from '../support/invariants.ts';
+import { reportLate } from '../support/late-outcome.ts';
 import { type Kind, Nodes } from '../support/nodes.ts';
 import type { RendererProcess, Service } from '../support/service.ts';
 
@@ -46,14 +44,6 @@ function wanted(round: string): Wanted[] {
       ...(n % 6 === 5 ? { page_ranges: '9' } : {}),
     },
   }));
-}
-
-/** Whether an answer says no more than that the client may come again. */
-function mayComeAgain(error: unknown): boolean {
-  return (
-    isPressledgerError(error, 'service_unavailable') ||
-    (error instanceof Error && error.name === 'PressledgerUnreachable')
-  );
 }
 
 /** Asks until each has its 202, at whichever API node answers. */
@@ -178,7 +168,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 /** The outcome of an ended conversion comes twice more, once with another verdict. */
-async function reportLate(t: Test, { deployment, apis, apiKey }: Site): Promise<void> {
+async function endedTwice(t: Test, { deployment, apis, apiKey }: Site): Promise<void> {
   const client = apis[0].client(apiKey);
   const { id } = await client.create({ html: '<p>once</p>' });
   t.equal((await client.wait(id)).status, 'completed');
@@ -187,18 +177,8 @@ async function reportLate(t: Test, { deployment, apis, apiKey }: Site): Promise<
   const end = life.find(({ type }) => type === 'ConversionCompleted');
   if (!end) throw new Error(`${id} has no end.`);
   const { accountId } = dataOf<'ConversionCompleted'>(end);
-  const logger = pino({ level: 'silent' });
-  const link = await connectToNats(deployment.nats.url, { name: 'late renderer', logger });
-  const queue = await NatsRenderQueue.open({ link, logger, side: 'renderer' });
-  const late = { conversionId: id, accountId, renderer: 'renderer-late', at: Date.now() };
-  for (const attempt of [1, 2]) {
-    const about = { ...late, delivery: `late-${attempt}` };
-    t.match(await queue.report({ ...about, kind: 'started' }), { ended: true });
-    const failed = { code: 'timeout', message: 'late', retryable: false } as const;
-    await queue.report({ ...about, ...failed, kind: 'failed', attempt });
-  }
-  await queue.close();
-  await link.close();
+  const late = await reportLate(deployment.nats.url, { conversionId: id, accountId });
+  t.match(late, [{ ended: true }, { ended: true }]);
   t.equal((await client.get(id)).status, 'completed');
   const log = await deployment.log();
   const after = log.filter((event) => event.stream === stream && event.position > end.position);
@@ -219,7 +199,7 @@ export function runNodeFaults(kind: Kind): void {
       apiKey: first.firstStart.apiKey,
     };
     for (const [name, fault] of Object.entries(FAULTS)) await under(t, name, site, fault);
-    await reportLate(t, site);
+    await endedTwice(t, site);
 
     // Whoever is stopped while the others are away ends all the same, and leaves nothing behind.
     const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 3000 } };

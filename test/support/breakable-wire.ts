@@ -1,5 +1,6 @@
 /** A TCP proxy in front of a real server, for what happens to connections between machines. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 interface Link {
   readonly client: Socket;
@@ -15,6 +16,8 @@ export class BreakableWire {
   #port = 0;
   /** What clients send arrives, what the server answers does not. */
   answersAreLost = false;
+  /** Bytes of both directions arrive so much later. */
+  delayMs = 0;
   /** Connections so far. */
   connections = 0;
 
@@ -59,13 +62,31 @@ export class BreakableWire {
     await closed;
   }
 
+  /** Passes bytes on in their order, each after the delay that it met. */
+  #passer(link: Link, to: Socket): (bytes: Buffer) => void {
+    let waiting = 0;
+    let last = Promise.resolve();
+    const write = (bytes: Buffer): void => void (link.dead || to.destroyed || to.write(bytes));
+    return (bytes) => {
+      if (this.delayMs === 0 && waiting === 0) return write(bytes);
+      const due = performance.now() + this.delayMs;
+      waiting += 1;
+      last = last.then(async () => {
+        await pause(Math.max(0, due - performance.now()));
+        waiting -= 1;
+        write(bytes);
+      });
+    };
+  }
+
   #join(client: Socket): void {
     this.connections += 1;
     const link: Link = { client, server: connect(this.#to), dead: false };
     this.#links.add(link);
     const { server } = link;
-    client.on('data', (bytes) => void (link.dead || server.write(bytes)));
-    server.on('data', (bytes) => void (link.dead || this.answersAreLost || client.write(bytes)));
+    client.on('data', this.#passer(link, server));
+    const answer = this.#passer(link, client);
+    server.on('data', (bytes) => void (this.answersAreLost || answer(bytes)));
     for (const [one, other] of [
       [client, server],
       [server, client],

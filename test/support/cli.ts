@@ -34,11 +34,12 @@ export async function runCommand(
   env: Readonly<Record<string, string>>,
   input = '',
   cwd?: string,
+  withinMs = WITHIN_MS,
 ): Promise<CliResult> {
   const child = spawn(command, args, {
     env,
     stdio: 'pipe',
-    timeout: WITHIN_MS,
+    timeout: withinMs,
     ...(cwd === undefined ? {} : { cwd }),
   });
   const ended = once(child, 'close');

@@ -11,6 +11,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     output: createOutput(true),
     withCore: unneeded,
     withStoredLog: unneeded,
+    withEventStore: unneeded,
     withStatus: unneeded,
     examine: unneeded,
     startService: unneeded,

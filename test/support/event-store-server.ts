@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { openKurrentDb } from '../../src/event-store/kurrentdb/store.ts';
-import type { EventStore } from '../../src/event-store/port.ts';
+import type { CopyableEventStore } from '../../src/event-store/port.ts';
 import type { LogEvent } from './invariants.ts';
 
 const url = process.env.EVENTSTORE_TEST_URL;
@@ -34,7 +34,7 @@ export function serverPlace(): { readonly host: string; readonly port: number } 
   return { host, port: Number(port) };
 }
 
-export const openEventStoreServer = (at: string): Promise<EventStore> =>
+export const openEventStoreServer = (at: string): Promise<CopyableEventStore> =>
   openKurrentDb(at, { logger: pino({ level: 'silent' }) });
 
 /** Every event at that connection string, in the order of the log, its positions counted from 1. */

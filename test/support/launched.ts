@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from './deadline.ts';
 import type { Place } from './place.ts';
 import { descendants, isAlive, type ProcessRecord, processesOf } from './processes.ts';
@@ -58,6 +59,17 @@ export abstract class Launched {
   async end(): Promise<Ended> {
     this.#remember();
     return await this.#end(STOP_MS);
+  }
+
+  /** Its end, where that comes in time; it is not ended. */
+  async endWithin(ms: number): Promise<Ended | undefined> {
+    this.#remember();
+    const late = new AbortController();
+    const timer = pause(ms, undefined, { signal: late.signal }).catch(() => undefined);
+    const ended = await Promise.race([this.#ended, timer]);
+    late.abort();
+    if (ended) this.#child = undefined;
+    return ended ?? undefined;
   }
 
   /** SIGTERM, as a user or a supervisor stops it. */

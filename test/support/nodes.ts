@@ -35,7 +35,7 @@ export interface Kind {
   /** Of tap: why it does not run here. */
   readonly options: { readonly skip?: string };
   /** @param folder one that all nodes share */
-  readonly open: (t: Test, folder: string) => Promise<Stores>;
+  readonly open: (t: Pick<Test, 'teardown'>, folder: string) => Promise<Stores>;
   /** Whether API nodes share one data directory. */
   readonly shared: boolean;
 }
@@ -44,7 +44,7 @@ const MANY = '1000000';
 const KEY = '0123456789abcdef'.repeat(4);
 
 /** Documents and keys in S3. */
-export async function onS3(t: Test): Promise<Stores & { readonly s3: S3Server }> {
+export async function onS3(t: Pick<Test, 'teardown'>): Promise<Stores & { readonly s3: S3Server }> {
   const s3 = await startS3Server(t);
   const settings = {
     BLOB_STORE_URL: s3Url(s3.location),
@@ -99,12 +99,16 @@ export class Nodes {
   readonly natsWire: BreakableWire;
   readonly storeWire: BreakableWire | undefined;
   readonly s3: S3Server | undefined;
-  readonly #t: Test;
+  readonly #t: Pick<Test, 'teardown'>;
   readonly #kind: Kind;
   readonly #settings: Settings;
   readonly #first: Place;
 
-  static async start(t: Test, kind: Kind, settings: Settings = {}): Promise<Nodes> {
+  static async start(
+    t: Pick<Test, 'teardown'>,
+    kind: Kind,
+    settings: Settings = {},
+  ): Promise<Nodes> {
     const nats = await startNatsServer(t);
     const natsWire = await startWire(t, { host: '127.0.0.1', port: nats.port });
     const stores = await kind.open(t, createPlace(t).dataDir);
@@ -120,7 +124,7 @@ export class Nodes {
   }
 
   private constructor(
-    t: Test,
+    t: Pick<Test, 'teardown'>,
     kind: Kind,
     { nats, natsWire, storeWire, s3 }: Pick<Nodes, 'nats' | 'natsWire' | 'storeWire' | 's3'>,
     settings: Settings,

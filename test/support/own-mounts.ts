@@ -7,11 +7,12 @@ import type { LogEvent } from './invariants.ts';
 import { createPlace, LAUNCHER } from './place.ts';
 import { Service } from './service.ts';
 
-const UNSHARE = ['unshare', '--map-root-user', '--mount'] as const;
+/** Starts a command that may mount what others do not see. */
+export const OWN_MOUNTS = ['unshare', '--map-root-user', '--mount'] as const;
 
 /** Why the machine cannot give a process mounts of its own, or false: for a test's `skip`. */
 export const noOwnMounts: string | false =
-  spawnSync(UNSHARE[0], [...UNSHARE.slice(1), 'true']).status === 0
+  spawnSync(OWN_MOUNTS[0], [...OWN_MOUNTS.slice(1), 'true']).status === 0
     ? false
     : 'this machine lets no process have mounts of its own (unshare --map-root-user --mount)';
 
@@ -34,7 +35,7 @@ export function createServiceOnOwnMount(
   const { dataDir } = place;
   mkdirSync(dataDir);
   const script = `set -e; mount -t tmpfs -o size=${size},mode=700 none "$DATA_DIR"; ${prepare}; exec "$0" start`;
-  const service = new Service(place, [...UNSHARE, 'sh', '-c', script, LAUNCHER]);
+  const service = new Service(place, [...OWN_MOUNTS, 'sh', '-c', script, LAUNCHER]);
   t.teardown(() => service.kill());
   return {
     service,

@@ -14,7 +14,10 @@ export interface Place {
 export const LAUNCHER = join(import.meta.dirname, '../../bin/pressledger');
 
 /** Chrome's socket lies below `tmpDir`, and a socket's path has at most 107 bytes: so no `t.testdir()`. */
-export function createPlace(t: Test, env: Readonly<Record<string, string>> = {}): Place {
+export function createPlace(
+  t: Pick<Test, 'teardown'>,
+  env: Readonly<Record<string, string>> = {},
+): Place {
   const root = mkdtempSync(join(tmpdir(), 'pressledger-'));
   t.teardown(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   const tmpDir = join(root, 'tmp');

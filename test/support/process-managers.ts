@@ -37,6 +37,7 @@ import { noSnapshots, OPEN } from './actors.ts';
 import { eventually } from './deadline.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { type LogEvent, readLog } from './invariants.ts';
+import { makingKeys } from './keyring.ts';
 import { silent } from './renderer.ts';
 import { accountId, NOW, OPTIONS, PDF, TIMINGS } from './samples.ts';
 import { storePdf } from './stored-pdf.ts';
@@ -119,7 +120,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
-  const keyring = new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7));
+  const keyring = makingKeys(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
   const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({

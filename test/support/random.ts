@@ -5,9 +5,10 @@ export interface Random {
   integer(min: number, max: number): number;
 }
 
-/** The seed comes from TEST_SEED, or anew from the clock. */
-export function seededRandom(): Random {
-  const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 2 ** 32);
+/** @param seed TEST_SEED, or one from the clock, where none is given */
+export function seededRandom(
+  seed = Number(process.env['TEST_SEED'] ?? Date.now() % 2 ** 32),
+): Random {
   let state = seed >>> 0;
   // mulberry32
   const next = (): number => {

@@ -100,6 +100,10 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['verify --key nonsense', /--key nonsense is neither a verifier key nor a file of some: A ver/],
     ['verify --key=', /--key needs a verifier key/],
     ['verify --checkpoint no-such-file', /There is no file no-such-file\./],
+    ['log', /See 'pressledger log --help'/],
+    ['log export', /--output is needed/],
+    ['log import', /<file> .* is missing/],
+    ['log import no-such-file', /There is no file no-such-file\./],
     ['proof', /<id> .* is missing/],
     ['tlog', /See 'pressledger tlog --help'/],
     ['tlog rotate now', /Too many arguments/],
@@ -267,6 +271,7 @@ void test('help of a group names its commands and no other', (t) => {
       'key',
       'tlog',
       'projections',
+      'log',
       'completion',
     ],
   );

@@ -29,6 +29,9 @@ const READ_AHEAD = 512;
 /** Milliseconds after which a read of the log that gets on is continued by another call. */
 const STEP_MS = 1_000;
 
+/** Lies beside the logs: with a dot it is none of ours without a namespace, and no namespace has a hyphen. */
+export const BARRIER_STREAM = 'pressledger-barrier';
+
 /** The used fields of an event as the driver gives it. */
 interface DriverEvent {
   readonly streamId: string;
@@ -206,6 +209,7 @@ export class KurrentDbClient {
   }
 
   #nameOf(stream: string): string {
+    if (stream === BARRIER_STREAM) return `${stream}.${this.#namespace || '-'}`;
     return this.#namespace === '' ? stream : `${this.#namespace}.${stream}`;
   }
 

@@ -2,13 +2,16 @@
  * The event store on a server: EventStoreDB or KurrentDB, one server with two names. It uses ordinary
  * appends to single streams, so any version from 23.10 serves.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { StagedBlob } from '../../blob-store/port.ts';
 import {
   type AppendResult,
+  type Barrier,
   type BatchHandler,
-  type EventStore,
+  type CopiedEvent,
+  type CopyableEventStore,
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
@@ -17,13 +20,16 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../port.ts';
-import { KurrentDbClient } from './client.ts';
+import { BARRIER_STREAM, KurrentDbClient } from './client.ts';
 import { type ConnectionString, parseConnectionString, serversOf } from './connection-string.ts';
 import { KurrentDbSubscription } from './subscription.ts';
 
 const DEFAULT_LIMIT = 1_000;
 /** A pause before an append without an answer is sent once more, for the connection to be made anew. */
 const RESEND_AFTER_MS = 100;
+/** Bounds of one append of copies, well below the server's own. */
+const COPIES_AT_ONCE = 500;
+const COPIED_CHARACTERS = 200_000;
 /** Entries at the end of the log that are looked at for our last event, in two reads. */
 const TAIL_READS = [1, 32];
 
@@ -35,7 +41,7 @@ const TAIL_READS = [1, 32];
 export async function openKurrentDb(
   url: string,
   { logger }: { readonly logger: Logger },
-): Promise<EventStore> {
+): Promise<CopyableEventStore> {
   const to = parseConnectionString(url);
   const store = new KurrentDbEventStore(new KurrentDbClient(to, logger), logger);
   try {
@@ -47,7 +53,7 @@ export async function openKurrentDb(
   }
 }
 
-class KurrentDbEventStore implements EventStore {
+class KurrentDbEventStore implements CopyableEventStore {
   readonly #client: KurrentDbClient;
   readonly #logger: Logger;
   readonly #subscriptions = new Set<Subscription>();
@@ -127,6 +133,30 @@ class KurrentDbEventStore implements EventStore {
     }
   }
 
+  async appendCopies(events: readonly CopiedEvent[]): Promise<void> {
+    for (const run of runsOf(events)) {
+      const [{ stream, revision } = { stream: '', revision: 0 }] = run;
+      await this.append(stream, run, revision === 0 ? 'no-stream' : revision - 1);
+    }
+  }
+
+  /** The last event of a stream that is no part of the log says it. */
+  async barrier(): Promise<Barrier | undefined> {
+    const last = (await this.#barriers()).at(-1);
+    return last?.type === 'BarrierSet' ? (last.data as Barrier) : undefined;
+  }
+
+  async setBarrier(barrier: Barrier | undefined): Promise<void> {
+    const last = (await this.#barriers()).at(-1)?.revision;
+    const type = barrier === undefined ? 'BarrierRemoved' : 'BarrierSet';
+    const event = { id: randomUUID(), type, data: { ...barrier }, metadata: {} };
+    await this.append(BARRIER_STREAM, [event], last ?? 'no-stream');
+  }
+
+  #barriers(): Promise<readonly RecordedEvent[]> {
+    return this.#client.readStream(BARRIER_STREAM, 0, DEFAULT_LIMIT);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
     await this.#client.close();
@@ -136,6 +166,24 @@ class KurrentDbEventStore implements EventStore {
     if (end > this.#known.end) this.#known = { end: end > head ? end : head, head };
     return head;
   }
+}
+
+/** Events that follow each other in the log and in one stream, in parts that one append takes. */
+function* runsOf(events: readonly CopiedEvent[]): Generator<readonly CopiedEvent[]> {
+  let run: CopiedEvent[] = [];
+  let characters = 0;
+  for (const event of events) {
+    const { length } = JSON.stringify(event);
+    const isFull = run.length === COPIES_AT_ONCE || characters + length > COPIED_CHARACTERS;
+    if (run.length > 0 && (isFull || run[0]?.stream !== event.stream)) {
+      yield run;
+      run = [];
+      characters = 0;
+    }
+    run.push(event);
+    characters += length;
+  }
+  if (run.length > 0) yield run;
 }
 
 /** The event as it is now: later changes of the caller's objects must not reach the log. */

@@ -4,11 +4,13 @@ import type { EmbeddedDatabase, StoredInDatabase } from '../../sqlite/database.t
 import type { Batch, Work } from '../../sqlite/group-commit.ts';
 import {
   type AppendResult,
+  type CopiedEvent,
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
   VersionConflict,
 } from '../port.ts';
+import { MOVED_TRIGGER } from './barrier.ts';
 import type { EventReader } from './read.ts';
 
 /** Positions and revisions are given by the writer inside its transaction, so neither has gaps. */
@@ -42,7 +44,7 @@ export function createEventTables(database: EmbeddedDatabase): void {
  * they would be signed like that.
  */
 export function foreignTrigger(db: Database): string | undefined {
-  const own = DDL.replaceAll('IF NOT EXISTS ', '');
+  const own = DDL.replaceAll('IF NOT EXISTS ', '') + MOVED_TRIGGER;
   const triggers = db
     .prepare<[], { name: string; sql: string }>(
       "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'events'",
@@ -173,5 +175,43 @@ export class PendingAppend implements Work {
     }
     for (const blob of this.#blobs) blob.storeIn();
     return this.#writer.appended(this.#stream, revision);
+  }
+}
+
+/** Copies of another store's events, in one transaction. */
+export class PendingCopies implements Work {
+  readonly promise: Promise<void>;
+  readonly #writer: EventWriter;
+  readonly #events: readonly CopiedEvent[];
+  #resolve: () => void = () => {};
+  #reject: (error: Error) => void = () => {};
+
+  constructor(writer: EventWriter, events: readonly CopiedEvent[]) {
+    this.#writer = writer;
+    this.#events = events;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  run(batch: Batch): void {
+    this.#writer.enter(batch);
+    for (const { stream, revision, ...event } of this.#events) {
+      const last = this.#writer.lastRevision(stream);
+      if (last !== revision - 1) throw new VersionConflict(stream, revision - 1, last);
+      const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)];
+      this.#writer.insert(stream, revision, event, data, metadata);
+      this.#writer.appended(stream, revision);
+    }
+  }
+
+  done(): void {
+    this.#resolve();
+  }
+
+  failed(error: unknown): void {
+    if (error instanceof VersionConflict) this.#reject(error);
+    else this.#reject(new EventStoreUnavailable('The copy failed.', { cause: error }));
   }
 }

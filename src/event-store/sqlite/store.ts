@@ -5,9 +5,11 @@ import type { StagedBlob } from '../../blob-store/port.ts';
 import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
   type AppendResult,
+  type Barrier,
   type BatchHandler,
+  type CopiedEvent,
+  type CopyableEventStore,
   EventDamaged,
-  type EventStore,
   EventStoreUnavailable,
   type ExpectedRevision,
   type NewEvent,
@@ -16,7 +18,8 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../port.ts';
-import { createEventTables, EventWriter, PendingAppend } from './append.ts';
+import { createEventTables, EventWriter, PendingAppend, PendingCopies } from './append.ts';
+import { readBarrier, writeBarrier } from './barrier.ts';
 import { EventReader } from './read.ts';
 
 /** The pause between two looks for other processes' appends. A look costs a few microseconds. */
@@ -27,7 +30,7 @@ const BATCH = 500;
 
 const inUse = new WeakSet<EmbeddedDatabase>();
 
-export class SqliteEventStore implements EventStore {
+export class SqliteEventStore implements CopyableEventStore {
   readonly #database: EmbeddedDatabase;
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
@@ -94,6 +97,20 @@ export class SqliteEventStore implements EventStore {
     subscription.ended.then(forget, forget);
     this.#poll ??= this.#startPolling();
     return subscription;
+  }
+
+  appendCopies(events: readonly CopiedEvent[]): Promise<void> {
+    const pending = new PendingCopies(this.#writer, events);
+    this.#database.enqueue(pending);
+    return pending.promise;
+  }
+
+  async barrier(): Promise<Barrier | undefined> {
+    return reading(() => readBarrier(this.#database.db));
+  }
+
+  async setBarrier(barrier: Barrier | undefined): Promise<void> {
+    await this.#database.commit((db) => writeBarrier(db, barrier));
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
 import { holdInForce } from '../../domain/hold.ts';
 import { ServiceError } from '../../errors.ts';
-import { unlessErased } from '../../keyring/vault.ts';
+import { NOT_OPENED, unlessErased } from '../../keyring/vault.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
@@ -72,8 +72,8 @@ async function downloadOf(
   const contentKey = await unlessErased(deps.vault.contentKey(row.accountId, row.id));
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
   const { accountId, filename } = row;
-  const name =
-    filename === undefined ? `${row.id}.pdf` : await deps.vault.unseal(accountId, filename);
+  const given = filename && (await deps.vault.unseal(accountId, filename));
+  const name = given === undefined || given === NOT_OPENED ? `${row.id}.pdf` : given;
   const { length: warnings } = (await warningsOf(deps.vault, row)) ?? [];
   return { accountId, conversionId: row.id, document, pdf, contentKey, name, warnings };
 }

@@ -211,7 +211,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '4: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,plan,credits,refundedThrough,keys',
+    '5: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,plan,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),
@@ -220,7 +220,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
   t.equal(formOf(sessionAggregate), '2: status,accountId,expiresAt,epoch');
   t.equal(formOf(emailAggregate), '1: accountId');
-  t.equal(formOf(logAggregate), '2: openedAs,origin,generation,keys,isKeyUsed,checkpoints');
+  t.equal(formOf(logAggregate), '3: openedAs,keyring,origin,generation,keys,isKeyUsed,checkpoints');
   t.equal(formOf(signInTrailAggregate), '1: hour,recorded,notes');
   t.end();
 });

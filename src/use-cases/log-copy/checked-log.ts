@@ -1,0 +1,99 @@
+/** The events of a log as they pass, held against every checkpoint that the log has signed. */
+import type { EventStore, RecordedEvent } from '../../event-store/port.ts';
+import { LOG_STREAM, SignedCheckpoints } from '../verify-log/checkpoints.ts';
+import { Broken } from '../verify-log/difference.ts';
+import { Digest, type Entry, entryOf } from './format.ts';
+
+/** Events read at once. */
+const BATCH = 1_000;
+
+export type LogReader = Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
+
+export interface CopyProgress {
+  readonly done: number;
+  /** Events that there are, which may be an estimate. */
+  readonly total: number;
+  readonly perSecond: number;
+}
+
+export class CheckedLog {
+  readonly digest = new Digest();
+  readonly #store: LogReader;
+  readonly #signed: SignedCheckpoints;
+  /** The newest checkpoint that has passed, as a note. */
+  newest: string | undefined;
+
+  constructor(store: LogReader) {
+    this.#store = store;
+    this.#signed = new SignedCheckpoints(store, []);
+  }
+
+  /** @throws {Error} one line: the events are not those that a checkpoint was signed over */
+  async take(entries: readonly Entry[]): Promise<void> {
+    await this.#signed.readThrough(this.digest.tree.size + entries.length);
+    try {
+      for (const entry of entries) this.#take(entry);
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error;
+      throw new Error(
+        `The log is not as it was signed (event number ${this.digest.tree.size}: ${error.message}): ` +
+          "'pressledger verify' says more.",
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * The log's further events, up to its end as it is now.
+   * @param after the position of the last event that was taken
+   * @throws {EventStoreUnavailable}
+   */
+  async *rest(
+    after: bigint,
+    onProgress: (progress: CopyProgress) => void,
+  ): AsyncGenerator<readonly Entry[]> {
+    const head = await this.#store.head();
+    const [began, before] = [performance.now(), this.digest.tree.size];
+    for (let at = after; at < head; ) {
+      const events = await this.#store.readAll({ after: at, limit: BATCH });
+      const taken = events.filter(({ position }) => position <= head);
+      const entries = taken.map(entryOf);
+      await this.take(entries);
+      yield entries;
+      at = taken.at(-1)?.position ?? head;
+      const done = this.digest.tree.size;
+      const perSecond = ((done - before) * 1000) / (performance.now() - began);
+      onProgress({ done, total: Math.round((done * Number(head)) / Number(at)), perSecond });
+    }
+  }
+
+  #take({ line, event }: Entry): void {
+    const { tree } = this.digest;
+    if (event.stream === LOG_STREAM) {
+      this.#signed.meet(event as RecordedEvent, tree.size);
+      if (event.type === 'CheckpointSigned') {
+        this.newest = (event.data as { readonly note: string }).note;
+      }
+    }
+    this.digest.event(line);
+    const { due } = this.#signed;
+    if (due?.size !== tree.size) return;
+    if (!due.root.equals(tree.root())) {
+      throw new Broken(
+        `the root ${due.root.toString('base64')} of the first ${due.size} events, as signed`,
+        tree.root().toString('base64'),
+      );
+    }
+    this.#signed.confirm();
+  }
+}
+
+/**
+ * The position of an event that another store or a file has.
+ * @returns nothing where the log does not hold it
+ */
+export async function positionOf(store: LogReader, entry: Entry): Promise<bigint | undefined> {
+  const { stream, revision } = entry.event;
+  const [event] = await store.readStream(stream, { from: revision, limit: 1 });
+  return event && entryOf(event).line === entry.line ? event.position : undefined;
+}

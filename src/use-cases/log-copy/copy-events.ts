@@ -1,0 +1,87 @@
+/** Brings the events of a log into a store that is empty, or that holds the beginning of the same copy. */
+import type { Barrier, CopyableEventStore } from '../../event-store/port.ts';
+import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
+import { Frontier, leafHash } from '../../transparency-log/merkle-tree.ts';
+import type { Entry, Totals } from './format.ts';
+
+const BATCH = 1_000;
+
+/**
+ * Lets nobody but this copy into the store until it is complete.
+ * @param subject names the log for people, and tells this copy from others
+ * @throws {Error} one line: the store holds something else
+ */
+export async function beginCopy(store: CopyableEventStore, subject: string): Promise<void> {
+  const barrier = await store.barrier();
+  if (barrier?.kind === 'incomplete' && barrier.subject === subject) return;
+  if (barrier !== undefined)
+    throw new Error(`The event store ${heldBy(barrier)}: name an empty one.`);
+  if ((await store.head()) !== 0n) {
+    throw new Error(
+      'The event store is not empty, and only an empty one takes a whole log: name another one.',
+    );
+  }
+  await store.setBarrier({ kind: 'incomplete', subject });
+}
+
+const heldBy = ({ kind, subject }: Barrier): string =>
+  kind === 'moved'
+    ? `holds a log that was moved to ${subject}`
+    : `holds another copy that is not complete, of ${subject}`;
+
+export class EventCopy {
+  readonly #store: CopyableEventStore;
+  /** The position of the last event of the store that was compared; nothing once its end was reached. */
+  #after: bigint | undefined = 0n;
+  /** Events that were there already. */
+  found = 0;
+
+  constructor(store: CopyableEventStore) {
+    this.#store = store;
+  }
+
+  /** Compares the next events of the log with what is there, and appends what is not. */
+  async take(entries: readonly Entry[]): Promise<void> {
+    const there = await this.#compare(entries);
+    if (there === entries.length) return;
+    await this.#store.appendCopies(entries.slice(there).map(({ event }) => event));
+  }
+
+  async #compare(entries: readonly Entry[]): Promise<number> {
+    if (this.#after === undefined || entries.length === 0) return 0;
+    const there = await this.#store.readAll({ after: this.#after, limit: entries.length });
+    for (const [index, event] of there.entries()) {
+      if (canonicalEvent(event) !== entries[index]?.line) {
+        throw new Error(
+          `The event store holds another event number ${this.found + index}: begin anew with an empty one.`,
+        );
+      }
+    }
+    this.found += there.length;
+    this.#after = there.length < entries.length ? undefined : there.at(-1)?.position;
+    return there.length;
+  }
+}
+
+/**
+ * Reads the whole store and compares it with what it must come to.
+ * @throws {Error} one line: it is another log
+ */
+export async function verifyCopy(
+  store: CopyableEventStore,
+  { events, root }: Pick<Totals, 'events' | 'root'>,
+): Promise<void> {
+  const tree = new Frontier();
+  for (let after = 0n; ; ) {
+    const batch = await store.readAll({ after, limit: BATCH });
+    for (const event of batch) tree.add(leafHash(canonicalEvent(event)));
+    if (batch.length < BATCH) break;
+    after = batch.at(-1)?.position ?? after;
+  }
+  const found = tree.root().toString('base64');
+  if (tree.size === events && found === root) return;
+  throw new Error(
+    `The event store holds ${tree.size} events with the root ${found}, and the log has ${events} with the root ${root}: ` +
+      'begin anew with an empty store.',
+  );
+}

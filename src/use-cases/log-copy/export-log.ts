@@ -1,0 +1,117 @@
+/** Writes the whole log to a file, and goes on with a file whose writer was killed. */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { encodeBlock, readBlock } from './blocks.ts';
+import { CheckedLog, type CopyProgress, type LogReader, positionOf } from './checked-log.ts';
+import {
+  type Entry,
+  headerLine,
+  parseEntry,
+  parseHeader,
+  parseTotals,
+  type Totals,
+  totalsLine,
+  UnusableExport,
+} from './format.ts';
+import { openExport } from './exported-log.ts';
+
+export interface Exported extends Totals {
+  /** Events that an earlier call had written. */
+  readonly found: number;
+}
+
+/**
+ * It reads alone, beside a running service, and holds a thousand events at a time. The file has its name when it is
+ * complete and was read back; until then it has `.part` at its end.
+ * @throws {Error} one line: a file that is there, or of another log; a log that is not as it was signed
+ */
+export async function exportLog(
+  store: LogReader,
+  path: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<Exported> {
+  if ((await stat(path).catch(() => undefined)) !== undefined) {
+    throw new Error(`${path} is there already: name another file, or remove it.`);
+  }
+  const partial = `${path}.part`;
+  const log = new CheckedLog(store);
+  const file = await open(partial, 'a+', 0o600);
+  try {
+    const last = await takeUp(file, partial, log);
+    const found = log.digest.tree.size;
+    if (last === undefined) {
+      const header = headerLine({ id: randomUUID() });
+      log.digest.header(header);
+      await file.appendFile(await encodeBlock(`${header}\n`));
+    }
+    const after = last === 'header' || last === undefined ? 0n : await positionOf(store, last);
+    if (after === undefined) {
+      throw new Error(`${partial} is an export of another log: remove it, or name another file.`);
+    }
+    for await (const entries of log.rest(after, onProgress)) {
+      if (entries.length === 0) continue;
+      await file.appendFile(await encodeBlock(entries.map(({ line }) => `${line}\n`).join('')));
+    }
+    const totals = log.digest.totals(log.newest);
+    await file.appendFile(await encodeBlock(`${totalsLine(totals)}\n`));
+    await file.sync();
+    await readBack(partial, totals);
+    await rename(partial, path);
+    return { ...totals, found };
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Takes the whole blocks of a file that was begun, and cuts off what follows them.
+ * @returns the last event in it; `header` where there is none; nothing in an empty file
+ */
+async function takeUp(
+  file: FileHandle,
+  path: string,
+  log: CheckedLog,
+): Promise<Entry | 'header' | undefined> {
+  let last: Entry | 'header' | undefined;
+  let end = 0;
+  try {
+    for (;;) {
+      const block = await readBlock(file, end);
+      if (block === undefined || block === 'cut off') break;
+      const lines = block.text.split('\n').slice(0, -1);
+      // Killed between its last line and its name: it may have grown by now.
+      if (parseTotals(lines[0] ?? '') !== undefined) break;
+      if (last === undefined) {
+        parseHeader(lines[0] ?? '');
+        log.digest.header(lines[0] ?? '');
+        last = 'header';
+      } else {
+        const entries = lines.map(parseEntry);
+        await log.take(entries);
+        last = entries.at(-1) ?? last;
+      }
+      end = block.end;
+    }
+  } catch (error) {
+    throw new Error(`${path} cannot be gone on with: remove it, and begin anew.`, { cause: error });
+  }
+  await file.truncate(end);
+  return last;
+}
+
+/** @throws {Error} the file does not read as it was written */
+async function readBack(path: string, { sha256 }: Totals): Promise<void> {
+  try {
+    const { totals } = await openExport(
+      path,
+      () => {},
+      () => {},
+    );
+    if (totals.sha256 !== sha256) throw new UnusableExport('holds something else.');
+  } catch (error) {
+    throw new Error(
+      `${path} is not what was written to it: remove it, and let one command alone write there.`,
+      { cause: error },
+    );
+  }
+}

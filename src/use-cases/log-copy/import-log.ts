@@ -1,0 +1,31 @@
+/** Brings an exported log into an empty event store. */
+import type { CopyableEventStore } from '../../event-store/port.ts';
+import type { CopyProgress } from './checked-log.ts';
+import { beginCopy, EventCopy, verifyCopy } from './copy-events.ts';
+import type { ExportedLog } from './exported-log.ts';
+
+/**
+ * A call that was killed is gone on with by the next one for the same file. Until the last one has ended, no service
+ * starts on the store.
+ * @param log was checked, so that nothing is stored of a file that cannot be used
+ * @throws {Error} one line: the store is not empty, or holds something else
+ */
+export async function importLog(
+  { id, totals, entries }: ExportedLog,
+  store: CopyableEventStore,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<{ readonly found: number }> {
+  await beginCopy(store, `an exported log (${id})`);
+  const copy = new EventCopy(store);
+  const began = performance.now();
+  let done = 0;
+  for await (const batch of entries()) {
+    await copy.take(batch);
+    done += batch.length;
+    const perSecond = (done * 1000) / (performance.now() - began);
+    onProgress({ done, total: totals.events, perSecond });
+  }
+  await verifyCopy(store, totals);
+  await store.setBarrier(undefined);
+  return { found: copy.found };
+}
