@@ -2,19 +2,21 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
-import { type QueuedAccount, queueQueries } from '../../projections/unfinished-conversions.ts';
+import type { Database } from 'better-sqlite3';
+import { logTreeQueries } from '../../projections/log-tree.ts';
+import { queueQueries } from '../../projections/unfinished-conversions.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ServiceStatus } from '../core.ts';
-import { errorMessage } from '../error-message.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { isFileLeaseHeld } from '../leader/file-lease.ts';
 import { isNatsLeaseHeld } from '../leader/nats-lease.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
-import { checkpointsOf } from '../read-model/schema.ts';
+import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
 import { SlotCounter } from '../render-queue/nats/slots.ts';
-import { openReadOnly } from '../sqlite/read-only.ts';
+import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import { RecentActivity } from '../use-cases/recent-activity.ts';
 import { readinessAt } from './doctor.ts';
 import { connect } from './nats.ts';
@@ -48,9 +50,17 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
     return {
       look: async () => {
         const now = systemClock.now();
-        const [recent, log, ready, isLed] = await Promise.all([
-          activity.look(now),
-          readModelAt(config, logger, store, now),
+        const opened = openReadModel(config, logger);
+        const seen = async () => {
+          try {
+            const recent = await activity.look(now, opened && logTreeQueries(opened.db));
+            return { recent, log: await logAt(store, opened?.db, now) };
+          } finally {
+            opened?.close();
+          }
+        };
+        const [{ recent, log }, ready, isLed] = await Promise.all([
+          seen(),
           readinessAt(config.host, config.port),
           nats ? isNatsLeaseHeld(nats) : isFileLeaseHeld(join(config.dataDir, 'render.lock')),
         ]);
@@ -78,44 +88,28 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
 type Log = ServiceStatus['log'] & Pick<ServiceStatus, 'queue'>;
 
 /** The read model of this machine, which its own service keeps; each look opens the generation in use. */
-async function readModelAt(
-  config: Config,
-  logger: Logger,
-  store: EventStore,
-  now: number,
-): Promise<Log> {
-  const head = await store.head();
+function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undefined {
   const { directory } = readModelOf(config, logger);
   const path = generationPath(directory, currentGeneration(directory));
-  if (!existsSync(path)) return { position: head, readModel: undefined, queue: undefined };
-  let after: bigint;
-  let queue: readonly QueuedAccount[];
-  try {
-    const { db, close } = openReadOnly(path);
-    try {
-      after = checkpointsOf(db)().reduce(
-        (least, { position }) => (least < position ? least : position),
-        head,
-      );
-      queue = queueQueries(db).byAccount(MOST_ACCOUNTS);
-    } finally {
-      close();
-    }
-  } catch (error) {
-    logger.warn(`the read models cannot be read: ${errorMessage(error)}`);
-    return { position: head, readModel: undefined, queue: undefined };
-  }
+  if (!existsSync(path)) return undefined;
+  const opened = openReadOnly(path);
+  if (formatOf(opened.db) === FORMAT) return opened;
+  // The next start makes it anew.
+  opened.close();
+  return undefined;
+}
+
+async function logAt(store: EventStore, db: Database | undefined, now: number): Promise<Log> {
+  const head = await store.head();
+  if (db === undefined) return { position: head, readModel: undefined, queue: undefined };
+  const positions = checkpointsOf(db)().map(({ position }) => position);
+  const after = positions.reduce((least, each) => (each < least ? each : least), head);
+  const queue = queueQueries(db).byAccount(MOST_ACCOUNTS);
   const behind = await store.readAll({ after, limit: MOST_LAG });
   const [first] = behind;
-  const since = first && (first.metadata as { readonly time: number }).time;
-  return {
-    position: head,
-    readModel: {
-      lagEvents: behind.length,
-      lagMs: since === undefined ? 0 : Math.max(0, now - since),
-    },
-    queue,
-  };
+  const since = first && (first.metadata as EventMetadata).time;
+  const lagMs = since === undefined ? 0 : Math.max(0, now - since);
+  return { position: head, readModel: { lagEvents: behind.length, lagMs }, queue };
 }
 
 /** One line for each thing that a person may miss, and where it can be seen. */
@@ -135,7 +129,7 @@ function notSeen(
     ],
     [
       queue === undefined,
-      `queue, lag: not seen from here; there is no read model in ${dataDir}. Run it on the machine of an API node`,
+      `queue, lag, rates: not seen from here; there is no read model in ${dataDir}. Run it on the machine of an API node`,
     ],
   ];
   return lines.flatMap(([isMissing, line]) => (isMissing ? line : []));

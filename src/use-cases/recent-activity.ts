@@ -1,4 +1,5 @@
 /** What the log's last minutes say of the service: rates, failures by reason, and the renderers at work. */
+import type { LogTreeQueries } from '../../projections/log-tree.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 
@@ -37,6 +38,9 @@ const isKind = (type: string): type is keyof typeof KINDS => Object.hasOwn(KINDS
 
 const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetadata).time;
 
+/** The places of the log's events: positions may have gaps. */
+export type LogPlaces = Pick<LogTreeQueries, 'hashes' | 'positionOf'>;
+
 /** Follows the end of the log; each look reads only what is new. */
 export class RecentActivity {
   readonly #store: Pick<EventStore, 'readAll' | 'head'>;
@@ -47,29 +51,29 @@ export class RecentActivity {
     this.#store = store;
   }
 
-  /** @param now milliseconds since the Unix epoch */
-  async look(now: number): Promise<Activity> {
-    this.#after ??= await this.#begin(now - WINDOW_MS);
-    for (;;) {
+  /**
+   * @param now milliseconds since the Unix epoch
+   * @param places without them, nothing before the first look is seen
+   */
+  async look(now: number, places: LogPlaces | undefined): Promise<Activity> {
+    const since = now - WINDOW_MS;
+    this.#after ??= places ? await this.#begin(since, places) : await this.#store.head();
+    for (let isEnd = false; !isEnd; ) {
       const events = await this.#store.readAll({ after: this.#after, limit: READ });
-      this.#events.push(...events);
+      isEnd = events.length < READ;
       this.#after = events.at(-1)?.position ?? this.#after;
-      if (events.length < READ) break;
+      const kept = [...this.#events, ...events].filter((event) => timeOf(event) > since);
+      this.#events = kept.slice(-MOST_EVENTS);
     }
-    this.#events = this.#events
-      .filter((event) => timeOf(event) > now - WINDOW_MS)
-      .slice(-MOST_EVENTS);
     return summarise(this.#events, now);
   }
 
   /** A position before which nothing is of interest: steps back from the end, each twice as far. */
-  async #begin(since: number): Promise<bigint> {
-    const head = await this.#store.head();
-    for (let step = BigInt(READ); step < head; step *= 2n) {
-      const [first] = await this.#store.readAll({ after: head - step, limit: 1 });
-      if (first === undefined || timeOf(first) <= since || step >= BigInt(MOST_EVENTS)) {
-        return head - step;
-      }
+  async #begin(since: number, { hashes, positionOf }: LogPlaces): Promise<bigint> {
+    for (let step = READ; step < hashes.size; step *= 2) {
+      const after = positionOf(hashes.size - step) ?? 0n;
+      const [first] = await this.#store.readAll({ after, limit: 1 });
+      if (first === undefined || timeOf(first) <= since) return after;
     }
     return 0n;
   }
