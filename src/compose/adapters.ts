@@ -4,6 +4,7 @@ import type { Attestors } from '../attestation/port.ts';
 import { createTimestampAuthority } from '../attestation/timestamp-client.ts';
 import { createWitness } from '../attestation/witness-client.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import type { BoundCheck } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
@@ -21,6 +22,8 @@ import { openBlobs, openDirectory, openEventStore } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
+  /** Bounds that what was opened knows of. */
+  readonly bounds: readonly BoundCheck[];
   /** Reasons why something of it does not work right now, for the operator; else empty. */
   unhealthyReasons(): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export function openAdapters(
       queues,
       openRateLimiter: async (clock) =>
         nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),
+      bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
@@ -94,6 +98,7 @@ export function openRendererAdapters(config: Config, logger: Logger): Promise<Re
     return {
       queue,
       blobs,
+      bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
