@@ -9,7 +9,7 @@ const only = (name, from, to, comment) => ({
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
 const PLAIN =
-  '^src/(async/|(budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
+  '^src/(async/|(bounds|budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
 
 module.exports = {
   forbidden: [

@@ -2,6 +2,7 @@ import type { QueuedAccount } from '../projections/unfinished-conversions.ts';
 import type { ActorSystem } from './actors/system.ts';
 import type { AccountDependencies, FirstAccount } from './use-cases/accounts.ts';
 import type { BlobStore } from './blob-store/port.ts';
+import type { Bounds } from './bounds.ts';
 import type { Budgets } from './budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -84,6 +85,7 @@ export interface OpenedStoredLog extends StoredLog {
 /** The parts that every role and every command works with: the log, its actors and its read models. */
 export interface Core extends AccountDependencies {
   readonly config: Config;
+  readonly bounds: Bounds;
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
