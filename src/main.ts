@@ -5,10 +5,12 @@ import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { refuseBadStart } from './compose/preflight.ts';
+import { openMove } from './compose/move.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { readConfig, readSettings } from './config.ts';
+import { environmentThere } from './environment-there.ts';
 import { createLogger } from './log.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
@@ -72,6 +74,16 @@ async function main(args: readonly string[]): Promise<void> {
           await use(store);
         } finally {
           await close();
+        }
+      },
+      withMove: async (changed, options, use) => {
+        const source = readConfig(process.env);
+        const target = readConfig(environmentThere(process.env, changed));
+        const opened = await openMove(source, target, createLogger('warn'), options);
+        try {
+          await use(opened);
+        } finally {
+          await opened.close();
         }
       },
       startService: async () => await startService(...(await startable())),

@@ -23,12 +23,7 @@ import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
 import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
-import {
-  checkDirectory,
-  isDirectory,
-  makeDirectory,
-  openDirectory,
-} from './directories.ts';
+import { checkDirectory, isDirectory, makeDirectory, openDirectory } from './directories.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */

@@ -12,6 +12,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     withCore: unneeded,
     withStoredLog: unneeded,
     withEventStore: unneeded,
+    withMove: unneeded,
     startService: unneeded,
     startApiNode: unneeded,
     startRenderer: unneeded,
