@@ -36,7 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-const PREFIX = 'PRESSLEDGER_';
+export const PREFIX = 'PRESSLEDGER_';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -244,7 +244,7 @@ export type Config = {
     | ReturnType<Settings[K]['default']>;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
 function unknownNames(env: Environment): readonly string[] {

@@ -6,11 +6,13 @@ import { createOutput, writeFailure } from './commands/output.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
+import { openMove } from './compose/move.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
+import { environmentThere } from './environment-there.ts';
 import { createLogger } from './log.ts';
 import type { Role } from './setting.ts';
 import type { Tracing } from './tracing/port.ts';
@@ -110,6 +112,16 @@ async function main(args: readonly string[]): Promise<void> {
         }
       },
       examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
+      withMove: async (changed, options, use) => {
+        const source = readConfig(process.env);
+        const target = readConfig(environmentThere(process.env, changed));
+        const opened = await openMove(source, target, createLogger('warn'), options);
+        try {
+          await use(opened);
+        } finally {
+          await opened.close();
+        }
+      },
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),

@@ -26,6 +26,7 @@ import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { logExport, logImport } from './log-copies.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
+import { move } from './move.ts';
 import { planSet } from './plan.ts';
 import {
   projectionsDiff,
@@ -104,6 +105,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       verify,
       logExport,
       logImport,
+      move,
     ],
   },
   {

@@ -13,6 +13,7 @@ import type {
   ServiceStatus,
 } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { MoveParts } from '../use-cases/move/move.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
@@ -41,6 +42,16 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Checks what a process of the role needs, and the machine; changes nothing. */
   readonly examine: (role: Role) => Promise<readonly Examined[]>;
+  /**
+   * Opens the place of the settings and the one that a move goes to, and closes both.
+   * @param settings those that are others there, by their names; an empty one is not set
+   * @param options `ahead`: also while a service runs on the old place
+   */
+  readonly withMove: (
+    settings: Readonly<Record<string, string>>,
+    options: { readonly ahead: boolean },
+    use: (parts: MoveParts & { readonly masterKeyFile?: string }) => Promise<void>,
+  ) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
   /** Starts the API and the process managers in this process. */

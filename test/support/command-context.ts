@@ -14,6 +14,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     withEventStore: unneeded,
     withStatus: unneeded,
     examine: unneeded,
+    withMove: unneeded,
     startService: unneeded,
     startApiNode: unneeded,
     startRenderer: unneeded,
