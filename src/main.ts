@@ -3,6 +3,12 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
+import {
+  openBackupPlace,
+  openKeyringSource,
+  openRestoreTarget,
+  writeSecret,
+} from './compose/backups.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { refuseBadStart } from './compose/preflight.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
@@ -74,6 +80,19 @@ async function main(args: readonly string[]): Promise<void> {
           await close();
         }
       },
+      withBackupPlace: async (name, options, use) => {
+        const opened = await openBackupPlace(name, readConfig(process.env), options);
+        await closing(opened, () => use(opened.place));
+      },
+      withKeyring: async (use) => {
+        const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened));
+      },
+      withRestoreTarget: async (use) => {
+        const target = await openRestoreTarget(readConfig(process.env), createLogger('warn'));
+        await closing(target, () => use(target));
+      },
+      writeSecret,
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),
@@ -86,6 +105,18 @@ async function main(args: readonly string[]): Promise<void> {
     throw new UsageError(`${error.message} ${seeHelp(command.name)}`);
   } finally {
     output.end();
+  }
+}
+
+/** Closes what `use` works with, however it ends. */
+async function closing(
+  opened: { close(): Promise<void> },
+  use: () => Promise<void>,
+): Promise<void> {
+  try {
+    await use();
+  } finally {
+    await opened.close();
   }
 }
 

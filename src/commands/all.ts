@@ -7,6 +7,7 @@ import {
   accountSignOut,
 } from './account.ts';
 import { accountExport } from './account-export.ts';
+import { backup, backupKeyring, backupVerify } from './backup.ts';
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import {
@@ -33,6 +34,7 @@ import {
   projectionsVerify,
 } from './projections.ts';
 import { renderer } from './renderer.ts';
+import { restore } from './restore.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
@@ -100,6 +102,10 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       verify,
       logExport,
       logImport,
+      backup,
+      backupKeyring,
+      backupVerify,
+      restore,
     ],
   },
   {

@@ -17,7 +17,7 @@ import { FileKeyring } from '../keyring/file.ts';
 import { KeyringIdentity } from '../keyring/identity.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
 import { type Keyring, KeyringGone } from '../keyring/port.ts';
-import { type KeyRecords, missingKeyring } from '../keyring/records.ts';
+import { type ListedKeyRecords, missingKeyring } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { errorMessage } from '../error-message.ts';
@@ -72,7 +72,7 @@ async function refuseBarrier(store: CopyableEventStore): Promise<void> {
       ? `This log was moved to ${subject} and goes on there: start with the settings of that place. ` +
           "('pressledger move --cancel' takes the move back, before anything was started there.)"
       : `The event store holds a copy of ${subject} that is not complete: repeat the command that made it ` +
-          "('pressledger log import' or 'pressledger move') until it ends.",
+          "('pressledger log import', 'pressledger restore' or 'pressledger move') until it ends.",
   );
 }
 
@@ -184,8 +184,16 @@ async function openNatsObjects(nats: NatsLink | undefined) {
   return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
 }
 
-/** @throws {ConfigError} */
-export async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+/**
+ * @param name of what the URL was given as, for messages
+ * @throws {ConfigError}
+ */
+export async function openS3(
+  { config, openings }: Pick<Surroundings, 'config' | 'openings'>,
+  url: string,
+  folder: string,
+  name = 'BLOB_STORE_URL',
+) {
   const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
     import('../blob-store/s3-bucket.ts'),
     import('../blob-store/s3-location.ts'),
@@ -197,11 +205,11 @@ export async function openS3({ config, openings }: Surroundings, url: string, fo
     secretAccessKey: needed('AWS_SECRET_ACCESS_KEY', awsSecretAccessKey),
   };
   const bucket = new S3Bucket(
-    parseS3Url(url),
+    parseS3Url(url, name),
     token === undefined ? credentials : { ...credentials, sessionToken: token },
   );
   openings.add({ close: async () => bucket.close() });
-  return new S3Objects(bucket, folder);
+  return new S3Objects(bucket, folder, name);
 }
 
 /**
@@ -289,11 +297,12 @@ async function openSharedKeyring(
   return { keyring, masterKey, keyringIdentity };
 }
 
-async function openKeyRecords(
+/** @param create allows a new place for them where there is none */
+export async function openKeyRecords(
   around: Surroundings,
   place: NonNullable<Config['blobStoreUrl']>,
   create: boolean,
-): Promise<{ records: KeyRecords; recheckMs: number }> {
+): Promise<{ records: ListedKeyRecords; recheckMs: number }> {
   if (place.kind === 'folder') {
     const directory = join(place.path, 'keyring');
     if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));

@@ -5,7 +5,7 @@ import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
 import { KeyringGone } from './port.ts';
-import { type KeyRecords, missingKeyring } from './records.ts';
+import { type ListedKeyRecords, missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
 export const NATS_RECHECK_MS = 1000;
@@ -20,7 +20,7 @@ export interface NatsKeyRecordsOptions {
   readonly timeoutMs?: number;
 }
 
-export class NatsKeyRecords implements KeyRecords {
+export class NatsKeyRecords implements ListedKeyRecords {
   readonly #kv: KV;
   readonly #manager: JetStreamManager;
   readonly #stream: string;
@@ -99,6 +99,12 @@ export class NatsKeyRecords implements KeyRecords {
         },
       );
     }
+  }
+
+  async names(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const name of await this.#kv.keys()) names.push(name);
+    return names;
   }
 
   async remove(name: string): Promise<void> {

@@ -8,6 +8,12 @@ export interface KeyRecords {
   remove(name: string): Promise<void>;
 }
 
+/** Records that can be listed: to keep a copy of all of them. */
+export interface ListedKeyRecords extends KeyRecords {
+  /** In any order. */
+  names(): Promise<readonly string[]>;
+}
+
 /** @param where the place, as its operator knows it @returns what to do where it holds no keyring, in one line */
 export function missingKeyring(where: string): string {
   return (
