@@ -66,7 +66,7 @@ module.exports = {
     only(
       'blob-store',
       '^src/blob-store/',
-      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', PLAIN],
+      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', '^src/nats/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     {
@@ -102,6 +102,7 @@ module.exports = {
         '^src/keyring/',
         '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$',
         '^src/domain/ids\\.ts$',
+        '^src/nats/',
         PLAIN,
       ],
       'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',
@@ -130,6 +131,44 @@ module.exports = {
       ['^src/leader/', '^src/nats/', '^src/log\\.ts$', PLAIN],
       'Whoever leads, and by which lease, is the same for every task.',
     ),
+    only(
+      'metrics',
+      '^src/metrics/',
+      [
+        '^src/metrics/',
+        '^src/event-store/(port|codec)\\.ts$',
+        '^src/read-model/projection\\.ts$',
+        '^src/(ids|log)\\.ts$',
+        PLAIN,
+      ],
+      'Metrics are told by others, in compose; they ask nobody.',
+    ),
+    only(
+      'tracing',
+      '^src/tracing/',
+      ['^src/tracing/', '^src/log\\.ts$', PLAIN],
+      'An adapter knows its port and its driver.',
+    ),
+    {
+      name: 'tracing-driver',
+      comment: 'The driver can be changed in one place, and is loaded where traces are on alone.',
+      severity: 'error',
+      from: {
+        path: '^(src|projections|test|bench)/',
+        pathNot: '^src/tracing/opentelemetry\\.ts$',
+      },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'observers-are-loaded-late',
+      comment: 'A process without metrics or traces pays nothing for them.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/metrics/' },
+      to: {
+        path: '^src/(metrics/(metrics|definitions|server)|tracing/opentelemetry)\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
+    },
     only(
       'attestation',
       '^src/attestation/',
@@ -302,7 +341,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backups|checks|nats|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backups|checks|nats|observed|stored-log|stores)\\.ts$',
           '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

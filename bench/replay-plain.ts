@@ -142,7 +142,13 @@ function writesByHand(db: Database): Write {
      WHERE conversion_id = ?`,
   );
   const todoDone = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
-  const refundDue = db.prepare('INSERT INTO refunds_due VALUES (?, ?, ?, ?)');
+  const countFailure = db
+    .prepare<[string], number>(
+      `INSERT INTO refunds_failures (account_id, failures) VALUES (?, 1)
+       ON CONFLICT (account_id) DO UPDATE SET failures = failures + 1 RETURNING failures`,
+    )
+    .pluck();
+  const refundDue = db.prepare('INSERT INTO refunds_due VALUES (?, ?, ?, ?, ?)');
   const refundDone = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
   const keep = db.prepare(
     'INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes, held) VALUES (?, ?, ?, ?, 0)',
@@ -248,7 +254,13 @@ function writesByHand(db: Database): Write {
         countFailed.run(account);
         countInBlock.run(conversion);
         todoDone.run(conversion);
-        refundDue.run(event.position, conversion, account, event.id);
+        refundDue.run(
+          event.position,
+          conversion,
+          account,
+          event.id,
+          countFailure.get(account as string),
+        );
         keepFailed.run(data['failedAt'], event.id, conversion);
         break;
       case 'ConversionExpired':

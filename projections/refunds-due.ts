@@ -7,28 +7,37 @@ CREATE TABLE refunds_due (
   position INTEGER PRIMARY KEY,
   conversion_id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
-  failed_event_id TEXT NOT NULL
+  failed_event_id TEXT NOT NULL,
+  failure INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE refunds_failures (account_id TEXT PRIMARY KEY, failures INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE refunds_erased_accounts (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`;
 
 export const refundsDue: Projection = {
   name: 'refunds-due',
-  version: 2,
-  tables: ['refunds_due', 'refunds_erased_accounts'],
+  version: 3,
+  tables: ['refunds_due', 'refunds_failures', 'refunds_erased_accounts'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      `INSERT INTO refunds_due (position, conversion_id, account_id, failed_event_id)
-       SELECT @position, @conversionId, @accountId, @failedEventId
+      `INSERT INTO refunds_due (position, conversion_id, account_id, failed_event_id, failure)
+       SELECT @position, @conversionId, @accountId, @failedEventId, @failure
        WHERE NOT EXISTS (SELECT 1 FROM refunds_erased_accounts WHERE id = @accountId)`,
     );
+    const count = db
+      .prepare<[string], number>(
+        `INSERT INTO refunds_failures (account_id, failures) VALUES (?, 1)
+         ON CONFLICT (account_id) DO UPDATE SET failures = failures + 1 RETURNING failures`,
+      )
+      .pluck();
     const remove = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
     const removeAll = db.prepare('DELETE FROM refunds_due WHERE account_id = ?');
     const erase = db.prepare('INSERT OR IGNORE INTO refunds_erased_accounts (id) VALUES (?)');
     return typedHandlers({
       ConversionFailed({ accountId, conversionId }, event) {
         const { position, id: failedEventId } = event;
-        insert.run({ position, conversionId, accountId, failedEventId });
+        const failure = count.get(accountId);
+        insert.run({ position, conversionId, accountId, failedEventId, failure });
       },
       CreditRefunded({ conversionId }) {
         remove.run(conversionId);
@@ -45,6 +54,8 @@ export const refundsDue: Projection = {
 export interface RefundDue {
   /** The position of the ConversionFailed event. Refunds of an account are given in this order. */
   readonly position: bigint;
+  /** Its number among the failures of the account, from 1. */
+  readonly failure: number;
   readonly conversionId: string;
   readonly accountId: string;
   /** The id of the event that causes the refund. */
@@ -61,9 +72,9 @@ export interface RefundsDueQueries {
 export function refundsDueQueries(db: Database): RefundsDueQueries {
   // The sum keeps SQLite from compiling the statement anew for each limit that is bound.
   const next = db
-    .prepare<[number], RefundDue>(
+    .prepare<[number], Omit<RefundDue, 'failure'> & { readonly failure: bigint }>(
       `SELECT position, conversion_id AS conversionId, account_id AS accountId,
-         failed_event_id AS failedEventId
+         failed_event_id AS failedEventId, failure
        FROM refunds_due ORDER BY position LIMIT ? + 0`,
     )
     .safeIntegers();
@@ -71,7 +82,7 @@ export function refundsDueQueries(db: Database): RefundsDueQueries {
     .prepare<[string], number>('SELECT count(*) FROM refunds_due WHERE conversion_id = ?')
     .pluck();
   return {
-    next: (limit) => next.all(limit),
+    next: (limit) => next.all(limit).map((row) => ({ ...row, failure: Number(row.failure) })),
     has: (conversionId) => has.get(conversionId) === 1,
   };
 }

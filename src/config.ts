@@ -214,6 +214,16 @@ export const SETTINGS = {
     ...API,
     unset: 'none',
   }),
+  metricsPort: setting(
+    'METRICS_PORT',
+    integer(0, 65_535),
+    none,
+    'the port that serves metrics to Prometheus; 0: any free one',
+    { unset: 'no metrics' },
+  ),
+  metricsHost: setting('METRICS_HOST', text, none, 'the address that serves metrics', {
+    unset: 'HOST',
+  }),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,
 } as const;

@@ -8,14 +8,28 @@ import type { EventStore } from './event-store/port.ts';
 import type { Vault } from './keyring/vault.ts';
 import type { Lease } from './leader/port.ts';
 import type { Logger } from './log.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { RateLimiter } from './rate-limiter/port.ts';
 import type { ReadModel, ReadModelOptions } from './read-model/database.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
 import type { Stoppable } from './stoppable.ts';
+import type { Tracing } from './tracing/port.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { StoredLog } from './use-cases/verify-log.ts';
+
+/** What a check has found. */
+export interface Finding {
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  /** One line: what was found and, where that is not ok, how to mend it. */
+  readonly text: string;
+}
+
+/** What the check of that name has found. */
+export interface Examined extends Finding {
+  readonly name: string;
+}
 
 /** Access to the render queue, and to the right to feed it. */
 export interface RenderQueues {
@@ -45,6 +59,9 @@ export interface Core extends AccountDependencies {
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent where no setting asks for them. */
+  readonly metrics: Metrics | undefined;
+  readonly tracing: Tracing | undefined;
   readonly store: EventStore;
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;

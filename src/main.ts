@@ -10,12 +10,17 @@ import {
   writeSecret,
 } from './compose/backups.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
+import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
-import { readConfig, readSettings } from './config.ts';
+import { type Config, readConfig, readSettings } from './config.ts';
 import { createLogger } from './log.ts';
+import type { Role } from './setting.ts';
+import type { Tracing } from './tracing/port.ts';
+import { isTracingOn, startTracing } from './tracing/start.ts';
+import { readVersion } from './version.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);
@@ -26,6 +31,23 @@ const SIGPIPE = 128 + 13;
 
 let running: Command | undefined;
 
+/** Settings that a renderer was given and must not have: a page that breaks out of Chrome could use them. */
+function misplacedSettings(config: Config, role: Role): readonly string[] {
+  if (role !== 'renderer') return [];
+  const secrets = [
+    ['MASTER_KEY', config.masterKey, "opens every account's documents"],
+    ['EVENT_STORE_URL', config.eventStoreUrl, 'lets it write to the event log'],
+  ] as const;
+  return secrets.flatMap(([name, value, what]) =>
+    value === undefined
+      ? []
+      : `${name} is set, and a renderer must not have it: it ${what}. Take it out of this node's environment.`,
+  );
+}
+
+/** The settings of a command that is no service, and its log of warnings. */
+const settings = () => [readConfig(process.env, 'start'), createLogger('warn')] as const;
+
 async function main(args: readonly string[]): Promise<void> {
   const parsed = parseLine(args, allCommands);
   if (parsed.type === 'help') {
@@ -35,15 +57,19 @@ async function main(args: readonly string[]): Promise<void> {
   const { command, invocation, wantsJson } = parsed;
   running = command;
   const output = createOutput(wantsJson);
-  const settings = () => {
-    const config = readConfig(process.env, command.role ?? 'start');
-    return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
-  };
   const startable = async () => {
     const role = command.role ?? 'start';
     const read = readSettings(process.env, role);
     await refuseBadStart(read, role, createLogger('silent'));
-    return settings();
+    const config = readConfig(process.env, role);
+    let tracing: Tracing | undefined;
+    const logger = createLogger(
+      config.logLevel,
+      isTracingOn(process.env) ? () => tracing?.logFields() ?? {} : undefined,
+    );
+    for (const warning of misplacedSettings(config, role)) logger.warn(warning);
+    tracing = await startTracing(process.env, readVersion(), role, logger);
+    return [config, logger, tracing] as const;
   };
   try {
     await command.run(invocation, {
@@ -80,6 +106,7 @@ async function main(args: readonly string[]): Promise<void> {
           await close();
         }
       },
+      examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
       withBackupPlace: async (name, options, use) => {
         const opened = await openBackupPlace(name, readConfig(process.env), options);
         await closing(opened, () => use(opened.place));

@@ -9,6 +9,7 @@ import {
 import { type KV, Kvm } from '@nats-io/kv';
 import { type ObjectStore, Objm, StorageType } from '@nats-io/obj';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { IfUp } from '../nats/connection.ts';
 
 export interface NatsBucketsOptions {
   /** The object store; the key-value bucket is named after it, with `-index`. */
@@ -17,6 +18,8 @@ export interface NatsBucketsOptions {
   readonly replicas: number;
   /** The longest wait for one answer of the server, and for the next bytes of an object. */
   readonly timeoutMs: number;
+  /** Tells at once that the connection is down. */
+  readonly ifUp: IfUp;
 }
 
 export interface OpenedBuckets {
@@ -56,12 +59,13 @@ export class NatsBuckets {
 
   /** Makes the buckets again, once, where their server has lost them. */
   async use<T>(work: (buckets: OpenedBuckets) => Promise<T>): Promise<T> {
+    const opened = async (): Promise<T> => await work(await this.open());
     try {
-      return await work(await this.open());
+      return await this.#options.ifUp(opened);
     } catch (error) {
       if (!isBucketLost(error)) throw error;
       this.#opened = undefined;
-      return await work(await this.open());
+      return await this.#options.ifUp(opened);
     }
   }
 

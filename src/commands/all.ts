@@ -18,6 +18,7 @@ import {
 } from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { doctor } from './doctor.ts';
 import { evidence, verifyEvidence } from './evidence.ts';
 import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
@@ -50,6 +51,7 @@ const STORE = "Settings come from the environment; 'pressledger start --help' li
 
 const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
   { heading: 'Run the service', commands: [start, api, renderer] },
+  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor] },
   {
     heading: 'Convert',
     note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,

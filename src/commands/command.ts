@@ -5,7 +5,7 @@ import type { BackupPlace } from '../backup-place/port.ts';
 import type { ClientConfig } from '../client-config.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
-import type { Core, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
+import type { Core, Examined, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
@@ -31,6 +31,8 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
   readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
+  /** Checks what a process of the role needs, and the machine; changes nothing. */
+  readonly examine: (role: Role) => Promise<readonly Examined[]>;
   /**
    * Opens a place of backups, a folder or a bucket, and closes it.
    * @param options `write`: makes a folder where there is none

@@ -14,21 +14,17 @@ import { writeDurably } from '../blob-store/durable-file.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
 import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
-import { type ListedKeyRecords, missingKeyring } from '../keyring/records.ts';
+import type { ListedKeyRecords } from '../keyring/port.ts';
+import { missingKeyring } from '../keyring/records.ts';
 import { RemoteKeyring } from '../keyring/remote.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 import { isDirectory, openDirectory } from './directories.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
-import {
-  lastCheckpointPath,
-  openBlobs,
-  openEventStore,
-  openKeyRecords,
-  openS3,
-  type Surroundings,
-} from './stores.ts';
+import { openEventStore } from './event-stores.ts';
+import { openKeyRecords } from './keyring.ts';
+import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
 
 /**
  * @param name a folder, or `s3://…` as in BLOB_STORE_URL

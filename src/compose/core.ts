@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
-import { ActorSystem } from '../actors/system.ts';
 import { Passwords } from '../use-cases/passwords.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
@@ -20,7 +19,10 @@ import { ProjectionRunner } from '../read-model/runner.ts';
 import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import { checkKeyring } from '../use-cases/log-origin.ts';
 import { openAdapters } from './adapters.ts';
+import { watchCore } from './api-metrics.ts';
+import type { Observers } from './observed.ts';
 import { openLastCheckpoint, readModelOf } from './stores.ts';
+import { createActors } from './traced.ts';
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.
@@ -30,12 +32,12 @@ import { openLastCheckpoint, readModelOf } from './stores.ts';
 export async function openCore(
   config: Config,
   logger: Logger,
-  { create }: { readonly create: boolean },
+  { create, metrics, tracing }: Observers & { readonly create: boolean },
 ): Promise<Core> {
-  const adapters = await openAdapters(config, logger, { create });
+  const adapters = await openAdapters(config, logger, { create, metrics, tracing });
   const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
-  const actors = new ActorSystem({ store, snapshots, log: logger });
+  const actors = createActors({ store, snapshots, log: logger }, tracing);
   const projected = readModelOf(config, logger);
   const opening = checkKeyring({ actors, clock: systemClock }, adapters.keyringIdentity, {
     create,
@@ -64,12 +66,14 @@ export async function openCore(
     signingKey: (generation) =>
       ed25519Key(deriveKey(masterKey, `log signing key ${generation}`, 32)),
   });
-  return {
+  const core: Core = {
     config,
     budgets,
     passwords: new Passwords(budgets),
     clock: systemClock,
     logger,
+    metrics,
+    tracing,
     store,
     actors,
     blobs,
@@ -96,6 +100,8 @@ export async function openCore(
       await adapters.close();
     },
   };
+  watchCore(core);
+  return core;
 }
 
 /** True if the settings name no store, and there is none below the current directory either. */

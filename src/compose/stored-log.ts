@@ -10,8 +10,9 @@ import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { openReadOnly } from '../sqlite/read-only.ts';
 import { connect } from './nats.ts';
+import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
-import { lastCheckpointPath, openBlobs, openEventStore, readModelOf } from './stores.ts';
+import { lastCheckpointPath, openBlobs, readModelOf } from './stores.ts';
 
 /**
  * @param options `documents`: opens the blob store too

@@ -51,8 +51,8 @@ export interface AccountState {
   readonly sessionEpoch: number;
   readonly plan: Plan;
   readonly credits: number;
-  /** Refunds are given in the order of the failures; all up to this position are done. */
-  readonly refundedThrough: bigint;
+  /** The number of refunds. They are given in the order of the failures, of which none is left out. */
+  readonly refunds: number;
   readonly keys: IdempotencyKeys;
 }
 
@@ -65,7 +65,7 @@ const initialState: AccountState = {
   sessionEpoch: 0,
   plan: 'free',
   credits: 0,
-  refundedThrough: 0n,
+  refunds: 0,
   keys: noKeys,
 };
 
@@ -108,7 +108,9 @@ export type AccountCommand =
       readonly type: 'RefundConversion';
       readonly accountId: string;
       readonly conversionId: string;
-      /** Position of the ConversionFailed event. */
+      /** The number of this failure among those of the account, from 1: the same wherever the log is stored. */
+      readonly failure: number;
+      /** The position of the ConversionFailed event, for readers of the log. */
       readonly failedAt: bigint;
     };
 
@@ -137,7 +139,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       return {
         ...state,
         credits: state.credits + event.data.amount,
-        refundedThrough: BigInt(event.data.failedAt),
+        refunds: state.refunds + 1,
       };
     case 'ConversionRequested': {
       const { idempotencyKey, conversionId, requestedAt } = event.data;
@@ -240,8 +242,8 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       ];
     }
     case 'RefundConversion': {
-      const { conversionId, failedAt } = command;
-      if (failedAt <= state.refundedThrough) return [];
+      const { conversionId, failure, failedAt } = command;
+      if (failure !== state.refunds + 1) return [];
       return [
         {
           type: 'CreditRefunded',
@@ -263,8 +265,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   decide,
 };
 
-type StoredAccount = Omit<AccountState, 'keys' | 'refundedThrough'> & {
-  readonly refundedThrough: string;
+type StoredAccount = Omit<AccountState, 'keys'> & {
   readonly keys: StoredKeys;
 };
 
@@ -273,10 +274,9 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 4,
+    version: 5,
     encode: (state): StoredAccount => ({
       ...state,
-      refundedThrough: state.refundedThrough.toString(),
       keys: encodeKeys(state.keys),
     }),
     decode: (json) => {
@@ -284,7 +284,6 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
       return {
         ...initialState,
         ...stored,
-        refundedThrough: BigInt(stored.refundedThrough),
         keys: decodeKeys(stored.keys),
       };
     },

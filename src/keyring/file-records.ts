@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { assertOwned } from '../ownership.ts';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
-import type { ListedKeyRecords } from './records.ts';
+import type { ListedKeyRecords } from './port.ts';
 
 /** A look at a tombstone takes microseconds, so there is one before each use of a key. */
 export const FILE_RECHECK_MS = 0;

@@ -1,10 +1,11 @@
 /** Says which keyring this is and whose: two records beside the keys, which move along with them. */
 import { randomBytes } from 'node:crypto';
-import { KeyringGone } from './port.ts';
-import type { KeyRecords } from './records.ts';
+import { KeyringGone, type KeyRecords } from './port.ts';
 
 const ID = 'keyring.id';
 const LOG = 'keyring.log';
+/** Says where the keys and documents went. No copy of a keyring has it. */
+export const MOVED_RECORD = 'keyring.moved';
 
 export class KeyringIdentity {
   readonly #records: KeyRecords;
@@ -16,8 +17,18 @@ export class KeyringIdentity {
     this.place = place;
   }
 
-  /** Gives the keyring an id where it has none. It must be there already. */
+  /**
+   * Gives the keyring an id where it has none. It must be there already.
+   * @throws {Error} one line: it was moved
+   */
   static async open(records: KeyRecords, place: string): Promise<KeyringIdentity> {
+    const moved = await records.read(MOVED_RECORD);
+    if (moved !== undefined) {
+      throw new Error(
+        `The keys and documents in ${place} were moved to ${moved}: start with the settings of that place. ` +
+          "('pressledger move --cancel' takes the move back, before anything was started there.)",
+      );
+    }
     if ((await records.read(ID)) === undefined) {
       await records.create(ID, randomBytes(16).toString('hex'));
     }

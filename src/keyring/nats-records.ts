@@ -4,8 +4,9 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
-import { KeyringGone } from './port.ts';
-import { type ListedKeyRecords, missingKeyring } from './records.ts';
+import type { IfUp } from '../nats/connection.ts';
+import { KeyringGone, type ListedKeyRecords } from './port.ts';
+import { missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
 export const NATS_RECHECK_MS = 1000;
@@ -18,14 +19,18 @@ export interface NatsKeyRecordsOptions {
   readonly replicas?: number;
   /** The longest wait for one answer of the server. */
   readonly timeoutMs?: number;
+  /** Tells at once that the connection is down. */
+  readonly ifUp?: IfUp;
 }
 
 export class NatsKeyRecords implements ListedKeyRecords {
   readonly #kv: KV;
   readonly #manager: JetStreamManager;
   readonly #stream: string;
+  readonly #ifUp: IfUp;
 
-  private constructor(kv: KV, manager: JetStreamManager, bucket: string) {
+  private constructor(kv: KV, manager: JetStreamManager, bucket: string, ifUp: IfUp) {
+    this.#ifUp = ifUp;
     this.#kv = kv;
     this.#manager = manager;
     this.#stream = `KV_${bucket}`;
@@ -40,6 +45,7 @@ export class NatsKeyRecords implements ListedKeyRecords {
     options: NatsKeyRecordsOptions,
   ): Promise<NatsKeyRecords> {
     const { bucket = 'pressledger-keys', replicas = 1, timeoutMs = 5000 } = options;
+    const { ifUp = (work) => work() } = options;
     const stream = jetstream(connection, { timeout: timeoutMs });
     // Read from the leader only: another server may not have heard of an erasure yet.
     const strict = { allow_direct: false };
@@ -50,7 +56,7 @@ export class NatsKeyRecords implements ListedKeyRecords {
         ? await kvm.create(bucket, { ...strict, history: 1, replicas })
         : await kvm.open(bucket, strict);
       await kv.status();
-      return new NatsKeyRecords(kv, manager, bucket);
+      return new NatsKeyRecords(kv, manager, bucket, ifUp);
     } catch (error) {
       const missing = isCode(error, JetStreamApiCodes.StreamNotFound);
       throw new Error(
@@ -78,7 +84,7 @@ export class NatsKeyRecords implements ListedKeyRecords {
 
   async create(name: string, text: string): Promise<boolean> {
     try {
-      await this.#kv.create(name, text);
+      await this.#ifUp(() => this.#kv.create(name, text));
       return true;
     } catch (error) {
       if (isCode(error, JetStreamApiCodes.StreamWrongLastSequence)) return false;
@@ -88,7 +94,7 @@ export class NatsKeyRecords implements ListedKeyRecords {
 
   async read(name: string): Promise<string | undefined> {
     try {
-      const entry = await this.#kv.get(name);
+      const entry = await this.#ifUp(() => this.#kv.get(name));
       return entry?.operation === 'PUT' ? entry.string() : undefined;
     } catch (error) {
       if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
@@ -108,6 +114,10 @@ export class NatsKeyRecords implements ListedKeyRecords {
   }
 
   async remove(name: string): Promise<void> {
+    await this.#ifUp(() => this.#remove(name));
+  }
+
+  async #remove(name: string): Promise<void> {
     const entry = await this.#kv.get(name);
     if (entry === null) return;
     try {

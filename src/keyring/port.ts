@@ -21,6 +21,22 @@ export interface Keyring {
   erase(accountId: string): Promise<void>;
 }
 
+/** Small secret texts under names, in a place that several nodes share. */
+export interface KeyRecords {
+  /** Stores the text durably unless there is one: of two at once, one does. @returns false where there is */
+  create(name: string, text: string): Promise<boolean>;
+  /** Resolves to the text that was created last, wherever it was created. */
+  read(name: string): Promise<string | undefined>;
+  /** Deletes it for good; nothing happens where there is none. */
+  remove(name: string): Promise<void>;
+}
+
+/** Records that can be listed: to keep a copy of all of them. */
+export interface ListedKeyRecords extends KeyRecords {
+  /** In any order. */
+  names(): Promise<readonly string[]>;
+}
+
 /** The account's data key was deleted. */
 export class KeyErased extends Error {
   override readonly name = 'KeyErased';

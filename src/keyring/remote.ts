@@ -5,9 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
 import { fingerprintOf } from './master-key.ts';
-import { KeyErased, KeyMissing, type Keyring, KeyringGone, KeyringUnavailable } from './port.ts';
+import {
+  KeyErased,
+  KeyMissing,
+  type KeyRecords,
+  type Keyring,
+  KeyringGone,
+  KeyringUnavailable,
+} from './port.ts';
 import { errorMessage } from '../error-message.ts';
-import { type KeyRecords, missingKeyring } from './records.ts';
+import { missingKeyring } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;

@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { bufferContent } from '../blob-store/objects.ts';
 import type { S3Objects } from '../blob-store/s3-objects.ts';
-import type { ListedKeyRecords } from './records.ts';
+import type { ListedKeyRecords } from './port.ts';
 
 /** One look at a tombstone per active account in this time: each is a request that costs money. */
 export const S3_RECHECK_MS = 30_000;

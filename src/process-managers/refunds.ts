@@ -19,11 +19,12 @@ export function startRefunds(deps: {
 }): Stoppable {
   const { actors, clock, logger, readModel, runner } = deps;
 
-  const refund = async ({ position, conversionId, accountId, failedEventId }: RefundDue) => {
+  const refund = async (due: RefundDue) => {
+    const { position, failure, conversionId, accountId, failedEventId } = due;
     const outcome = await actors.send(
       accountAggregate,
       accountId,
-      { type: 'RefundConversion', accountId, conversionId, failedAt: position },
+      { type: 'RefundConversion', accountId, conversionId, failure, failedAt: position },
       {
         commandId: `refund/${conversionId}`,
         metadata: {
@@ -36,7 +37,7 @@ export function startRefunds(deps: {
     );
     return outcome.accepted ? outcome.position : undefined;
   };
-  // Oldest failure first: the account refuses a refund older than one it has already given.
+  // Oldest failure first: the account refuses a refund whose turn it is not.
   const oldest = (limit: number) => readModel.query(refundsDueQueries).next(limit);
 
   const loop = startBackgroundLoop(

@@ -61,11 +61,12 @@ async function happen(api: Api, random: Random, account: Account, made: string[]
       await api.runner.waitFor(await api.store.head());
       const [due] = api.readModel.query(refundsDueQueries).next(1);
       if (due === undefined) return;
-      const { accountId: owner, conversionId: failed, position: failedAt } = due;
+      const { accountId: owner, conversionId: failed, failure, position: failedAt } = due;
       const refund = {
         type: 'RefundConversion',
         accountId: owner,
         conversionId: failed,
+        failure,
         failedAt,
       } as const;
       return void (await api.actors.send(accountAggregate, owner, refund, api.context()));

@@ -5,7 +5,7 @@ import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newAccountId } from '../../src/ids.ts';
 import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import { KeyErased } from '../../src/keyring/port.ts';
-import type { KeyRecords } from '../../src/keyring/records.ts';
+import type { KeyRecords } from '../../src/keyring/port.ts';
 import { RemoteKeyring } from '../../src/keyring/remote.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';

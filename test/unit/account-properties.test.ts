@@ -46,11 +46,12 @@ const command: fc.Arbitrary<Step['command']> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.bigInt({ min: 1n, max: 12n }).map((failedAt) => () => ({
+    arbitrary: fc.integer({ min: 1, max: 12 }).map((failure) => () => ({
       type: 'RefundConversion' as const,
       accountId: id,
-      conversionId: conversionId(Number(failedAt)),
-      failedAt,
+      conversionId: conversionId(failure),
+      failure,
+      failedAt: BigInt(failure),
     })),
   },
   fc.constantFrom('free' as const, 'pro' as const).map((plan) => () => ({

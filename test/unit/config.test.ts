@@ -278,6 +278,20 @@ const SETTINGS: readonly {
     ],
   },
   {
+    key: 'metricsPort',
+    name: 'METRICS_PORT',
+    unset: undefined,
+    good: { '9464': 9464, '0': 0 },
+    bad: ['-1', '65536', 'nine'],
+  },
+  {
+    key: 'metricsHost',
+    name: 'METRICS_HOST',
+    unset: undefined,
+    good: { '0.0.0.0': '0.0.0.0' },
+    bad: [],
+  },
+  {
     key: 'logLevel',
     name: 'LOG_LEVEL',
     unset: 'info',

@@ -157,7 +157,11 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
       deps.config.maxBodyBytes,
       (body) => parseRequest(ctx, deps, body),
       async (request) =>
-        requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
+        requestConversion(
+          deps,
+          { ...request, trace: deps.tracing?.current() },
+          await commandContext(ctx, deps, callerOf(ctx)),
+        ),
       { forms: true },
     );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');

@@ -78,6 +78,6 @@ export async function findChrome(options: FindOptions): Promise<FoundChrome> {
   }
   throw new ChromeStartError(
     'No Chrome was found. Install chromium-headless-shell (Debian, Ubuntu: apt-get install ' +
-      'chromium-headless-shell), run `npm start`, which brings one, or set CHROME_PATH.',
+      'chromium-headless-shell) or Google Chrome, or set CHROME_PATH. In a clone, `npm start` brings one.',
   );
 }

@@ -98,6 +98,12 @@ function live(history: readonly Step[]): History {
       if (event.type === 'ConversionFailed') failures.push({ n, position });
     }
   };
+  const refundAll = (some: readonly (typeof failures)[number][]): void => {
+    for (const [index, { n, position: failedAt }] of some.entries()) {
+      const failure = index + 1;
+      send({ type: 'RefundConversion', ...who, conversionId: conversionId(n), failure, failedAt });
+    }
+  };
   send({
     type: 'OpenAccount',
     ...who,
@@ -126,18 +132,14 @@ function live(history: readonly Step[]): History {
         end(step.of, step.good, step.attempt);
         break;
       case 'refund':
-        for (const { n, position: failedAt } of failures.slice(0, step.upTo)) {
-          send({ type: 'RefundConversion', ...who, conversionId: conversionId(n), failedAt });
-        }
+        refundAll(failures.slice(0, step.upTo));
         break;
       case 'grant':
         send({ type: 'GrantCredits', ...who, amount: step.amount });
         break;
     }
   }
-  for (const { n, position: failedAt } of failures) {
-    send({ type: 'RefundConversion', ...who, conversionId: conversionId(n), failedAt });
-  }
+  refundAll(failures);
   return { account: events, conversions };
 }
 

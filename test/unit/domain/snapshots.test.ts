@@ -212,7 +212,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '4: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,plan,credits,refundedThrough,keys',
+    '5: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,plan,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

@@ -1,0 +1,88 @@
+/** Opens the event store, unless a barrier keeps this process off it. */
+import { join } from 'node:path';
+import type { CopyableEventStore } from '../event-store/port.ts';
+import { SqliteEventStore } from '../event-store/sqlite/store.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
+import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
+import { isMissing, openDirectory } from './directories.ts';
+import type { Surroundings } from './stores.ts';
+
+/**
+ * The store, and the database that it may share with others of the same data directory.
+ * @param mode `create`: makes an empty one where there is none; `copy` and `moved`: as `create` and `open`, and also
+ * where a barrier keeps services off; `read`: changes nothing on this machine
+ */
+export async function openEventStore(
+  around: Surroundings,
+  mode: StoreMode,
+): Promise<OpenedEventStore> {
+  const opened = await openAnyEventStore(around, mode);
+  if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
+  return opened;
+}
+
+type StoreMode = 'create' | 'open' | 'copy' | 'moved' | 'read';
+
+export interface OpenedEventStore {
+  readonly store: CopyableEventStore;
+  /** The file of an embedded one. */
+  readonly database?: EmbeddedDatabase;
+}
+
+/** @throws {Error} one line: no service may work on this log */
+async function refuseBarrier(store: CopyableEventStore): Promise<void> {
+  const barrier = await store.barrier();
+  if (barrier === undefined) return;
+  const { kind, subject } = barrier;
+  throw new Error(
+    kind === 'moved'
+      ? `This log was moved to ${subject} and goes on there: start with the settings of that place. ` +
+          "('pressledger move --cancel' takes the move back, before anything was started there.)"
+      : `The event store holds a copy of ${subject} that is not complete: repeat the command that made it ` +
+          "('pressledger log import', 'pressledger restore' or 'pressledger move') until it ends.",
+  );
+}
+
+async function openAnyEventStore(
+  { config, logger, openings }: Surroundings,
+  mode: StoreMode,
+): Promise<OpenedEventStore> {
+  const { eventStoreUrl, dataDir } = config;
+  if (eventStoreUrl !== undefined) {
+    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
+    const store = await openKurrentDb(eventStoreUrl, { logger });
+    openings.add({
+      unhealthyReason: async () => {
+        const answers = store.head().then(
+          () => true,
+          () => false,
+        );
+        return (await answers) ? undefined : 'the event store does not answer';
+      },
+      close: () => store.close(),
+    });
+    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
+    return { store };
+  }
+  const file = join(dataDir, 'pressledger.db');
+  if (mode !== 'create' && mode !== 'copy' && isMissing(file)) {
+    throw new Error(
+      `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
+        "one with 'pressledger account create' or 'pressledger start'.",
+    );
+  }
+  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
+  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
+  const store = new SqliteEventStore(database);
+  openings.add({
+    unhealthyReason: async () => {
+      const failure = database.failure();
+      return failure === undefined ? undefined : `the event store takes no writes: ${failure}`;
+    },
+    close: async () => {
+      await store.close();
+      database.close();
+    },
+  });
+  return { store, database };
+}
