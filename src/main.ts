@@ -6,7 +6,7 @@ import { createOutput, writeFailure } from './commands/output.ts';
 import {
   openBackupPlace,
   openKeyringSource,
-  openRestoreTarget,
+  restorePlace,
   writeSecret,
 } from './compose/backups.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
@@ -115,10 +115,7 @@ async function main(args: readonly string[]): Promise<void> {
         const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
         await closing(opened, () => use(opened));
       },
-      withRestoreTarget: async (use) => {
-        const target = await openRestoreTarget(readConfig(process.env), createLogger('warn'));
-        await closing(target, () => use(target));
-      },
+      restorePlace: () => restorePlace(readConfig(process.env), createLogger('warn')),
       writeSecret,
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),

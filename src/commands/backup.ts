@@ -6,6 +6,7 @@ import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyrin
 import { makeBackup } from '../use-cases/backup/make-backup.ts';
 import { UnusableBackup } from '../use-cases/backup/manifest.ts';
 import { verifyBackup } from '../use-cases/backup/verify-backup.ts';
+import { readNote } from '../use-cases/verify-log/checkpoints.ts';
 import { assertFile, type Command, counted, type Output, UsageError } from './command.ts';
 import { progressOn, verifierKeys } from './verify.ts';
 
@@ -151,15 +152,17 @@ export const backupVerify: Command = {
   },
 };
 
-/** The note in a file that an option names. @throws {UsageError} */
+/** The note in a file that an option names. @throws {UsageError} it is no checkpoint */
 export async function checkpointOption(
   file: string | boolean | undefined,
 ): Promise<readonly string[]> {
   if (typeof file !== 'string') return [];
   await assertFile(file);
   try {
-    return [await readFile(file, 'utf8')];
+    const note = await readFile(file, 'utf8');
+    readNote(note);
+    return [note];
   } catch (error) {
-    throw new UsageError(`--checkpoint ${file} cannot be read: ${errorMessage(error)}.`);
+    throw new UsageError(`--checkpoint ${file} is no signed checkpoint: ${errorMessage(error)}.`);
   }
 }

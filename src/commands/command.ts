@@ -44,10 +44,8 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Opens the keyring of the settings for reading alone, and closes it. */
   readonly withKeyring: (use: (opened: OpenedKeyring) => Promise<void>) => Promise<void>;
-  /** Opens the stores of the settings for a restore, and closes them. */
-  readonly withRestoreTarget: (
-    use: (target: RestoreTarget & { readonly lastCheckpoint: string | undefined }) => Promise<void>,
-  ) => Promise<void>;
+  /** The place of the settings that a restore fills. Nothing is made there before its stores are opened. */
+  readonly restorePlace: () => RestorePlace;
   /** Puts a file in the place of another one as a whole; its owner alone may read it. */
   readonly writeSecret: (path: string, text: string) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
@@ -71,6 +69,15 @@ export interface OpenedKeyring {
   readonly masterKey: string;
   /** The file of the master key, where no setting names it. */
   readonly masterKeyFile?: string;
+}
+
+export interface RestorePlace {
+  /** Tells the master key of the settings from others. */
+  readonly masterKey: string;
+  /** The checkpoint that this node signed or saw last, where it lies in DATA_DIR. */
+  readonly lastCheckpoint?: string;
+  /** Opens the stores, and closes them when `use` has ended. */
+  readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }
 
 /** A date is shown in local time on a terminal, as ISO 8601 elsewhere. */

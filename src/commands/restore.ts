@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { isoTime, timeIn } from '../clock.ts';
 import { errorMessage } from '../error-message.ts';
 import { parseKeyring, type StoredKeyring } from '../use-cases/backup/keyring-file.ts';
-import { planRestore, type Until } from '../use-cases/backup/restore-plan.ts';
-import { restore as restoreBackup } from '../use-cases/backup/restore.ts';
+import { planRestore, type RestorePlan, type Until } from '../use-cases/backup/restore-plan.ts';
+import { checkKeyringFile, restore as restoreBackup } from '../use-cases/backup/restore.ts';
 import { checkpointOption, documentsOn, namingPlace, PLACE } from './backup.ts';
 import {
   assertFile,
@@ -42,59 +42,58 @@ export const restore: Command = {
     },
     'new-origin': { help: 'go on under a new name, as more may have been signed than is restored' },
   },
-  run: async (invocation, { withBackupPlace, withRestoreTarget, output }) => {
+  run: async (invocation, { withBackupPlace, restorePlace, output }) => {
     const [name = ''] = invocation.positionals;
     const keyring = await readKeyringFile(requiredOption(invocation, 'keyring'));
     const until = untilOption(invocation);
     const given = await checkpointOption(invocation.values['checkpoint']);
     const newOrigin = invocation.values['new-origin'] === true;
+    const { masterKey, lastCheckpoint, withTarget } = restorePlace();
+    const known = [...given, ...(lastCheckpoint === undefined ? [] : [lastCheckpoint])];
     await withBackupPlace(name, { write: false }, async (place) => {
-      await withRestoreTarget(async (target) => {
-        const { lastCheckpoint } = target;
-        const known = [...given, ...(lastCheckpoint === undefined ? [] : [lastCheckpoint])];
-        output.note(`Checking ${place.name}`);
-        const documentsSeen = documentsOn(output);
-        const readEvents = progressOn(output);
-        const began = performance.now();
-        const plan = await namingPlace(place.name, () =>
-          planRestore(place, until, known, (done, total) =>
-            readEvents({ done, total, perSecond: (done * 1000) / (performance.now() - began) }),
-          ),
-        );
-        if (plan.isBehind && !newOrigin) {
-          throw new Error(
-            `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored, or others: ` +
-              `signing on would make two histories of one name. Restore a newer backup, or ${NEW_ORIGIN}`,
-          );
-        }
-        if (known.length === 0 && !newOrigin) {
-          throw new Error(
-            'Checkpoints may have been signed after this backup. Name the newest one that was published with --checkpoint, ' +
-              `or put the file transparency-log/last-checkpoint of the lost DATA_DIR into this one; else ${NEW_ORIGIN}`,
-          );
-        }
-        output.note('Restoring');
-        const restored = await restoreBackup(plan, keyring, place, target, {
+      output.note(`Checking ${place.name}`);
+      const plan = await namingPlace(place.name, () =>
+        planRestore(place, until, known, progressOn(output)),
+      );
+      checkKeyringFile(plan, keyring, masterKey);
+      if (!newOrigin) refuseSecondHistory(plan, known);
+      output.note('Restoring');
+      const restored = await withTarget((target) =>
+        restoreBackup(plan, keyring, place, target, {
           newOrigin,
           onEvents: progressOn(output),
-          onDocuments: documentsSeen,
-        });
-        const { events, root, manifest } = plan;
-        const { documents, missing, erased, origin } = restored;
-        const madeAt = isoTime(manifest.madeAt);
-        output.json({ place: place.name, made_at: madeAt, events, root, ...restored });
-        output.line(`${counted(events, 'event')}, root ${root}, of the backup of ${madeAt}.`);
-        output.line(`${counted(documents, 'document')}; origin ${origin}`);
-        if (missing > 0) {
-          output.line(`Not in the backup any more: ${counted(missing, 'document')}.`);
-        }
-        if (erased.length > 0) {
-          output.line(`Erased again: ${counted(erased.length, 'account')}.`);
-        }
-      });
+          onDocuments: documentsOn(output),
+        }),
+      );
+      const { events, root, manifest } = plan;
+      const { documents, missing, erased, origin } = restored;
+      const madeAt = isoTime(manifest.madeAt);
+      output.json({ place: place.name, made_at: madeAt, events, root, ...restored });
+      output.line(`${counted(events, 'event')}, root ${root}, of the backup of ${madeAt}.`);
+      output.line(`${counted(documents, 'document')}; origin ${origin}`);
+      if (missing > 0) output.line(`Not in the backup any more: ${counted(missing, 'document')}.`);
+      if (erased.length > 0) output.line(`Erased again: ${counted(erased.length, 'account')}.`);
     });
   },
 };
+
+/**
+ * @param known checkpoints that were published
+ * @throws {Error} one line: more may have been signed under the log's name
+ */
+function refuseSecondHistory(plan: RestorePlan, known: readonly string[]): void {
+  if (plan.isBehind) {
+    throw new Error(
+      `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored, or others: ` +
+        `signing on would make two histories of one name. Restore a newer backup, or ${NEW_ORIGIN}`,
+    );
+  }
+  if (known.length > 0) return;
+  throw new Error(
+    'Checkpoints may have been signed after this backup. Name the newest one that was published with --checkpoint, ' +
+      `or put transparency-log/last-checkpoint of the lost DATA_DIR into this one; else ${NEW_ORIGIN}`,
+  );
+}
 
 /** @throws {UsageError} there is no such file @throws {Error} it cannot be used */
 async function readKeyringFile(path: string): Promise<StoredKeyring> {

@@ -7,7 +7,7 @@ import { ActorSystem } from '../actors/system.ts';
 import { DOCUMENTS_FOLDER, FILES_FOLDER, BackupBucket } from '../backup-place/bucket.ts';
 import { BackupFolder } from '../backup-place/folder.ts';
 import type { BackupPlace } from '../backup-place/port.ts';
-import type { OpenedKeyring } from '../commands/command.ts';
+import type { OpenedKeyring, RestorePlace } from '../commands/command.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { writeDurably } from '../blob-store/durable-file.ts';
@@ -58,8 +58,9 @@ export function openBackupPlace(
 
 /** @throws {Error} one line: something else than a backup lies there, which stays as it is */
 function refuseUsed(path: string): void {
-  if (!isDirectory(path) || readdirSync(path).length === 0) return;
-  if (existsSync(join(path, 'manifest.json')) || existsSync(join(path, 'tmp'))) return;
+  if (!isDirectory(path) || existsSync(join(path, 'manifest.json'))) return;
+  // A first call that was killed leaves nothing but its empty folders.
+  if (readdirSync(path).every((name) => name === 'tmp' || name === 'documents')) return;
   throw new Error(`${path} holds something else than a backup: name an empty folder.`);
 }
 
@@ -94,22 +95,38 @@ export function openKeyringSource(
   });
 }
 
-export interface OpenedRestoreTarget extends RestoreTarget {
-  /** The checkpoint that this node signed or saw last, where it lies in DATA_DIR. */
-  readonly lastCheckpoint: string | undefined;
-  close(): Promise<void>;
+/** @throws {Error} one line: the master key is missing, or is not the one that DATA_DIR belongs to */
+export function restorePlace(config: Config, logger: Logger): RestorePlace {
+  const { blobStoreUrl: place, dataDir, masterKey: given } = config;
+  const masterKey = place === undefined ? findMasterKey(dataDir, given) : given;
+  if (masterKey === undefined) {
+    throw new Error(
+      `MASTER_KEY is needed: set it to the one that the keyring was wrapped with, or put its master.key into ${dataDir}.`,
+    );
+  }
+  const lastCheckpoint = readIfThere(lastCheckpointPath(dataDir));
+  return {
+    masterKey: fingerprintOf(masterKey),
+    ...(lastCheckpoint !== undefined && { lastCheckpoint }),
+    withTarget: async (use) => {
+      const { target, close } = await openRestoreTarget(config, masterKey, logger);
+      try {
+        return await use(target);
+      } finally {
+        await close();
+      }
+    },
+  };
 }
 
 /** @throws {Error} one line: what is missing, or not empty */
-export function openRestoreTarget(config: Config, logger: Logger): Promise<OpenedRestoreTarget> {
+function openRestoreTarget(
+  config: Config,
+  masterKey: Buffer,
+  logger: Logger,
+): Promise<{ readonly target: RestoreTarget; readonly close: () => Promise<void> }> {
   return Openings.all(async (openings) => {
-    const { blobStoreUrl: place, dataDir, masterKey: given } = config;
-    const masterKey = place === undefined ? findMasterKey(dataDir, given) : given;
-    if (masterKey === undefined) {
-      throw new Error(
-        `MASTER_KEY is needed: set it to the one that the keyring was wrapped with, or put its master.key into ${dataDir}.`,
-      );
-    }
+    const { dataDir } = config;
     const around = await surroundings(config, logger, openings);
     const { store, database } = await openEventStore(around, 'copy');
     const blobs = await openBlobs(around, 'api', database);
@@ -118,18 +135,9 @@ export function openRestoreTarget(config: Config, logger: Logger): Promise<Opene
     openings.add({ close: async () => snapshots.close() });
     const actors = new ActorSystem({ store, snapshots, log: logger });
     openings.add({ close: () => actors.close() });
-    const lastCheckpointFile = lastCheckpointPath(dataDir);
-    return {
-      store,
-      blobs,
-      keys,
-      actors,
-      clock: systemClock,
-      masterKey: fingerprintOf(masterKey),
-      lastCheckpoint: readIfThere(lastCheckpointFile),
-      forgetLastCheckpoint: () => rm(lastCheckpointFile, { force: true }),
-      close: () => openings.close(),
-    };
+    const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
+    const target = { store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint };
+    return { target, close: () => openings.close() };
   });
 }
 

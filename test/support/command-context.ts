@@ -14,7 +14,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     withEventStore: unneeded,
     withBackupPlace: unneeded,
     withKeyring: unneeded,
-    withRestoreTarget: unneeded,
+    restorePlace: unneeded,
     writeSecret: unneeded,
     examine: unneeded,
     startService: unneeded,

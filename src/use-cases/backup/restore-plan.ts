@@ -5,6 +5,7 @@ import type { BackupPlace } from '../../backup-place/port.ts';
 import type { DomainEvent } from '../../domain/events.ts';
 import type { EventMetadata } from '../../domain/event-metadata.ts';
 import { Frontier, leafHash } from '../../transparency-log/merkle-tree.ts';
+import type { CopyProgress } from '../log-copy/checked-log.ts';
 import type { Entry } from '../log-copy/format.ts';
 import { isSignedBy, readNote } from '../verify-log/checkpoints.ts';
 import { BackupLog } from './backup-log.ts';
@@ -47,14 +48,16 @@ export async function planRestore(
   place: BackupPlace,
   until: Until | undefined,
   known: readonly string[],
-  onProgress: (done: number, total: number) => void,
+  onProgress: (progress: CopyProgress) => void,
 ): Promise<RestorePlan> {
   const manifest = await neededManifest(place);
   const reading = new Reading(manifest, until, known);
   const log = new BackupLog(place, manifest);
+  const began = performance.now();
   for await (const entries of log.entries()) {
     for (const entry of entries) reading.take(entry);
-    onProgress(reading.read, manifest.events);
+    const perSecond = (reading.read * 1000) / (performance.now() - began);
+    onProgress({ done: reading.read, total: manifest.events, perSecond });
   }
   const plan = reading.end();
   const entries = async function* (): AsyncGenerator<readonly Entry[]> {

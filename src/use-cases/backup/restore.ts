@@ -28,9 +28,8 @@ export interface RestoreTarget {
     create(name: string, text: string): Promise<boolean>;
     read(name: string): Promise<string | undefined>;
     names(): Promise<readonly string[]>;
+    remove(name: string): Promise<void>;
   };
-  /** Tells the master key of the settings from others. */
-  readonly masterKey: string;
   /** Removes the checkpoint that this node signed or saw last: it is of the name before. */
   forgetLastCheckpoint(): Promise<void>;
 }
@@ -61,7 +60,6 @@ export async function restore(
   { newOrigin, onEvents, onDocuments }: RestoreOptions,
 ): Promise<Restored> {
   const { store, actors, clock } = target;
-  checkKeyringFile(plan, keyring, target.masterKey);
   const erased = await erasedAccounts(plan, keyring, target);
   checkKeysOf(plan, keyring, erased);
   const subject = `the backup ${plan.manifest.id} (${plan.events} events)`;
@@ -89,8 +87,15 @@ export async function restore(
   return { documents, missing, erased: open, origin };
 }
 
-/** @throws {Error} one line, which names the keyring */
-function checkKeyringFile(plan: RestorePlan, keyring: StoredKeyring, masterKey: string): void {
+/**
+ * @param masterKey tells the master key of the settings from others
+ * @throws {Error} one line: the keyring is not the one of the log or of this master key
+ */
+export function checkKeyringFile(
+  plan: RestorePlan,
+  keyring: StoredKeyring,
+  masterKey: string,
+): void {
   if (keyring.masterKey !== masterKey) {
     throw new Error(
       'The keyring was wrapped by another master key: set MASTER_KEY to that one, or put its master.key into DATA_DIR.',
@@ -129,13 +134,16 @@ function checkKeysOf(
   );
 }
 
-/** Tombstones first: no key of an erased account is written anywhere. */
+/** Tombstones first. No key of an erased account is written, and one that is there is destroyed. */
 async function restoreKeys(
   { records }: StoredKeyring,
   erased: ReadonlySet<string>,
   { keys }: RestoreTarget,
 ): Promise<void> {
-  for (const account of erased) await keys.create(`${account}.erased`, 'erased');
+  for (const account of erased) {
+    await keys.create(`${account}.erased`, 'erased');
+    await keys.remove(`${account}.key`);
+  }
   for (const [name, text] of records) {
     const isErased = erased.has(name.replace(/\.(key|erased)$/, ''));
     if (isErased || (await keys.create(name, text)) || (await keys.read(name)) === text) continue;
