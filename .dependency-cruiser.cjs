@@ -176,6 +176,12 @@ module.exports = {
       'An adapter knows its port and its driver.',
     ),
     only(
+      'backup-place',
+      '^src/backup-place/',
+      ['^src/backup-place/', '^src/blob-store/', PLAIN],
+      'An adapter knows its port and its driver; backups and blobs share what writes files and S3.',
+    ),
+    only(
       'actors',
       '^src/actors/',
       [
@@ -335,12 +341,12 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|checks|event-stores|keyring|nats|observed|status|stored-log|stores)\\.ts$',
-          '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|status|stored-log|stores)\\.ts$',
+          '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+        path: '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         // The last three take the URLs of settings apart.
         pathNot:
           '/(port|codec|election|messages|vault|master-key|decryption|encryption|address|connection-string|s3-location)\\.ts$',

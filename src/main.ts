@@ -3,6 +3,12 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
+import {
+  openBackupPlace,
+  openKeyringSource,
+  restorePlace,
+  writeSecret,
+} from './compose/backups.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
@@ -77,51 +83,38 @@ async function main(args: readonly string[]): Promise<void> {
         const core = isTemporary
           ? await openTemporaryCore(config, logger)
           : await openCore(config, logger, { create: command.createsStore === true });
-        try {
-          await use(core, isTemporary);
-        } finally {
-          await core.close();
-        }
+        await closing(core, () => use(core, isTemporary));
       },
       withStoredLog: async (use, options = { documents: false }) => {
         // A log on its own can be read: the settings need not suffice for a service.
         const log = await openStoredLog(readConfig(process.env), createLogger('warn'), options);
-        try {
-          await use(log);
-        } finally {
-          await log.close();
-        }
+        await closing(log, () => use(log));
       },
       withEventStore: async (use) => {
-        const { store, close } = await openCopyTarget(
-          readConfig(process.env),
-          createLogger('warn'),
-        );
-        try {
-          await use(store);
-        } finally {
-          await close();
-        }
+        const opened = await openCopyTarget(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened.store));
       },
       withStatus: async (use) => {
         const watch = await watchService(readConfig(process.env), createLogger('silent'));
-        try {
-          await use(() => watch.look());
-        } finally {
-          await watch.close();
-        }
+        await closing(watch, () => use(() => watch.look()));
       },
       examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
       withMove: async (changed, options, use) => {
         const source = readConfig(process.env);
         const target = readConfig(environmentThere(process.env, changed));
         const opened = await openMove(source, target, createLogger('warn'), options);
-        try {
-          await use(opened);
-        } finally {
-          await opened.close();
-        }
+        await closing(opened, () => use(opened));
       },
+      withBackupPlace: async (name, options, use) => {
+        const opened = await openBackupPlace(name, readConfig(process.env), options);
+        await closing(opened, () => use(opened.place));
+      },
+      withKeyring: async (use) => {
+        const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened));
+      },
+      restorePlace: () => restorePlace(readConfig(process.env), createLogger('warn')),
+      writeSecret,
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),
@@ -134,6 +127,18 @@ async function main(args: readonly string[]): Promise<void> {
     throw new UsageError(`${error.message} ${seeHelp(command.name)}`);
   } finally {
     output.end();
+  }
+}
+
+/** Closes what `use` works with, however it ends. */
+async function closing(
+  opened: { close(): Promise<void> },
+  use: () => Promise<void>,
+): Promise<void> {
+  try {
+    await use();
+  } finally {
+    await opened.close();
   }
 }
 

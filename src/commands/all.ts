@@ -7,6 +7,7 @@ import {
   accountSignOut,
 } from './account.ts';
 import { accountExport } from './account-export.ts';
+import { backup, backupKeyring, backupVerify } from './backup.ts';
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import {
@@ -35,6 +36,7 @@ import {
   projectionsVerify,
 } from './projections.ts';
 import { renderer } from './renderer.ts';
+import { restore } from './restore.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
 import { status } from './status.ts';
@@ -106,6 +108,10 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       logExport,
       logImport,
       move,
+      backup,
+      backupKeyring,
+      backupVerify,
+      restore,
     ],
   },
   {

@@ -41,7 +41,7 @@ async function refuseBarrier(store: CopyableEventStore): Promise<void> {
       ? `This log was moved to ${subject} and goes on there: start with the settings of that place. ` +
           "('pressledger move --cancel' takes the move back, before anything was started there.)"
       : `The event store holds a copy of ${subject} that is not complete: repeat the command that made it ` +
-          "('pressledger log import' or 'pressledger move') until it ends.",
+          "('pressledger log import', 'pressledger restore' or 'pressledger move') until it ends.",
   );
 }
 

@@ -8,7 +8,7 @@ import { FileKeyRecords, FILE_RECHECK_MS } from '../keyring/file-records.ts';
 import { FileKeyring } from '../keyring/file.ts';
 import { KeyringIdentity } from '../keyring/identity.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
-import { type Keyring, KeyringGone, type KeyRecords } from '../keyring/port.ts';
+import { type Keyring, KeyringGone, type ListedKeyRecords } from '../keyring/port.ts';
 import { missingKeyring } from '../keyring/records.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { isDirectory, openDirectory } from './directories.ts';
@@ -95,7 +95,7 @@ export async function openKeyRecords(
   around: Surroundings,
   place: NonNullable<Config['blobStoreUrl']>,
   create: boolean,
-): Promise<{ readonly records: KeyRecords; readonly recheckMs: number }> {
+): Promise<{ readonly records: ListedKeyRecords; readonly recheckMs: number }> {
   if (place.kind === 'folder') {
     const directory = join(place.path, 'keyring');
     if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));

@@ -108,8 +108,16 @@ async function openNatsObjects(nats: NatsLink | undefined) {
   return new NatsObjects(connection, { bucket: `${namespace}-blobs`, ifUp });
 }
 
-/** @throws {ConfigError} */
-export async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+/**
+ * @param name of what the URL was given as, for messages
+ * @throws {ConfigError}
+ */
+export async function openS3(
+  { config, openings }: Pick<Surroundings, 'config' | 'openings'>,
+  url: string,
+  folder: string,
+  name = 'BLOB_STORE_URL',
+) {
   const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
     import('../blob-store/s3-bucket.ts'),
     import('../blob-store/s3-location.ts'),
@@ -121,11 +129,11 @@ export async function openS3({ config, openings }: Surroundings, url: string, fo
     secretAccessKey: needed('AWS_SECRET_ACCESS_KEY', awsSecretAccessKey),
   };
   const bucket = new S3Bucket(
-    parseS3Url(url),
+    parseS3Url(url, name),
     token === undefined ? credentials : { ...credentials, sessionToken: token },
   );
   openings.add({ close: async () => bucket.close() });
-  return new S3Objects(bucket, folder);
+  return new S3Objects(bucket, folder, name);
 }
 
 /**

@@ -103,6 +103,15 @@ export const EVENT_SCHEMAS = {
   }),
   /** The operator chose another name before the first checkpoint. Keys of the old name are void. */
   LogRenamed: Type.Object({ origin: Origin }),
+  /** The log was restored to an earlier state than was signed, and goes on under a new name. Older keys are void. */
+  LogContinued: Type.Object({
+    origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }),
+    /** The name before. What it has signed may cover events that are not in this log. */
+    formerOrigin: Origin,
+    /** The newest checkpoint of that name that was known, as it was signed. */
+    checkpoint: Type.Optional(Type.String({ minLength: 1 })),
+    at: Time,
+  }),
   /** A key of c2sp.org/signed-note. The two newest sign. A pair follows from master key and generation. */
   SigningKeyAdded: Type.Object({
     generation: Count,

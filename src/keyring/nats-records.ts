@@ -6,7 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
 import type { IfUp } from '../nats/connection.ts';
 import { MAX_BYTES, withinStorage } from '../nats/limits.ts';
-import { KeyringGone, type KeyRecords } from './port.ts';
+import { KeyringGone, type ListedKeyRecords } from './port.ts';
 import { missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
@@ -24,7 +24,7 @@ export interface NatsKeyRecordsOptions {
   readonly ifUp?: IfUp;
 }
 
-export class NatsKeyRecords implements KeyRecords {
+export class NatsKeyRecords implements ListedKeyRecords {
   readonly #kv: KV;
   readonly #manager: JetStreamManager;
   readonly #stream: string;
@@ -108,6 +108,12 @@ export class NatsKeyRecords implements KeyRecords {
         },
       );
     }
+  }
+
+  async names(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const name of await this.#kv.keys()) names.push(name);
+    return names;
   }
 
   async remove(name: string): Promise<void> {

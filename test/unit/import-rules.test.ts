@@ -67,6 +67,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/keyring/s3-records.ts', 'src/blob-store/s3-objects.ts'),
   ],
   'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
+  'backup-place': [imports('src/backup-place/folder.ts', 'src/event-store/port.ts')],
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
