@@ -9,7 +9,7 @@ const only = (name, from, to, comment) => ({
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
 const PLAIN =
-  '^src/(async/|(budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
+  '^src/(async/|(bounds|budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -66,7 +66,7 @@ module.exports = {
     only(
       'blob-store',
       '^src/blob-store/',
-      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', PLAIN],
+      ['^src/blob-store/', '^src/domain/', '^src/sqlite/', '^src/nats/', PLAIN],
       'An adapter knows its port and its driver.',
     ),
     {
@@ -102,6 +102,7 @@ module.exports = {
         '^src/keyring/',
         '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$',
         '^src/domain/ids\\.ts$',
+        '^src/nats/',
         PLAIN,
       ],
       'An adapter knows its port and its driver; keys and blobs share what writes files and S3.',
@@ -131,10 +132,54 @@ module.exports = {
       'Whoever leads, and by which lease, is the same for every task.',
     ),
     only(
+      'metrics',
+      '^src/metrics/',
+      [
+        '^src/metrics/',
+        '^src/event-store/(port|codec)\\.ts$',
+        '^src/read-model/projection\\.ts$',
+        '^src/(ids|log)\\.ts$',
+        PLAIN,
+      ],
+      'Metrics are told by others, in compose; they ask nobody.',
+    ),
+    only(
+      'tracing',
+      '^src/tracing/',
+      ['^src/tracing/', '^src/log\\.ts$', PLAIN],
+      'An adapter knows its port and its driver.',
+    ),
+    {
+      name: 'tracing-driver',
+      comment: 'The driver can be changed in one place, and is loaded where traces are on alone.',
+      severity: 'error',
+      from: {
+        path: '^(src|projections|test|bench)/',
+        pathNot: '^src/tracing/opentelemetry\\.ts$',
+      },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'observers-are-loaded-late',
+      comment: 'A process without metrics or traces pays nothing for them.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/metrics/' },
+      to: {
+        path: '^src/(metrics/(metrics|definitions|server)|tracing/opentelemetry)\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
+    },
+    only(
       'attestation',
       '^src/attestation/',
       ['^src/attestation/', '^src/transparency-log/', PLAIN],
       'An adapter knows its port and its driver.',
+    ),
+    only(
+      'backup-place',
+      '^src/backup-place/',
+      ['^src/backup-place/', '^src/blob-store/', PLAIN],
+      'An adapter knows its port and its driver; backups and blobs share what writes files and S3.',
     ),
     only(
       'actors',
@@ -296,12 +341,12 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|checks|nats|stored-log|stores)\\.ts$',
-          '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|status|stored-log|stores)\\.ts$',
+          '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(attestation|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+        path: '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         // The last three take the URLs of settings apart.
         pathNot:
           '/(port|codec|election|messages|vault|master-key|decryption|encryption|address|connection-string|s3-location)\\.ts$',

@@ -259,7 +259,7 @@ function writesByHand(db: Database): Write {
           conversion,
           account,
           event.id,
-          countFailure.get(String(account)),
+          countFailure.get(account as string),
         );
         keepFailed.run(data['failedAt'], event.id, conversion);
         break;

@@ -25,10 +25,16 @@ export const checkpoints: Projection = {
     const cosign = db.prepare('UPDATE signed_checkpoints SET note = note || ? WHERE size = ?');
     const timestamp = db.prepare('UPDATE signed_checkpoints SET timestamp = ? WHERE size = ?');
     const addKey = db.prepare('INSERT INTO signing_keys (generation, verifier_key) VALUES (?, ?)');
+    const removeAll = db.prepare('DELETE FROM signed_checkpoints');
     const voidKeys = db.prepare('DELETE FROM signing_keys');
     return typedHandlers({
       LogRenamed() {
         voidKeys.run();
+      },
+      LogContinued() {
+        // No key in force has signed them. The events stay, and what was published of them.
+        voidKeys.run();
+        removeAll.run();
       },
       SigningKeyAdded({ generation, verifierKey }) {
         addKey.run(generation, verifierKey);

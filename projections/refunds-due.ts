@@ -72,7 +72,7 @@ export interface RefundsDueQueries {
 export function refundsDueQueries(db: Database): RefundsDueQueries {
   // The sum keeps SQLite from compiling the statement anew for each limit that is bound.
   const next = db
-    .prepare<[number], RefundDue>(
+    .prepare<[number], Omit<RefundDue, 'failure'> & { readonly failure: bigint }>(
       `SELECT position, conversion_id AS conversionId, account_id AS accountId,
          failed_event_id AS failedEventId, failure
        FROM refunds_due ORDER BY position LIMIT ? + 0`,

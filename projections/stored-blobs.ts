@@ -1,5 +1,6 @@
 /** The conversions whose blobs are kept: what each and its account take, and a to-do list of what is to be deleted. */
 import type { Database } from 'better-sqlite3';
+import { blobKey } from '../src/domain/blob-key.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. */
@@ -94,6 +95,24 @@ export interface DeletionDue {
   readonly accountId: string;
   /** The event that ended it, which causes the deletion. */
   readonly endedEventId: string;
+  /** Keys of the blobs that events name. */
+  readonly named: readonly string[];
+}
+
+interface StoredDue extends Omit<DeletionDue, 'named'> {
+  readonly hashes: string;
+}
+
+/** In the order in which events name them. */
+const KINDS = ['request', 'document', 'manifest'] as const;
+
+function toDue({ hashes, ...due }: StoredDue): DeletionDue {
+  const all = hashes.split(' ');
+  const named = KINDS.flatMap((kind, n) => {
+    const sha256 = all[n];
+    return sha256 === undefined ? [] : blobKey(due.conversionId, kind, sha256);
+  });
+  return { ...due, named };
 }
 
 export interface KeptBlobs {
@@ -118,20 +137,20 @@ export interface StoredBlobQueries {
 }
 
 export function storedBlobQueries(db: Database): StoredBlobQueries {
-  const ended = db.prepare<[number, number, number], DeletionDue>(
-    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_event_id AS endedEventId
+  const ended = db.prepare<[number, number, number], StoredDue>(
+    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_event_id AS endedEventId, hashes
      FROM stored_blobs WHERE held = 0 AND failed = ? AND ended_at < ?
      ORDER BY ended_at, conversion_id LIMIT ?`,
   );
   const ofAccount = `SELECT conversion_id AS conversionId, account_id AS accountId,
-     ended_event_id AS endedEventId FROM stored_blobs WHERE account_id = ?`;
+     ended_event_id AS endedEventId, hashes FROM stored_blobs WHERE account_id = ?`;
   const endedHolds = db
     .prepare<[number], string>('SELECT account_id FROM holds WHERE until <= ?')
     .pluck();
-  const formerlyHeld = db.prepare<[string, number, number, number], DeletionDue>(
+  const formerlyHeld = db.prepare<[string, number, number, number], StoredDue>(
     `${ofAccount} AND held = 1 AND failed = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`,
   );
-  const endedOf = db.prepare<[string, number], DeletionDue>(
+  const endedOf = db.prepare<[string, number], StoredDue>(
     `${ofAccount} AND ended_at IS NOT NULL LIMIT ?`,
   );
   const kept = db.prepare<[string], { hashes: string; endedAt: number | null }>(
@@ -150,9 +169,9 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
         due.push(...formerlyHeld.all(accountId, 0, completedBefore, limit - due.length));
         if (due.length >= limit) break;
       }
-      return due;
+      return due.map(toDue);
     },
-    ended: (accountId, limit) => endedOf.all(accountId, limit),
+    ended: (accountId, limit) => endedOf.all(accountId, limit).map(toDue),
     of(conversionId) {
       const row = kept.get(conversionId);
       if (row === undefined) return undefined;

@@ -1,6 +1,7 @@
 /** A to-do list: what was accepted and has not ended, in the order of acceptance. */
 import type { Database } from 'better-sqlite3';
 import type { BlobRef, PrintOptions } from '../src/domain/events.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 const ddl = `
@@ -13,20 +14,21 @@ CREATE TABLE unfinished_conversions (
   requested_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
   started_at INTEGER,
+  trace TEXT,
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id);`;
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 3,
+  version: 4,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO unfinished_conversions
-         (position, conversion_id, account_id, request, options, requested_at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+         (position, conversion_id, account_id, request, options, requested_at, trace)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare(
       `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
@@ -46,6 +48,7 @@ export const unfinishedConversions: Projection = {
           JSON.stringify(request),
           JSON.stringify(options),
           requestedAt,
+          (event.metadata as EventMetadata).trace ?? null,
         );
       },
       ConversionStarted({ conversionId, attempt, startedAt }) {
@@ -81,6 +84,16 @@ export interface UnfinishedRow {
   readonly attempts: number;
   /** The time when the latest attempt began. */
   readonly startedAt?: number;
+  /** The trace that its request belongs to, sealed. */
+  readonly trace?: string;
+}
+
+/** The conversions that are to be rendered. */
+export interface Backlog {
+  /** Those that no renderer has, and the time when the oldest of them was accepted. */
+  readonly waiting: number;
+  readonly oldestAt: number | undefined;
+  readonly started: number;
 }
 
 interface StoredUnfinished {
@@ -92,6 +105,7 @@ interface StoredUnfinished {
   readonly requested_at: bigint;
   readonly attempts: bigint;
   readonly started_at: bigint | null;
+  readonly trace: string | null;
 }
 
 function toRow(stored: StoredUnfinished): UnfinishedRow {
@@ -104,6 +118,7 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
     requestedAt: Number(stored.requested_at),
     attempts: Number(stored.attempts),
     ...(stored.started_at === null ? {} : { startedAt: Number(stored.started_at) }),
+    ...(stored.trace === null ? {} : { trace: stored.trace }),
   };
 }
 
@@ -115,6 +130,8 @@ export interface UnfinishedQueries {
   /** Ids of those of an erased account, which are to be ended. */
   abandoned(accountId: string, limit: number): readonly string[];
   count(): number;
+  /** Reads every row. */
+  backlog(): Backlog;
 }
 
 export function unfinishedQueries(db: Database): UnfinishedQueries {
@@ -135,6 +152,14 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
     )
     .pluck();
   const count = db.prepare<[], number>('SELECT count(*) FROM unfinished_conversions').pluck();
+  const backlog = db.prepare<
+    [],
+    { readonly total: number; readonly started: number; readonly oldest: number | null }
+  >(
+    `SELECT count(*) AS total, count(started_at) AS started,
+       min(requested_at) FILTER (WHERE started_at IS NULL) AS oldest
+     FROM unfinished_conversions WHERE erased = 0`,
+  );
   return {
     after: (position, limit) => after.all(position, limit).map(toRow),
     byId(conversionId) {
@@ -143,5 +168,30 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
     },
     abandoned: (accountId, limit) => abandoned.all(accountId, limit),
     count: () => count.get() ?? 0,
+    backlog() {
+      const { total = 0, started = 0, oldest = null } = backlog.get() ?? {};
+      return { waiting: total - started, oldestAt: oldest ?? undefined, started };
+    },
   };
+}
+
+/** The unfinished conversions of one account, counted. */
+export interface QueuedAccount {
+  readonly accountId: string;
+  readonly waiting: number;
+  readonly rendering: number;
+  /** The time of the oldest request, in milliseconds since the Unix epoch. */
+  readonly oldestAt: number;
+}
+
+export function queueQueries(db: Database): {
+  /** Those with most unfinished conversions first. */
+  byAccount(limit: number): readonly QueuedAccount[];
+} {
+  const select = db.prepare<[number], QueuedAccount>(
+    `SELECT account_id AS accountId, count(*) - count(started_at) AS waiting,
+       count(started_at) AS rendering, min(requested_at) AS oldestAt
+     FROM unfinished_conversions GROUP BY account_id ORDER BY count(*) DESC, account_id LIMIT ?`,
+  );
+  return { byAccount: (limit) => select.all(limit) };
 }

@@ -1,5 +1,6 @@
 /** Environment → one validated, frozen object. The only file that reads the settings of a service. */
 import { resolve } from 'node:path';
+import { BOUNDS, type BoundSetting } from './bounds.ts';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { CLIENT_NAMES } from './client-config.ts';
 import { lackingSettings } from './lacking-settings.ts';
@@ -51,6 +52,13 @@ const BUDGET_SETTINGS = Object.fromEntries(
     setting(name, integer(1, max), () => value, about, role === 'api' ? API : RENDERER),
   ]),
 ) as Readonly<Record<BudgetName, Setting<number, number>>>;
+
+const BOUND_SETTINGS = Object.fromEntries(
+  Object.entries(BOUNDS).map(([key, { name, max, default: value, about }]) => [
+    key,
+    setting(name, integer(0, max), () => value, about, API),
+  ]),
+) as Readonly<Record<BoundSetting, Setting<number, number>>>;
 
 /**
  * Every setting: its name, how it is read, its default (`undefined` where there is none), and what help
@@ -214,8 +222,19 @@ export const SETTINGS = {
     ...API,
     unset: 'none',
   }),
+  metricsPort: setting(
+    'METRICS_PORT',
+    integer(0, 65_535),
+    none,
+    'the port that serves metrics to Prometheus; 0: any free one',
+    { unset: 'no metrics' },
+  ),
+  metricsHost: setting('METRICS_HOST', text, none, 'the address that serves metrics', {
+    unset: 'HOST',
+  }),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,
+  ...BOUND_SETTINGS,
 } as const;
 
 type Settings = typeof SETTINGS;

@@ -57,8 +57,9 @@ function isoTime(): string {
  * One JSON document a line on standard error, and a line for people where that is a terminal: standard
  * output belongs to what a command answers. Text from clients is in it, and a terminal may show it. A
  * request does not wait for its line to be written.
+ * @param lineFields is asked at each line what more belongs into it
  */
-export function createLogger(level: Config['logLevel']): Logger {
+export function createLogger(level: Config['logLevel'], lineFields?: () => object): Logger {
   const terminal = process.stderr.isTTY;
   const destination = pino.destination({ fd: 2, sync: terminal, maxLength: MAX_WAITING_BYTES });
   // An error without a listener is thrown: the first line after a terminal was closed would end the stop.
@@ -68,6 +69,7 @@ export function createLogger(level: Config['logLevel']): Logger {
       level,
       base: null,
       timestamp: isoTime,
+      ...(lineFields && { mixin: lineFields }),
       hooks: { streamWrite: terminal ? readableLine : plainJson },
     },
     destination,

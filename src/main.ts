@@ -3,15 +3,27 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
+import {
+  openBackupPlace,
+  openKeyringSource,
+  restorePlace,
+  writeSecret,
+} from './compose/backups.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
+import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
 import { openMove } from './compose/move.ts';
+import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
-import { readConfig, readSettings } from './config.ts';
+import { type Config, readConfig, readSettings } from './config.ts';
 import { environmentThere } from './environment-there.ts';
 import { createLogger } from './log.ts';
+import type { Role } from './setting.ts';
+import type { Tracing } from './tracing/port.ts';
+import { isTracingOn, startTracing } from './tracing/start.ts';
+import { readVersion } from './version.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);
@@ -22,6 +34,23 @@ const SIGPIPE = 128 + 13;
 
 let running: Command | undefined;
 
+/** Settings that a renderer was given and must not have: a page that breaks out of Chrome could use them. */
+function misplacedSettings(config: Config, role: Role): readonly string[] {
+  if (role !== 'renderer') return [];
+  const secrets = [
+    ['MASTER_KEY', config.masterKey, "opens every account's documents"],
+    ['EVENT_STORE_URL', config.eventStoreUrl, 'lets it write to the event log'],
+  ] as const;
+  return secrets.flatMap(([name, value, what]) =>
+    value === undefined
+      ? []
+      : `${name} is set, and a renderer must not have it: it ${what}. Take it out of this node's environment.`,
+  );
+}
+
+/** The settings of a command that is no service, and its log of warnings. */
+const settings = () => [readConfig(process.env, 'start'), createLogger('warn')] as const;
+
 async function main(args: readonly string[]): Promise<void> {
   const parsed = parseLine(args, allCommands);
   if (parsed.type === 'help') {
@@ -31,15 +60,19 @@ async function main(args: readonly string[]): Promise<void> {
   const { command, invocation, wantsJson } = parsed;
   running = command;
   const output = createOutput(wantsJson);
-  const settings = () => {
-    const config = readConfig(process.env, command.role ?? 'start');
-    return [config, createLogger(command.role ? config.logLevel : 'warn')] as const;
-  };
   const startable = async () => {
     const role = command.role ?? 'start';
     const read = readSettings(process.env, role);
     await refuseBadStart(read, role, createLogger('silent'));
-    return settings();
+    const config = readConfig(process.env, role);
+    let tracing: Tracing | undefined;
+    const logger = createLogger(
+      config.logLevel,
+      isTracingOn(process.env) ? () => tracing?.logFields() ?? {} : undefined,
+    );
+    for (const warning of misplacedSettings(config, role)) logger.warn(warning);
+    tracing = await startTracing(process.env, readVersion(), role, logger);
+    return [config, logger, tracing] as const;
   };
   try {
     await command.run(invocation, {
@@ -50,42 +83,38 @@ async function main(args: readonly string[]): Promise<void> {
         const core = isTemporary
           ? await openTemporaryCore(config, logger)
           : await openCore(config, logger, { create: command.createsStore === true });
-        try {
-          await use(core, isTemporary);
-        } finally {
-          await core.close();
-        }
+        await closing(core, () => use(core, isTemporary));
       },
       withStoredLog: async (use, options = { documents: false }) => {
         // A log on its own can be read: the settings need not suffice for a service.
         const log = await openStoredLog(readConfig(process.env), createLogger('warn'), options);
-        try {
-          await use(log);
-        } finally {
-          await log.close();
-        }
+        await closing(log, () => use(log));
       },
       withEventStore: async (use) => {
-        const { store, close } = await openCopyTarget(
-          readConfig(process.env),
-          createLogger('warn'),
-        );
-        try {
-          await use(store);
-        } finally {
-          await close();
-        }
+        const opened = await openCopyTarget(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened.store));
       },
+      withStatus: async (use) => {
+        const watch = await watchService(readConfig(process.env), createLogger('silent'));
+        await closing(watch, () => use(() => watch.look()));
+      },
+      examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
       withMove: async (changed, options, use) => {
         const source = readConfig(process.env);
         const target = readConfig(environmentThere(process.env, changed));
         const opened = await openMove(source, target, createLogger('warn'), options);
-        try {
-          await use(opened);
-        } finally {
-          await opened.close();
-        }
+        await closing(opened, () => use(opened));
       },
+      withBackupPlace: async (name, options, use) => {
+        const opened = await openBackupPlace(name, readConfig(process.env), options);
+        await closing(opened, () => use(opened.place));
+      },
+      withKeyring: async (use) => {
+        const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened));
+      },
+      restorePlace: () => restorePlace(readConfig(process.env), createLogger('warn')),
+      writeSecret,
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),
@@ -98,6 +127,18 @@ async function main(args: readonly string[]): Promise<void> {
     throw new UsageError(`${error.message} ${seeHelp(command.name)}`);
   } finally {
     output.end();
+  }
+}
+
+/** Closes what `use` works with, however it ends. */
+async function closing(
+  opened: { close(): Promise<void> },
+  use: () => Promise<void>,
+): Promise<void> {
+  try {
+    await use();
+  } finally {
+    await opened.close();
   }
 }
 

@@ -9,6 +9,8 @@ import {
 import { type KV, Kvm } from '@nats-io/kv';
 import { type ObjectStore, Objm, StorageType } from '@nats-io/obj';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { IfUp } from '../nats/connection.ts';
+import { MAX_BYTES, withinStorage } from '../nats/limits.ts';
 
 export interface NatsBucketsOptions {
   /** The object store; the key-value bucket is named after it, with `-index`. */
@@ -17,6 +19,8 @@ export interface NatsBucketsOptions {
   readonly replicas: number;
   /** The longest wait for one answer of the server, and for the next bytes of an object. */
   readonly timeoutMs: number;
+  /** Tells at once that the connection is down. */
+  readonly ifUp: IfUp;
 }
 
 export interface OpenedBuckets {
@@ -56,12 +60,13 @@ export class NatsBuckets {
 
   /** Makes the buckets again, once, where their server has lost them. */
   async use<T>(work: (buckets: OpenedBuckets) => Promise<T>): Promise<T> {
+    const opened = async (): Promise<T> => await work(await this.open());
     try {
-      return await work(await this.open());
+      return await this.#options.ifUp(opened);
     } catch (error) {
       if (!isBucketLost(error)) throw error;
       this.#opened = undefined;
-      return await work(await this.open());
+      return await this.#options.ifUp(opened);
     }
   }
 
@@ -71,8 +76,13 @@ export class NatsBuckets {
     const manager = await stream.jetstreamManager();
     const kept = { storage: StorageType.File, replicas };
     try {
-      const objects = await new Objm(stream).create(bucket, kept);
-      const index = await new Kvm(stream).create(`${bucket}-index`, { ...kept, history: 1 });
+      // The smaller one first: the larger one takes less where the server has less.
+      const index = await withinStorage(MAX_BYTES.blobIndex, (max_bytes) =>
+        new Kvm(stream).create(`${bucket}-index`, { ...kept, history: 1, max_bytes }),
+      );
+      const objects = await withinStorage(MAX_BYTES.blobs, (max_bytes) =>
+        new Objm(stream).create(bucket, { ...kept, max_bytes }),
+      );
       return { objects, index, stream, manager };
     } catch (error) {
       // Whoever may not make them gets no answer that says so.

@@ -1,7 +1,7 @@
 /**
  * Objects in the object store of NATS JetStream. An object's name is one opaque word to NATS, so a
  * key-value bucket beside it says which objects there are below a folder: written before the object,
- * deleted after it, so that it never says too little.
+ * deleted after it. Renderers may write to both, so the content's own subjects are listed, too.
  */
 import { JetStreamApiCodes } from '@nats-io/jetstream';
 import type { ObjectInfo } from '@nats-io/obj';
@@ -38,8 +38,9 @@ export class NatsObjects implements Objects {
 
   constructor(connection: NatsConnection, options: Partial<NatsBucketsOptions> = {}) {
     const { bucket = 'pressledger-blobs', replicas = 1, timeoutMs = 5000 } = options;
+    const { ifUp = (work) => work() } = options;
     this.#bucket = bucket;
-    this.#buckets = new NatsBuckets(connection, { bucket, replicas, timeoutMs });
+    this.#buckets = new NatsBuckets(connection, { bucket, replicas, timeoutMs, ifUp });
   }
 
   /** Makes the buckets where there are none. @throws {Error} one line: why they cannot be used */
@@ -60,7 +61,7 @@ export class NatsObjects implements Objects {
       const { objects, index, manager } = buckets;
       const known = await objects.info(key);
       // Content never changes under its key, and replacing it would cut off whoever reads it now.
-      if (isThere(known) && known.size === content.bytes) return;
+      if (isThere(key, known) && known.size === content.bytes) return;
       await index.put(indexKey(key), '');
       // Below the key: what an upload leaves behind that its node does not survive goes with the key.
       const upload = `${indexKey(key)}.${nuid.next()}`;
@@ -83,7 +84,7 @@ export class NatsObjects implements Objects {
   get(key: string, range?: BlobRange): Promise<StoredObject | undefined> {
     return this.#attempt(`get ${key}`, async ({ objects, manager }) => {
       const info = await objects.info(key);
-      if (!isThere(info)) return undefined;
+      if (!isThere(key, info)) return undefined;
       const chunks = readChunks(manager, this.#placesOf(info), range);
       return { bytes: info.size, content: Readable.from(chunks, { objectMode: false }) };
     });
@@ -92,7 +93,7 @@ export class NatsObjects implements Objects {
   size(key: string): Promise<number | undefined> {
     return this.#attempt(`look for ${key}`, async ({ objects }) => {
       const info = await objects.info(key);
-      return isThere(info) ? info.size : undefined;
+      return isThere(key, info) ? info.size : undefined;
     });
   }
 
@@ -107,12 +108,23 @@ export class NatsObjects implements Objects {
     });
   }
 
-  /** Collects the keys first: ones that go while they are read would hold up the server's answer. */
+  /**
+   * Collects the keys first: ones that go while they are read would hold up the server's answer. The content
+   * counts beside the index, which a renderer could empty.
+   */
   async *list(folder: string): AsyncGenerator<string> {
     const filter = folder === '' ? '>' : indexKey(`${folder}*`);
-    yield* await this.#attempt(`list ${folder}`, async ({ index }) => {
-      const keys: string[] = [];
-      for await (const key of await index.keys(filter)) keys.push(key.replace('.', '/'));
+    yield* await this.#attempt(`list ${folder}`, async ({ index, manager }) => {
+      const keys = new Set<string>();
+      for await (const key of await index.keys(filter)) keys.add(key.replace('.', '/'));
+      const chunks = folder === '' ? '>' : indexKey(`${folder}>`);
+      const { state } = await manager.streams.info(this.#buckets.objectStream, {
+        subjects_filter: this.#chunks(chunks),
+      });
+      for (const subject of Object.keys(state.subjects ?? {})) {
+        const [first, second, ...upload] = subject.slice(this.#chunks('').length).split('.');
+        if (second !== undefined && upload.length === 1) keys.add(`${first}/${second}`);
+      }
       return keys;
     });
   }
@@ -182,9 +194,12 @@ function indexKey(key: string): string {
   return key.replace('/', '.');
 }
 
-/** An operator's tool may have deleted it, which leaves a description that says so. */
-function isThere(info: ObjectInfo | null): info is ObjectInfo {
-  return info !== null && !info.deleted;
+/**
+ * An operator's tool may have deleted it, which leaves a description that says so. Content that does not lie
+ * below its key is none: it would not go with the key.
+ */
+function isThere(key: string, info: ObjectInfo | null): info is ObjectInfo {
+  return info !== null && !info.deleted && info.nuid.startsWith(`${indexKey(key)}.`);
 }
 
 /** base64url with its padding, as the object store has it in names and digests. */

@@ -67,8 +67,11 @@ export interface BlobStore {
   /** Resolves to true where `open` would find it; fetches nothing. */
   exists(ref: BlobRef): Promise<boolean>;
 
-  /** Deletes every blob of a conversion; nothing happens where there is none. */
-  deleteAll(conversionId: string): Promise<void>;
+  /**
+   * Deletes every blob of a conversion; nothing happens where there is none.
+   * @param named keys that events name: deleted also where a renderer has hidden them from a list
+   */
+  deleteAll(conversionId: string, named?: readonly string[]): Promise<void>;
 
   /** Deletes one blob; nothing happens where there is none. */
   delete(key: string): Promise<void>;

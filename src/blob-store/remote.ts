@@ -92,10 +92,17 @@ export class ObjectBlobStore implements BlobStore {
     return this.#health.failure();
   }
 
-  async deleteAll(conversionId: string): Promise<void> {
+  /** The same, where a write has failed and none has worked since; else it asks nothing. */
+  knownFailure(): Promise<string | undefined> {
+    return this.#health.knownFailure();
+  }
+
+  async deleteAll(conversionId: string, named: readonly string[] = []): Promise<void> {
     const folder = `${checkConversionId(conversionId)}/`;
     await attempt(`delete the blobs of ${conversionId}`, async () => {
-      for await (const key of this.#objects.list(folder)) await this.#objects.delete(key);
+      const keys = new Set(named);
+      for await (const key of this.#objects.list(folder)) keys.add(key);
+      for (const key of keys) await this.#objects.delete(key);
     });
   }
 

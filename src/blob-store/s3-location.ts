@@ -1,4 +1,5 @@
 /** `s3://bucket[/prefix]?region=…&endpoint=…&path_style=…`: where a bucket lies, without its credentials. */
+import { errorMessage } from '../error-message.ts';
 
 export interface S3Location {
   readonly bucket: string;
@@ -26,9 +27,18 @@ const FORM = 's3://bucket/prefix?region=eu-central-1&endpoint=https://minio.exam
 /**
  * Region: `us-east-1` unless given, which is what servers without regions take. Endpoint: AWS unless
  * given. Path style: with an endpoint of one's own, unless `path_style=false`.
+ * @param name of what the text was given as, for messages
  * @throws {Error} one line that says what is wrong, without the text itself, which may hold a secret
  */
-export function parseS3Url(text: string): S3Location {
+export function parseS3Url(text: string, name = 'BLOB_STORE_URL'): S3Location {
+  try {
+    return locationIn(text);
+  } catch (error) {
+    throw new Error(`${name} cannot be used: ${errorMessage(error)}.`, { cause: error });
+  }
+}
+
+function locationIn(text: string): S3Location {
   const url = URL.canParse(text) ? new URL(text) : refuse(`it is not a URL such as ${FORM}`);
   if (url.protocol !== 's3:') refuse(`it is not a URL such as ${FORM}`);
   if (url.username !== '' || url.password !== '') {
@@ -75,5 +85,5 @@ function booleanOf(text: string | null, otherwise: boolean): boolean {
 }
 
 function refuse(why: string): never {
-  throw new Error(`BLOB_STORE_URL cannot be used: ${why}.`);
+  throw new Error(why);
 }

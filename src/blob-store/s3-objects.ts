@@ -33,10 +33,13 @@ const CONFLICT_PAUSE_MS = 50;
 export class S3Objects implements Objects {
   readonly #s3: S3Bucket;
   readonly #folder: string;
+  /** Its place as the operator named it, for messages. */
+  readonly #name: string;
 
   /** `folder` ends in `/`; what a credential may reach can be told apart by it. */
-  constructor(s3: S3Bucket, folder: string) {
+  constructor(s3: S3Bucket, folder: string, name = 'BLOB_STORE_URL') {
     this.#s3 = s3;
+    this.#name = name;
     this.#folder = s3.location.prefix + folder;
   }
 
@@ -49,17 +52,17 @@ export class S3Objects implements Objects {
     } catch (error) {
       const { status, code } = answerOf(error);
       if (code === 'NoSuchBucket' || (status === 404 && code === '')) {
-        throw new Error(`BLOB_STORE_URL: ${where} does not exist; create it.`, { cause: error });
+        throw new Error(`${this.#name}: ${where} does not exist; create it.`, { cause: error });
       }
       if (status >= 300 && status < 500) {
         throw new Error(
-          `BLOB_STORE_URL: ${where} refuses the request (${status} ${code}): check the region, ` +
+          `${this.#name}: ${where} refuses the request (${status} ${code}): check the region, ` +
             'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do.',
           { cause: error },
         );
       }
       const { message } = unavailable('The list', error);
-      throw new Error(`BLOB_STORE_URL: ${where} cannot be used: ${message}`, { cause: error });
+      throw new Error(`${this.#name}: ${where} cannot be used: ${message}`, { cause: error });
     }
   }
 

@@ -7,6 +7,7 @@ import {
   accountSignOut,
 } from './account.ts';
 import { accountExport } from './account-export.ts';
+import { backup, backupKeyring, backupVerify } from './backup.ts';
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from './conversions.ts';
 import { convert } from './convert.ts';
 import { creditsGrant } from './credits.ts';
+import { doctor } from './doctor.ts';
 import { evidence, verifyEvidence } from './evidence.ts';
 import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
@@ -34,8 +36,11 @@ import {
   projectionsVerify,
 } from './projections.ts';
 import { renderer } from './renderer.ts';
+import { restore } from './restore.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
+import { status } from './status.ts';
+import { top } from './top.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
 import { verify } from './verify.ts';
@@ -49,6 +54,7 @@ const STORE = "Settings come from the environment; 'pressledger start --help' li
 
 const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
   { heading: 'Run the service', commands: [start, api, renderer] },
+  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor, status, top] },
   {
     heading: 'Convert',
     note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,
@@ -102,6 +108,10 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       logExport,
       logImport,
       move,
+      backup,
+      backupKeyring,
+      backupVerify,
+      restore,
     ],
   },
   {

@@ -132,7 +132,12 @@ function buildProgram(commands: readonly Command[], onRun: (run: ParsedArgs) => 
 }
 
 const leavesOf = (command: Commander): Commander[] =>
-  command.commands.flatMap((each) => (each.commands.length === 0 ? [each] : leavesOf(each)));
+  command.commands.flatMap((each) =>
+    // A command can be a group as well: `backup` and `backup verify`.
+    each.registeredArguments.length > 0 || each.commands.length === 0
+      ? [each, ...leavesOf(each)]
+      : leavesOf(each),
+  );
 
 function groupOf(program: Commander, { section }: Command, name: string): Commander {
   const there = program.commands.find((each) => each.name() === name);

@@ -1,12 +1,22 @@
 /** The interface of a command, and what several commands share. */
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
+import type { BackupPlace } from '../backup-place/port.ts';
 import type { ClientConfig } from '../client-config.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
-import type { Core, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
+import type {
+  Core,
+  Examined,
+  OpenedStoredLog,
+  RunningRenderer,
+  RunningService,
+  ServiceStatus,
+} from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { MoveParts } from '../use-cases/move/move.ts';
+import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
+import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
@@ -29,6 +39,12 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
   readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
+  /** Looks at the service of the settings, as often as it is asked to; changes nothing. */
+  readonly withStatus: (
+    use: (look: () => Promise<ServiceStatus>) => Promise<void>,
+  ) => Promise<void>;
+  /** Checks what a process of the role needs, and the machine; changes nothing. */
+  readonly examine: (role: Role) => Promise<readonly Examined[]>;
   /**
    * Opens the place of the settings and the one that a move goes to, and closes both.
    * @param settings those that are others there, by their names; an empty one is not set
@@ -39,6 +55,21 @@ export interface CommandContext {
     options: { readonly ahead: boolean },
     use: (parts: MoveParts & { readonly masterKeyFile?: string }) => Promise<void>,
   ) => Promise<void>;
+  /**
+   * Opens a place of backups, a folder or a bucket, and closes it.
+   * @param options `write`: makes a folder where there is none
+   */
+  readonly withBackupPlace: (
+    name: string,
+    options: { readonly write: boolean },
+    use: (place: BackupPlace) => Promise<void>,
+  ) => Promise<void>;
+  /** Opens the keyring of the settings for reading alone, and closes it. */
+  readonly withKeyring: (use: (opened: OpenedKeyring) => Promise<void>) => Promise<void>;
+  /** The place of the settings that a restore fills. Nothing is made there before its stores are opened. */
+  readonly restorePlace: () => RestorePlace;
+  /** Puts a file in the place of another one as a whole; its owner alone may read it. */
+  readonly writeSecret: (path: string, text: string) => Promise<void>;
   /** Starts the API, the process managers and the renderer in this process. */
   readonly startService: () => Promise<RunningService>;
   /** Starts the API and the process managers in this process. */
@@ -52,6 +83,23 @@ export interface CommandContext {
   /** The permissions of a file that is made for the user. */
   readonly outputMode: number;
   readonly output: Output;
+}
+
+export interface OpenedKeyring {
+  readonly keyring: KeyringSource;
+  /** Tells the master key of the keyring from others. */
+  readonly masterKey: string;
+  /** The file of the master key, where no setting names it. */
+  readonly masterKeyFile?: string;
+}
+
+export interface RestorePlace {
+  /** Tells the master key of the settings from others. */
+  readonly masterKey: string;
+  /** The checkpoint that this node signed or saw last, where it lies in DATA_DIR. */
+  readonly lastCheckpoint?: string;
+  /** Opens the stores, and closes them when `use` has ended. */
+  readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }
 
 /** A date is shown in local time on a terminal, as ISO 8601 elsewhere. */

@@ -50,9 +50,12 @@ const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] =>
   `  Data:  ${dataDir}`,
 ];
 
+/** How the command line is called: in a clone, or where the package is installed. */
+const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
+
 const ANOTHER_SECRET: readonly string[] = [
-  '  Another API key:   bin/pressledger key create EMAIL --name NAME',
-  '  Another password:  bin/pressledger account password EMAIL',
+  `  Another API key:   ${COMMAND} key create EMAIL --name NAME`,
+  `  Another password:  ${COMMAND} account password EMAIL`,
 ];
 
 /** Tells the first user of an empty store how to go on; the command works when pasted. */
@@ -64,7 +67,7 @@ function welcome(publicUrl: string, first: FirstAccount): readonly string[] {
     '  Both are shown only now.',
     ...ANOTHER_SECRET.map((line) => line.replace('EMAIL', email)),
     `  Credits:  ${credits}, one for each PDF; then the API answers 402.`,
-    `  More credits:      bin/pressledger credits grant ${email} 1000`,
+    `  More credits:      ${COMMAND} credits grant ${email} 1000`,
     '  Make a PDF, hello.pdf:',
     `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
   ];

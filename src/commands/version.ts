@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readVersion } from '../version.ts';
 import type { Command } from './command.ts';
 
 export const version: Command = {
@@ -9,9 +9,8 @@ export const version: Command = {
   positionals: {},
   options: {},
   run: async (_, { output }) => {
-    const file = new URL('../../package.json', import.meta.url);
-    const manifest = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
-    output.json({ name: manifest.name, version: manifest.version });
-    output.line(`${manifest.name} ${manifest.version}`);
+    const number = readVersion();
+    output.json({ name: 'pressledger', version: number });
+    output.line(`pressledger ${number}`);
   },
 };

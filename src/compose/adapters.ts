@@ -4,6 +4,7 @@ import type { Attestors } from '../attestation/port.ts';
 import { createTimestampAuthority } from '../attestation/timestamp-client.ts';
 import { createWitness } from '../attestation/witness-client.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import type { BoundCheck } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
@@ -14,14 +15,19 @@ import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { connect, openNatsQueues, openNatsRateLimiter } from './nats.ts';
+import { observedBlobStore, observedEventStore, observeNats, type Observers } from './observed.ts';
+import { type OpenedKeyring, openKeyring } from './keyring.ts';
+import { connect, openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
 import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-stores.ts';
+import { observedQueue } from './observed-queue.ts';
 import { Openings } from './openings.ts';
-import { openBlobs, openKeyring, type OpenedKeyring } from './stores.ts';
+import { openBlobs } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
+  /** Bounds that what was opened knows of. */
+  readonly bounds: readonly BoundCheck[];
   /** Reasons why something of it does not work right now, for the operator; else empty. */
   unhealthyReasons(): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -45,23 +51,29 @@ export interface RendererAdapters extends Opened {
 export function openAdapters(
   config: Config,
   logger: Logger,
-  options: { readonly create: boolean },
+  options: Observers & { readonly create: boolean },
 ): Promise<Adapters> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
     const around = { config, logger, openings, nats };
-    const { store, database } = await openEventStore(around, options.create ? 'create' : 'open');
-    // Before anything else is made: a node that is not this log's leaves nothing behind.
-    const keyring = await openKeyring(around, store);
+    if (nats && options.metrics) observeNats(nats, options.metrics);
+    const { store: opened, database } = await openEventStore(
+      around,
+      options.create ? 'create' : 'open',
+    );
+    const store = observedEventStore(opened, options);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
-    const blobs = await openBlobs(around, 'api', database);
+    // Before documents have a place: a node that is not this log's leaves nothing behind.
+    const keyring = await openKeyring(around, store);
+    const blobs = observedBlobStore(await openBlobs(around, 'api', database), options);
     return {
       store,
       blobs,
       ...keyring,
-      queues,
+      queues: { ...queues, open: async (side) => observedQueue(await queues.open(side), options) },
       openRateLimiter: async (clock) =>
         nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),
+      bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
@@ -82,18 +94,26 @@ function embeddedQueues({ dataDir }: Config): RenderQueues {
  * Opens the adapters that a renderer node works with: neither the event store nor the keyring.
  * @throws {Error} one line that names the server or setting and the remedy
  */
-export function openRendererAdapters(config: Config, logger: Logger): Promise<RendererAdapters> {
+export function openRendererAdapters(
+  config: Config,
+  logger: Logger,
+  observers: Observers,
+): Promise<RendererAdapters> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'renderer');
     if (nats === undefined) throw new ConfigError('NATS_URL is needed.');
+    if (observers.metrics) observeNats(nats, observers.metrics);
     openDirectory('DATA_DIR', config.dataDir);
-    const blobs = await openBlobs({ config, logger, openings, nats }, 'renderer');
+    const opened = await openBlobs({ config, logger, openings, nats }, 'renderer');
+    const blobs = observedBlobStore(opened, observers);
+    await warnOfApiRights(nats, config.natsUrl ?? '', logger);
     const { NatsRenderQueue } = await import('../render-queue/nats/queue.ts');
     const queue = await NatsRenderQueue.open({ link: nats, logger, side: 'renderer' });
     openings.add({ close: () => queue.close() });
     return {
-      queue,
+      queue: observedQueue(queue, observers),
       blobs,
+      bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };

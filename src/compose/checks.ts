@@ -6,7 +6,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, SETTINGS } from '../config.ts';
+import type { Examined, Finding } from '../core.ts';
 import { errorMessage } from '../error-message.ts';
+import { refuseNewerLog } from '../event-store/codec.ts';
+import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import { findMasterKey } from '../keyring/master-key.ts';
@@ -18,12 +21,6 @@ import { connect } from './nats.ts';
 import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
 import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
-
-export interface Finding {
-  readonly verdict: 'ok' | 'warning' | 'wrong';
-  /** One line: what was found and, where that is not ok, how to mend it. */
-  readonly text: string;
-}
 
 export interface Check {
   readonly name: string;
@@ -68,10 +65,6 @@ export function checksOfStart(config: Config, role: Role, logger: Logger): reado
   return all.filter((each) => each !== undefined);
 }
 
-export interface Looked extends Finding {
-  readonly name: string;
-}
-
 /** The longest that one check may take: the start of a Chrome that hangs has 20 s of its own. */
 const LOOK_MS = 30_000;
 
@@ -82,14 +75,17 @@ const LOOK_MS = 30_000;
 export async function makeChecks(
   [first, ...others]: readonly Check[],
   unusable: ReadonlySet<string>,
-): Promise<readonly Looked[]> {
+): Promise<readonly Examined[]> {
   if (first === undefined) return [];
   const before = await make(first, unusable);
   const lost = before.verdict === 'wrong' ? new Set([...unusable, ...first.reads]) : unusable;
   return [before, ...(await Promise.all(others.map((each) => make(each, lost))))];
 }
 
-async function make({ name, reads, look }: Check, unusable: ReadonlySet<string>): Promise<Looked> {
+async function make(
+  { name, reads, look }: Check,
+  unusable: ReadonlySet<string>,
+): Promise<Examined> {
   const lost = reads.filter((key) => unusable.has(key)).map((key) => SETTINGS[key].name);
   if (lost.length > 0) {
     return { name, verdict: 'warning', text: `not looked at: ${lost.join(', ')} cannot be used` };
@@ -101,7 +97,7 @@ async function make({ name, reads, look }: Check, unusable: ReadonlySet<string>)
   }
 }
 
-const check = (name: string, reads: Check['reads'], look: Check['look']): Check => ({
+export const check = (name: string, reads: Check['reads'], look: Check['look']): Check => ({
   name,
   reads,
   look,
@@ -154,7 +150,12 @@ async function nats(config: Config, role: Role, logger: Logger): Promise<Finding
   );
 }
 
-async function eventStore(config: Config, logger: Logger): Promise<Finding> {
+/** @param inspect looks at an embedded store, whose positions have no gaps */
+export async function eventStore(
+  config: Config,
+  logger: Logger,
+  inspect: (store: EventStore) => Promise<void> = async () => {},
+): Promise<Finding> {
   const { dataDir, eventStoreUrl } = config;
   if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) {
     return ok('SQLite; it is made at the first start');
@@ -162,6 +163,10 @@ async function eventStore(config: Config, logger: Logger): Promise<Finding> {
   return await looking(config, logger, async (around) => {
     const { store } = await openEventStore(around, 'read');
     const head = await store.head();
+    if (eventStoreUrl === undefined) {
+      await refuseNewerLog(store);
+      await inspect(store);
+    }
     return ok(
       `${eventStoreUrl === undefined ? 'SQLite' : 'the server'} answers, at position ${head}`,
     );

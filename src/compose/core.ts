@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
-import { ActorSystem } from '../actors/system.ts';
 import { Passwords } from '../use-cases/passwords.ts';
+import { Bounds, type BoundCheck, diskBound, memoryBound, queueBound } from '../bounds.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, SETTINGS } from '../config.ts';
@@ -14,13 +15,16 @@ import { ed25519Key } from '../ed25519.ts';
 import { deriveKey } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import { openReadModel } from '../read-model/database.ts';
+import { openReadModel, type ReadModel } from '../read-model/database.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
 import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import { checkKeyring } from '../use-cases/log-origin.ts';
 import { openAdapters } from './adapters.ts';
+import { watchCore } from './api-metrics.ts';
+import type { Observers } from './observed.ts';
 import { openLastCheckpoint, readModelOf } from './stores.ts';
+import { createActors } from './traced.ts';
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.
@@ -30,12 +34,12 @@ import { openLastCheckpoint, readModelOf } from './stores.ts';
 export async function openCore(
   config: Config,
   logger: Logger,
-  { create }: { readonly create: boolean },
+  { create, metrics, tracing }: Observers & { readonly create: boolean },
 ): Promise<Core> {
-  const adapters = await openAdapters(config, logger, { create });
+  const adapters = await openAdapters(config, logger, { create, metrics, tracing });
   const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
-  const actors = new ActorSystem({ store, snapshots, log: logger });
+  const actors = createActors({ store, snapshots, log: logger }, tracing);
   const projected = readModelOf(config, logger);
   const opening = checkKeyring({ actors, clock: systemClock }, adapters.keyringIdentity, {
     create,
@@ -64,12 +68,15 @@ export async function openCore(
     signingKey: (generation) =>
       ed25519Key(deriveKey(masterKey, `log signing key ${generation}`, 32)),
   });
-  return {
+  const core: Core = {
     config,
+    bounds: new Bounds([...boundsOf(config, readModel), ...adapters.bounds], logger),
     budgets,
     passwords: new Passwords(budgets),
     clock: systemClock,
     logger,
+    metrics,
+    tracing,
     store,
     actors,
     blobs,
@@ -96,6 +103,18 @@ export async function openCore(
       await adapters.close();
     },
   };
+  watchCore(core);
+  return core;
+}
+
+function boundsOf(config: Config, readModel: ReadModel): readonly BoundCheck[] {
+  const { dataDir, blobStoreUrl: place, maxQueued, minFreeDiskBytes, maxMemoryBytes } = config;
+  const directories = place?.kind === 'folder' ? [dataDir, place.path] : [dataDir];
+  return [
+    queueBound(() => readModel.query(unfinishedQueries).count(), maxQueued),
+    diskBound(directories, minFreeDiskBytes),
+    ...(maxMemoryBytes > 0 ? [memoryBound(maxMemoryBytes)] : []),
+  ];
 }
 
 /** True if the settings name no store, and there is none below the current directory either. */

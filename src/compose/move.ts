@@ -16,7 +16,8 @@ import { isDirectory } from './directories.ts';
 import { openEventStore } from './event-stores.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
-import { openBlobs, openKeyRecords, openLastCheckpoint, type Surroundings } from './stores.ts';
+import { openKeyRecords } from './keyring.ts';
+import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
 
 export interface OpenedMove extends MoveParts {
   /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */

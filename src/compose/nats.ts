@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
+import { nameIn } from '../nats/address.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
@@ -16,6 +17,7 @@ type Side = 'api' | 'renderer';
 export const LOG_BUCKET = 'LOG';
 const ORIGIN_KEY = 'origin';
 const ANSWER_MS = 3000;
+const PROBE_MS = 1000;
 
 /** The connection that the adapters of a process share; undefined where no server is named. */
 export async function connect(
@@ -37,6 +39,27 @@ export async function connect(
     close: () => link.close(),
   });
   return link;
+}
+
+/** Warns of a renderer that may do what an API node may: a page that breaks out of Chrome could do it, too. */
+export async function warnOfApiRights(link: NatsLink, url: string, logger: Logger): Promise<void> {
+  const { connectToNats } = await import('../nats/connection.ts');
+  const silent = logger.child({}, { level: 'silent' });
+  // A connection of its own: the server's refusal, which is as it should be, would be logged as an error.
+  const { inboxPrefix, namespace } = link;
+  const probe = await connectToNats(url, { name: 'rights', inboxPrefix, logger: silent });
+  try {
+    const subject = `$JS.API.STREAM.INFO.KV_${nameIn(namespace, LOG_BUCKET)}`;
+    await probe.connection.request(subject, '', { timeout: PROBE_MS });
+    logger.warn(
+      "this renderer's NATS user may do what an API node may: give renderers a user of their own, as in " +
+        'deploy/nats-accounts.conf',
+    );
+  } catch {
+    // It may not ask.
+  } finally {
+    await probe.close();
+  }
 }
 
 /**

@@ -11,9 +11,12 @@ import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
 import { startRefunds } from '../process-managers/refunds.ts';
 import { startRetention } from '../process-managers/retention.ts';
+import type { RenderMetrics } from '../metrics/definitions.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
+import type { RendererNode } from '../renderer/node.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { createAttestors } from './adapters.ts';
+import { countWhileLeading } from './api-metrics.ts';
 
 /** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
 const LAST_REPORTS_MS = 5000;
@@ -22,6 +25,8 @@ const LAST_REPORTS_MS = 5000;
 export interface Work extends LeaderTask {
   /** @throws {Error} it cannot start, in one line */
   start(): Promise<void>;
+  /** True while this process feeds the queue and records what comes of the jobs. */
+  leads(): boolean;
 }
 
 /**
@@ -54,6 +59,7 @@ function inOrder(all: readonly Work[]): Work {
   };
   return {
     start: () => (starting = startAll()),
+    leads: () => all.some((each) => each.leads()),
     unhealthyReasons: () => all.flatMap((each) => each.unhealthyReasons()),
     stop: async (hurry) => {
       stopped = true;
@@ -76,6 +82,7 @@ function rendering(core: Core): Work {
         throw error;
       }
     },
+    leads: () => false,
     unhealthyReasons: () => renderer?.unhealthyReasons() ?? ['the renderer is starting'],
     stop: async (hurry) => await renderer?.stop(hurry),
   };
@@ -84,10 +91,12 @@ function rendering(core: Core): Work {
 async function startLeading(core: Core, withRenderer: boolean): Promise<LeaderTask> {
   const queue = await core.queues.open(withRenderer ? 'both' : 'api');
   const managers = startManagers(core, queue);
+  const stopCounting = countWhileLeading(core);
   let renderer: LeaderTask | undefined;
   try {
     if (withRenderer) renderer = await startRendererTask(core, queue);
   } catch (error) {
+    stopCounting();
     await managers.stop();
     await queue.close();
     throw error;
@@ -99,6 +108,7 @@ async function startLeading(core: Core, withRenderer: boolean): Promise<LeaderTa
       // The renderer first: what it still finishes is reported to managers that run.
       await renderer?.stop(hurry);
       await managers.stop();
+      stopCounting();
       await queue.close();
     },
   };
@@ -141,7 +151,13 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
  * @throws {Error} one clear line when Chrome cannot be found or started
  */
 export async function startRendererTask(
-  { config, clock, logger, blobs }: Pick<Core, 'config' | 'clock' | 'logger' | 'blobs'>,
+  {
+    config,
+    clock,
+    logger,
+    blobs,
+    metrics,
+  }: Pick<Core, 'config' | 'clock' | 'logger' | 'blobs' | 'metrics'>,
   queue: RenderQueue,
 ): Promise<LeaderTask> {
   const { startRendererNode } = await import('../renderer/node.ts');
@@ -161,6 +177,7 @@ export async function startRendererTask(
     clock,
     logger,
   });
+  const stopTelling = metrics?.onScrape(() => tellBrowsers(node, metrics.render));
   return {
     unhealthyReasons: () => {
       const { ready, reason = 'the renderer is not ready' } = node.ready();
@@ -173,7 +190,17 @@ export async function startRendererTask(
       const giveUp = setTimeout(() => void queue.close(), limitMs);
       await node.stop(hurry);
       clearTimeout(giveUp);
+      stopTelling?.();
       await queue.close();
     },
   };
+}
+
+function tellBrowsers(node: RendererNode, metrics: RenderMetrics | undefined): void {
+  if (metrics === undefined) return;
+  const { running, started, memoryBytes } = node.browsers();
+  metrics.browsers.set(running);
+  metrics.browserStarts.reset();
+  metrics.browserStarts.inc(started);
+  metrics.browserMemory.set(memoryBytes);
 }

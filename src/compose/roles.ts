@@ -7,21 +7,37 @@ import { deriveKey } from '../keyring/master-key.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { Tracing } from '../tracing/port.ts';
 import { openFirstAccount } from '../use-cases/accounts.ts';
 import { isDamage } from '../read-model/generations.ts';
 import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { openCore } from './core.ts';
-import { createWork, type Renders, startRendererTask } from './rendering.ts';
+import type { Observers } from './observed.ts';
+import { requestCounter, tellReadiness, withObservers } from './observers.ts';
+import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 /** The whole service in one process: the API and a renderer. */
-export function startService(config: Config, logger: Logger): Promise<RunningService> {
-  return serve(config, logger, config.natsUrl === undefined ? 'while leading' : 'always');
+export function startService(
+  config: Config,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<RunningService> {
+  const renders = config.natsUrl === undefined ? 'while leading' : 'always';
+  return withObservers('start', config, logger, tracing, (observers) =>
+    serve(config, logger, renders, observers),
+  );
 }
 
 /** The HTTP API and the process managers; jobs go to renderer nodes. */
-export function startApiNode(config: Config, logger: Logger): Promise<RunningService> {
-  return serve(config, logger, 'never');
+export function startApiNode(
+  config: Config,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<RunningService> {
+  return withObservers('api', config, logger, tracing, (observers) =>
+    serve(config, logger, 'never', observers),
+  );
 }
 
 /** Renders what is unfinished in this process, unless a service on the same store does so. */
@@ -33,7 +49,21 @@ export async function startRendering(core: Core): Promise<Stoppable> {
 }
 
 /** Takes jobs from the render queue; it knows neither the event store nor any account's keys. */
-export async function startRenderer(config: Config, logger: Logger): Promise<RunningRenderer> {
+export function startRenderer(
+  config: Config,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<RunningRenderer> {
+  return withObservers('renderer', config, logger, tracing, (observers) =>
+    render(config, logger, observers),
+  );
+}
+
+async function render(
+  config: Config,
+  logger: Logger,
+  observers: Observers,
+): Promise<RunningRenderer> {
   const [{ listen }, { createHealthApp }] = await Promise.all([
     import('../http/server.ts'),
     import('../http/health-app.ts'),
@@ -44,14 +74,17 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
     rateLimitHeaders: async () => ({}),
   });
   try {
-    const adapters = await openRendererAdapters(config, logger);
+    const adapters = await openRendererAdapters(config, logger, observers);
+    logPlaces(config, logger);
     try {
       const { blobs, queue } = adapters;
       const renderer = await startRendererTask(
-        { config, clock: systemClock, logger, blobs },
+        { config, clock: systemClock, logger, blobs, metrics: observers.metrics },
         queue,
       );
-      server.serve(createHealthApp({ logger, readiness: () => readinessOf(adapters, renderer) }));
+      const readiness = () => readinessOf(adapters, renderer);
+      tellReadiness(observers, readiness);
+      server.serve(createHealthApp({ logger, readiness }));
       return {
         healthUrl: `http://${config.host}:${server.port}`,
         stop: async (hurry) => {
@@ -73,6 +106,26 @@ export async function startRenderer(config: Config, logger: Logger): Promise<Run
   }
 }
 
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/g, '//');
+
+/** Says what a node works on: two nodes of one deployment say the same. */
+function logPlaces(
+  { natsUrl, blobStoreUrl: blobs, dataDir }: Config,
+  logger: Logger,
+  eventStoreUrl?: string,
+): void {
+  const documents =
+    blobs?.kind === 'folder' ? blobs.path : blobs?.kind === 's3' ? blobs.url : 'NATS';
+  logger.info(
+    {
+      ...(eventStoreUrl !== undefined && { eventStore: withoutCredentials(eventStoreUrl) }),
+      ...(natsUrl !== undefined && { nats: withoutCredentials(natsUrl) }),
+      documents: blobs === undefined ? dataDir : documents,
+    },
+    'the stores are open',
+  );
+}
+
 type Readiness = HttpDependencies['readiness'];
 
 async function readinessOf(
@@ -83,8 +136,17 @@ async function readinessOf(
   return { ready: missing.length === 0, missing };
 }
 
-async function serve(config: Config, logger: Logger, renders: Renders): Promise<RunningService> {
-  const core = await openCore(config, logger, { create: true });
+async function readinessOfNode(core: Core, work: Work): Promise<Awaited<ReturnType<Readiness>>> {
+  return { ...(await readinessOf(core, work)), leads: work.leads() };
+}
+
+async function serve(
+  config: Config,
+  logger: Logger,
+  renders: Renders,
+  observers: Observers,
+): Promise<RunningService> {
+  const core = await openCore(config, logger, { create: true, ...observers });
   try {
     const { openedAs, origin } = await openLog(core, config.logOrigin);
     // Its lines in a checkpoint would be taken for the log's own.
@@ -96,8 +158,11 @@ async function serve(config: Config, logger: Logger, renders: Renders): Promise<
     // Before it accepts anything.
     await core.queues.claim(openedAs);
     await core.signer.checkLog({ untilCaughtUp: true });
+    logPlaces(config, logger, config.eventStoreUrl ?? config.dataDir);
     const work = createWork(core, openedAs, renders);
-    const api = await startApi(core, origin, () => readinessOf(core, work));
+    const readiness = () => readinessOfNode(core, work);
+    tellReadiness(observers, readiness);
+    const api = await startApi(core, origin, readiness);
     const stopNoting = noteCheckpoints(core);
     const ready = core
       .caughtUp()
@@ -222,6 +287,7 @@ export async function startApi(
       fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
       idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
       readiness,
+      onRequestEnd: requestCounter(core),
     }),
   );
   return { publicUrl, port: server.port, stop: (hurry) => server.close(hurry) };

@@ -1,5 +1,5 @@
 /** Opens the blob store, and the keyring beside it. */
-import { constants, existsSync, readdirSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
@@ -8,22 +8,16 @@ import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import { sometimes } from '../bounds.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { EventStore } from '../event-store/port.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
-import { FileKeyRecords, FILE_RECHECK_MS } from '../keyring/file-records.ts';
-import { FileKeyring } from '../keyring/file.ts';
-import { KeyringIdentity } from '../keyring/identity.ts';
-import { loadMasterKey } from '../keyring/master-key.ts';
-import { KeyringGone, type KeyRecords, type Keyring } from '../keyring/port.ts';
-import { missingKeyring } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
 import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
-import { checkDirectory, isDirectory, makeDirectory, openDirectory } from './directories.ts';
+import { checkDirectory, makeDirectory, openDirectory } from './directories.ts';
 import type { Openings } from './openings.ts';
 
 /** The settings of a process, and what it has opened so far. */
@@ -74,7 +68,23 @@ export async function openBlobs(
       const failure = await blobs.failure();
       return failure === undefined ? undefined : unusable(failure);
     },
+    bound: {
+      name: 'blob store',
+      reason: sometimes(async () => {
+        const failure = await blobs.knownFailure();
+        return failure === undefined ? undefined : unusable(failure);
+      }),
+    },
   });
+  if (place.kind === 'nats') {
+    openings.add({
+      bound: {
+        name: 'nats',
+        reason: async () =>
+          nats?.isUp() === false ? 'NATS is away, and documents lie there.' : undefined,
+      },
+    });
+  }
   return blobs;
 }
 
@@ -94,12 +104,20 @@ const missingFolder = (directory: string): Error =>
 
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../blob-store/nats-objects.ts');
-  const { connection, namespace } = needed('NATS_URL', nats);
-  return new NatsObjects(connection, { bucket: `${namespace}-blobs` });
+  const { connection, namespace, ifUp } = needed('NATS_URL', nats);
+  return new NatsObjects(connection, { bucket: `${namespace}-blobs`, ifUp });
 }
 
-/** @throws {ConfigError} */
-export async function openS3({ config, openings }: Surroundings, url: string, folder: string) {
+/**
+ * @param name of what the URL was given as, for messages
+ * @throws {ConfigError}
+ */
+export async function openS3(
+  { config, openings }: Pick<Surroundings, 'config' | 'openings'>,
+  url: string,
+  folder: string,
+  name = 'BLOB_STORE_URL',
+) {
   const [{ S3Bucket }, { parseS3Url }, { S3Objects }] = await Promise.all([
     import('../blob-store/s3-bucket.ts'),
     import('../blob-store/s3-location.ts'),
@@ -111,120 +129,20 @@ export async function openS3({ config, openings }: Surroundings, url: string, fo
     secretAccessKey: needed('AWS_SECRET_ACCESS_KEY', awsSecretAccessKey),
   };
   const bucket = new S3Bucket(
-    parseS3Url(url),
+    parseS3Url(url, name),
     token === undefined ? credentials : { ...credentials, sessionToken: token },
   );
   openings.add({ close: async () => bucket.close() });
-  return new S3Objects(bucket, folder);
+  return new S3Objects(bucket, folder, name);
 }
 
 /**
  * A setting that others need, which `readConfig` has checked for every role.
  * @throws {ConfigError} it was not checked
  */
-function needed<T>(name: string, value: T | undefined): T {
+export function needed<T>(name: string, value: T | undefined): T {
   if (value === undefined) throw new ConfigError(`${name} is needed.`);
   return value;
-}
-
-export interface OpenedKeyring {
-  readonly keyring: Keyring;
-  readonly keyringIdentity: KeyringIdentity;
-  readonly masterKey: Buffer;
-}
-
-/**
- * The keyring lies where the blobs do: a node's own data directory then holds nothing that matters.
- * @throws {Error} one line: there is none beside a log with events, or it is another log's
- */
-export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { blobStoreUrl } = around.config;
-  const opened = await (blobStoreUrl === undefined
-    ? openOwnKeyring(around.config, store)
-    : openSharedKeyring(around, blobStoreUrl, store));
-  const { keyringIdentity } = opened;
-  // The order matters: a log is on disk before a keyring is bound to it.
-  const owner = await keyringIdentity.log();
-  if (owner !== undefined && (await store.head()) === 0n) {
-    throw new Error(
-      `The keyring in ${keyringIdentity.place} belongs to the event log ${owner}, and this event log is empty: ` +
-        'set EVENT_STORE_URL and DATA_DIR to that log or restore it from a backup; to begin another, set ' +
-        `${blobStoreUrl === undefined ? 'DATA_DIR' : 'BLOB_STORE_URL'} to a place without a keyring.`,
-    );
-  }
-  around.openings.add({ unhealthyReason: () => keyringFault(keyringIdentity, around.nats) });
-  return opened;
-}
-
-async function keyringFault(
-  identity: KeyringIdentity,
-  nats: NatsLink | undefined,
-): Promise<string | undefined> {
-  // The outage of NATS is reported elsewhere. To ask it would only take time.
-  if (nats?.isUp() === false) return undefined;
-  try {
-    await identity.id();
-    return undefined;
-  } catch (error) {
-    if (error instanceof KeyringGone) return `the keyring is gone: ${error.message}`;
-    return `the keyring cannot be read: ${errorMessage(error)}`;
-  }
-}
-
-async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: EventStore) {
-  const directory = join(dataDir, 'keyring');
-  // Checked before anything is made: a keyring that is missing beside events is a lost one or another node's.
-  if (!holdsKeyring(directory) && (await store.head()) !== 0n) {
-    throw new Error(missingKeyring(directory));
-  }
-  const masterKey = loadMasterKey(dataDir, given);
-  const keyring = new FileKeyring(directory, masterKey);
-  const records = new FileKeyRecords(directory);
-  return { keyring, masterKey, keyringIdentity: await KeyringIdentity.open(records, directory) };
-}
-
-const holdsKeyring = (directory: string): boolean =>
-  isDirectory(directory) && readdirSync(directory).length > 0;
-
-async function openSharedKeyring(
-  around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-  store: EventStore,
-) {
-  const masterKey = needed('MASTER_KEY', around.config.masterKey);
-  const { RemoteKeyring } = await import('../keyring/remote.ts');
-  const create = (await store.head()) === 0n;
-  const { records, recheckMs } = await openKeyRecords(around, place, create);
-  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  const keyringIdentity = await KeyringIdentity.open(
-    records,
-    'the place that BLOB_STORE_URL names',
-  );
-  return { keyring, masterKey, keyringIdentity };
-}
-
-/** @param create allows a new place for them where there is none */
-export async function openKeyRecords(
-  around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-  create: boolean,
-): Promise<{ readonly records: KeyRecords; readonly recheckMs: number }> {
-  if (place.kind === 'folder') {
-    const directory = join(place.path, 'keyring');
-    if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));
-    openDirectory('BLOB_STORE_URL', place.path);
-    return { records: new FileKeyRecords(directory), recheckMs: FILE_RECHECK_MS };
-  }
-  if (place.kind === 'nats') {
-    const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../keyring/nats-records.ts');
-    const { connection, namespace } = needed('NATS_URL', around.nats);
-    const bucket = `${namespace}-keys`;
-    const records = await NatsKeyRecords.open(connection, { create, bucket });
-    return { records, recheckMs: NATS_RECHECK_MS };
-  }
-  const { S3KeyRecords, S3_RECHECK_MS } = await import('../keyring/s3-records.ts');
-  const objects = await openS3(around, place.url, 'keyring/');
-  return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
 }
 
 /** The read models of the data directory. */

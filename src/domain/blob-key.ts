@@ -4,12 +4,13 @@ import { CONVERSION_ID } from './ids.ts';
 export interface BlobAddress {
   readonly key: string;
   readonly conversionId: string;
+  readonly kind: 'request' | 'document' | 'manifest';
   /** The key's last part: kind and hash. */
   readonly name: string;
   readonly sha256: string;
 }
 
-const KEY = new RegExp(`^(${CONVERSION_ID})/((?:request|document|manifest)-([0-9a-f]{64}))$`);
+const KEY = new RegExp(`^(${CONVERSION_ID})/((request|document|manifest)-([0-9a-f]{64}))$`);
 
 export const blobKey = (
   conversionId: string,
@@ -19,7 +20,7 @@ export const blobKey = (
 
 /** @returns nothing where it is not the key of a blob */
 export function parseBlobKey(key: string): BlobAddress | undefined {
-  const [, conversionId, name, sha256] = KEY.exec(key) ?? [];
+  const [, conversionId, name, kind, sha256] = KEY.exec(key) ?? [];
   if (conversionId === undefined || name === undefined || sha256 === undefined) return undefined;
-  return { key, conversionId, name, sha256 };
+  return { key, conversionId, kind: kind as BlobAddress['kind'], name, sha256 };
 }

@@ -18,6 +18,8 @@ export interface EventMetadata {
    */
   readonly requestId?: string;
   readonly client?: string;
+  /** The trace that its request belongs to, a W3C `traceparent`: sealed, for the client may have chosen it. */
+  readonly trace?: string;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
   readonly schemaVersion: number;

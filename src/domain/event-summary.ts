@@ -11,6 +11,8 @@ export function summaryOf({ type, data }: DomainEvent): string {
       return 'The event log was opened.';
     case 'LogRenamed':
       return `The event log was renamed to ${data.origin}.`;
+    case 'LogContinued':
+      return `The event log was restored from a backup, and goes on as ${data.origin}. It was ${data.formerOrigin} before.`;
     case 'SigningKeyAdded':
       return `Signing key ${data.generation} of the event log was added.`;
     case 'CheckpointSigned':

@@ -103,6 +103,15 @@ export const EVENT_SCHEMAS = {
   }),
   /** The operator chose another name before the first checkpoint. Keys of the old name are void. */
   LogRenamed: Type.Object({ origin: Origin }),
+  /** The log was restored to an earlier state than was signed, and goes on under a new name. Older keys are void. */
+  LogContinued: Type.Object({
+    origin: Type.String({ pattern: '^pressledger/[0-9a-f]{16}$' }),
+    /** The name before. What it has signed may cover events that are not in this log. */
+    formerOrigin: Origin,
+    /** The newest checkpoint of that name that was known, as it was signed. */
+    checkpoint: Type.Optional(Type.String({ minLength: 1 })),
+    at: Time,
+  }),
   /** A key of c2sp.org/signed-note. The two newest sign. A pair follows from master key and generation. */
   SigningKeyAdded: Type.Object({
     generation: Count,
@@ -303,7 +312,10 @@ export type EventOf<T extends EventType> = {
 
 export type DomainEvent = EventOf<EventType>;
 
-/** The version that new events are written with. */
+/**
+ * The version that new events are written with. It also stands for the other stored forms: a release that stores keys
+ * or documents in a new one counts it up, so that an older release stops at the log (`refuseNewerLog`).
+ */
 export const SCHEMA_VERSION = 1;
 
 /**

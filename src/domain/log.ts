@@ -18,7 +18,11 @@ export const CHECKPOINT_EVENTS = [
 ] as const satisfies readonly EventType[];
 
 export type LogEvent = EventOf<
-  'LogOpened' | 'LogRenamed' | 'SigningKeyAdded' | (typeof CHECKPOINT_EVENTS)[number]
+  | 'LogOpened'
+  | 'LogRenamed'
+  | 'LogContinued'
+  | 'SigningKeyAdded'
+  | (typeof CHECKPOINT_EVENTS)[number]
 >;
 
 export const KEYS_IN_FORCE = 2;
@@ -45,6 +49,8 @@ export interface LogState {
   readonly keyring: string | undefined;
   /** The name in checkpoints, tokens and links. */
   readonly origin: string | undefined;
+  /** Names that a checkpoint may have been signed under that is not of this history. They are never taken again. */
+  readonly formerOrigins: readonly string[];
   /** The generation of the newest key that there ever was; 0 where there was none. */
   readonly generation: number;
   /** The keys in force, the newest last. */
@@ -64,6 +70,15 @@ export type LogCommand =
       readonly keyring?: string;
       /** The name that the operator has chosen. */
       readonly name?: string;
+    }
+  | {
+      /** Goes on after a restore that left signed events behind. Safe to repeat. */
+      readonly type: 'ContinueLog';
+      /** A random one. */
+      readonly origin: string;
+      readonly formerOrigin: string;
+      readonly checkpoint?: string;
+      readonly at: number;
     }
   | ({ readonly type: 'AddSigningKey'; readonly at: number } & SigningKey)
   | {
@@ -108,6 +123,7 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
     openedAs: undefined,
     keyring: undefined,
     origin: undefined,
+    formerOrigins: [],
     generation: 0,
     keys: [],
     isKeyUsed: false,
@@ -120,6 +136,10 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
         return { ...state, openedAs: data.origin, keyring: data.keyring, origin: data.origin };
       case 'LogRenamed':
         return { ...state, origin: data.origin, keys: [] };
+      case 'LogContinued': {
+        const formerOrigins = [...state.formerOrigins, data.formerOrigin];
+        return { ...state, origin: data.origin, formerOrigins, keys: [], checkpoints: [] };
+      }
       case 'SigningKeyAdded': {
         const { generation, verifierKey } = data;
         const keys = [...state.keys, { generation, verifierKey }].slice(-KEYS_IN_FORCE);
@@ -147,6 +167,12 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
         const data = { origin, ...(keyring !== undefined && { keyring }) };
         const opened: LogEvent[] = state.origin === undefined ? [{ type: 'LogOpened', data }] : [];
         if (name === undefined || name === (state.origin ?? origin)) return opened;
+        if (state.formerOrigins.includes(name)) {
+          return {
+            rejected: 'validation_error',
+            message: `The log was ${name} before it was restored, and never takes that name again.`,
+          };
+        }
         if (state.checkpoints.length > 0) {
           return {
             rejected: 'validation_error',
@@ -154,6 +180,11 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
           };
         }
         return [...opened, { type: 'LogRenamed', data: { origin: name } }];
+      }
+      case 'ContinueLog': {
+        const { type: _, ...data } = command;
+        if (state.formerOrigins.includes(data.formerOrigin)) return [];
+        return [{ type: 'LogContinued', data }];
       }
       case 'AddSigningKey': {
         const { generation, verifierKey, at } = command;
@@ -208,7 +239,7 @@ export const logAggregate: AggregateType<LogState, LogCommand, LogEvent> = {
   stream: () => LOG_STREAM,
   decider: log,
   snapshot: {
-    version: 3,
+    version: 4,
     encode: (state) => state,
     decode: (json) => json as LogState,
   },

@@ -18,6 +18,7 @@ import { cors } from './middleware/cors.ts';
 import { errors } from './middleware/errors.ts';
 import { frontDoor } from './middleware/front-door.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
+import { observe } from './middleware/observe.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
@@ -61,6 +62,11 @@ export function createApp(given: HttpDependencies): HttpApp {
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
   const paths = ROUTES.map(({ path }) => path);
+  const { tracing, onRequestEnd: onEnd } = deps;
+  if (tracing ?? onEnd) {
+    const routes = new Map(paths.map((path) => [pattern(path), path]));
+    app.use(observe({ routes, onEnd, tracing }));
+  }
   app.use(requestId({ logger: deps.logger, key: deps.addressKey, paths }));
   app.use(securityHeaders);
   app.use(clientAddress(deps.config));

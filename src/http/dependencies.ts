@@ -1,5 +1,6 @@
 import type { ActorSystem } from '../actors/system.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import type { Bounds } from '../bounds.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -10,8 +11,10 @@ import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
+import type { Tracing } from '../tracing/port.ts';
 import type { LookBacks } from '../use-cases/look-back.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
+import type { RequestEnd } from './middleware/observe.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
 import type { FileTokens, Tokens } from './tokens.ts';
@@ -20,11 +23,14 @@ export interface Readiness {
   readonly ready: boolean;
   /** Reasons why the node cannot accept or render, for its operator. */
   readonly missing: readonly string[];
+  /** True if the node feeds the render queue; absent for one that never does. */
+  readonly leads?: boolean;
 }
 
 /** The parts that the HTTP API is made of; the composition chooses them. */
 export interface HttpDependencies {
   readonly config: Config;
+  readonly bounds: Pick<Bounds, 'admit'>;
   readonly budgets: Budgets;
   readonly passwords: Passwords;
   readonly clock: Clock;
@@ -47,6 +53,10 @@ export interface HttpDependencies {
   /** The origin under which clients reach the service. */
   readonly publicUrl: string;
   readonly readiness: () => Readiness | Promise<Readiness>;
+  /** Absent where requests are not traced. */
+  readonly tracing?: Tracing | undefined;
+  /** Called at the end of each request. */
+  readonly onRequestEnd?: ((end: RequestEnd) => void) | undefined;
 }
 
 /** The parts of one running app beside those that it was given. */

@@ -83,11 +83,12 @@ function always(
   return (request, response) => void answer(request, response);
 }
 
+const STARTING = 'The service is starting. Try again after Retry-After seconds.';
 const COME_AGAIN = { 'Retry-After': '1' };
 
 /** Tells whoever comes too early to come again. */
 const starting = (rateLimitHeaders: HttpApp['rateLimitHeaders']): HttpApp => ({
-  handle: always(rateLimitHeaders, 'service_unavailable', undefined, COME_AGAIN),
+  handle: always(rateLimitHeaders, 'service_unavailable', STARTING, COME_AGAIN),
   rateLimitHeaders,
   endWaiting: () => {},
 });

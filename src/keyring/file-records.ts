@@ -1,15 +1,15 @@
 /** The keyring's records as files of a folder that nodes share. */
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { assertOwned } from '../ownership.ts';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
-import type { KeyRecords } from './port.ts';
+import type { ListedKeyRecords } from './port.ts';
 
 /** A look at a tombstone takes microseconds, so there is one before each use of a key. */
 export const FILE_RECHECK_MS = 0;
 
-export class FileKeyRecords implements KeyRecords {
+export class FileKeyRecords implements ListedKeyRecords {
   readonly #dir: string;
 
   /** Makes the folder where there is none. */
@@ -32,6 +32,10 @@ export class FileKeyRecords implements KeyRecords {
     assertOwned(path, stats);
     // Another node may have removed it in between.
     return readIfThere(path);
+  }
+
+  async names(): Promise<readonly string[]> {
+    return readdirSync(this.#dir).filter((name) => !name.endsWith('.tmp'));
   }
 
   async remove(name: string): Promise<void> {

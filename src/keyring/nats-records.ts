@@ -4,7 +4,9 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
-import { KeyringGone, type KeyRecords } from './port.ts';
+import type { IfUp } from '../nats/connection.ts';
+import { MAX_BYTES, withinStorage } from '../nats/limits.ts';
+import { KeyringGone, type ListedKeyRecords } from './port.ts';
 import { missingKeyring } from './records.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
@@ -18,14 +20,18 @@ export interface NatsKeyRecordsOptions {
   readonly replicas?: number;
   /** The longest wait for one answer of the server. */
   readonly timeoutMs?: number;
+  /** Tells at once that the connection is down. */
+  readonly ifUp?: IfUp;
 }
 
-export class NatsKeyRecords implements KeyRecords {
+export class NatsKeyRecords implements ListedKeyRecords {
   readonly #kv: KV;
   readonly #manager: JetStreamManager;
   readonly #stream: string;
+  readonly #ifUp: IfUp;
 
-  private constructor(kv: KV, manager: JetStreamManager, bucket: string) {
+  private constructor(kv: KV, manager: JetStreamManager, bucket: string, ifUp: IfUp) {
+    this.#ifUp = ifUp;
     this.#kv = kv;
     this.#manager = manager;
     this.#stream = `KV_${bucket}`;
@@ -40,6 +46,7 @@ export class NatsKeyRecords implements KeyRecords {
     options: NatsKeyRecordsOptions,
   ): Promise<NatsKeyRecords> {
     const { bucket = 'pressledger-keys', replicas = 1, timeoutMs = 5000 } = options;
+    const { ifUp = (work) => work() } = options;
     const stream = jetstream(connection, { timeout: timeoutMs });
     // Read from the leader only: another server may not have heard of an erasure yet.
     const strict = { allow_direct: false };
@@ -47,10 +54,12 @@ export class NatsKeyRecords implements KeyRecords {
       const manager = await stream.jetstreamManager();
       const kvm = new Kvm(stream);
       const kv = options.create
-        ? await kvm.create(bucket, { ...strict, history: 1, replicas })
+        ? await withinStorage(MAX_BYTES.keys, (max_bytes) =>
+            kvm.create(bucket, { ...strict, history: 1, replicas, max_bytes }),
+          )
         : await kvm.open(bucket, strict);
       await kv.status();
-      return new NatsKeyRecords(kv, manager, bucket);
+      return new NatsKeyRecords(kv, manager, bucket, ifUp);
     } catch (error) {
       const missing = isCode(error, JetStreamApiCodes.StreamNotFound);
       throw new Error(
@@ -78,7 +87,7 @@ export class NatsKeyRecords implements KeyRecords {
 
   async create(name: string, text: string): Promise<boolean> {
     try {
-      await this.#kv.create(name, text);
+      await this.#ifUp(() => this.#kv.create(name, text));
       return true;
     } catch (error) {
       if (isCode(error, JetStreamApiCodes.StreamWrongLastSequence)) return false;
@@ -88,7 +97,7 @@ export class NatsKeyRecords implements KeyRecords {
 
   async read(name: string): Promise<string | undefined> {
     try {
-      const entry = await this.#kv.get(name);
+      const entry = await this.#ifUp(() => this.#kv.get(name));
       return entry?.operation === 'PUT' ? entry.string() : undefined;
     } catch (error) {
       if (!isCode(error, JetStreamApiCodes.StreamNotFound)) throw error;
@@ -101,7 +110,17 @@ export class NatsKeyRecords implements KeyRecords {
     }
   }
 
+  async names(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const name of await this.#kv.keys()) names.push(name);
+    return names;
+  }
+
   async remove(name: string): Promise<void> {
+    await this.#ifUp(() => this.#remove(name));
+  }
+
+  async #remove(name: string): Promise<void> {
     const entry = await this.#kv.get(name);
     if (entry === null) return;
     try {

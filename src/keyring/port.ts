@@ -31,6 +31,12 @@ export interface KeyRecords {
   remove(name: string): Promise<void>;
 }
 
+/** Records that can be listed: to keep a copy of all of them. */
+export interface ListedKeyRecords extends KeyRecords {
+  /** In any order. */
+  names(): Promise<readonly string[]>;
+}
+
 /** The account's data key was deleted. */
 export class KeyErased extends Error {
   override readonly name = 'KeyErased';

@@ -2,12 +2,12 @@
 import { buffer } from 'node:stream/consumers';
 import { bufferContent } from '../blob-store/objects.ts';
 import type { S3Objects } from '../blob-store/s3-objects.ts';
-import type { KeyRecords } from './port.ts';
+import type { ListedKeyRecords } from './port.ts';
 
 /** One look at a tombstone per active account in this time: each is a request that costs money. */
 export const S3_RECHECK_MS = 30_000;
 
-export class S3KeyRecords implements KeyRecords {
+export class S3KeyRecords implements ListedKeyRecords {
   readonly #objects: S3Objects;
 
   private constructor(objects: S3Objects) {
@@ -36,6 +36,12 @@ export class S3KeyRecords implements KeyRecords {
   async read(name: string): Promise<string | undefined> {
     const stored = await this.#objects.get(name);
     return stored && (await buffer(stored.content)).toString('utf8');
+  }
+
+  async names(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const name of this.#objects.list('')) names.push(name);
+    return names;
   }
 
   remove(name: string): Promise<void> {

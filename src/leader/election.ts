@@ -53,10 +53,19 @@ export class LeaderElection implements LeaderTask {
     return this.#change(async () => {
       const { lease, name, logger } = this.#options;
       const held = await lease.acquire();
-      if (held) return await this.#lead(held);
+      if (held) {
+        await this.#lead(held);
+        if (this.leads()) logger.info(`${name} runs in this process`);
+        return;
+      }
       logger.info(`${name} runs in another process; this one takes over when that process ends`);
       this.#standBy();
     });
+  }
+
+  /** True while this process does the task. */
+  leads(): boolean {
+    return this.#term !== undefined;
   }
 
   unhealthyReasons(): readonly string[] {

@@ -20,8 +20,13 @@ export interface NatsLink {
   onDisconnect(listener: () => void): () => void;
   /** Settles as the work does, but rejects as soon as the connection is lost: no answer comes then. */
   whileUp<T>(work: Promise<T>): Promise<T>;
+  /** As `whileUp`, and does not begin while the connection is down: whoever waits is told at once. */
+  ifUp: IfUp;
   close(): Promise<void>;
 }
+
+/** Runs work that needs a link. @throws at once, where the link is known to be down */
+export type IfUp = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface NatsLinkOptions {
   /** The name of this client in the server's own reports. */
@@ -146,24 +151,30 @@ function follow(
     atLoss.add(listener);
     return () => atLoss.delete(listener);
   };
+  const isUp = (): boolean => up && !connection.isClosed();
+  const whileUp = async <T>(work: Promise<T>): Promise<T> => {
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    const forget = onDisconnect(() => reject(new Error('The connection to NATS was lost.')));
+    try {
+      return await Promise.race([work, lost]);
+    } finally {
+      forget();
+    }
+  };
   return {
     connection,
     namespace,
     inboxPrefix,
-    isUp: () => up && !connection.isClosed(),
+    isUp,
     onReconnect: (listener) => {
       atReturn.add(listener);
       return () => atReturn.delete(listener);
     },
     onDisconnect,
-    whileUp: async (work) => {
-      const { promise: lost, reject } = Promise.withResolvers<never>();
-      const forget = onDisconnect(() => reject(new Error('The connection to NATS was lost.')));
-      try {
-        return await Promise.race([work, lost]);
-      } finally {
-        forget();
-      }
+    whileUp,
+    ifUp: async (work) => {
+      if (!isUp()) throw new Error('NATS is away.');
+      return await whileUp(work());
     },
     close: async () => {
       if (connection.isClosed()) return;

@@ -1,6 +1,6 @@
 /** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import { unfinishedQueries, type UnfinishedRow } from '../../projections/unfinished-conversions.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { unlessErased, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
@@ -21,7 +21,7 @@ export interface DispatchDependencies {
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly store: EventStore;
-  readonly vault: Pick<Vault, 'contentKey'>;
+  readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
 }
 
 export interface Dispatch {
@@ -48,6 +48,13 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
     }
   };
 
+  const traceOf = async ({ accountId, trace }: UnfinishedRow): Promise<{ trace?: string }> => {
+    if (trace === undefined) return {};
+    // It may be lost: the conversion is not.
+    const unsealed = await vault.unseal(accountId, trace).catch(() => undefined);
+    return unsealed === undefined ? {} : { trace: unsealed };
+  };
+
   const step = async (stopping: AbortSignal): Promise<void> => {
     if (sweepDue) {
       // Rows of conversions that have ended must be gone before the rest is offered.
@@ -67,7 +74,8 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
         if (key !== undefined) {
           const contentKey = key.toString('base64url');
           const retry = row.attempts > 0;
-          await queue.offer({ conversionId, accountId, request, contentKey, options, retry });
+          const job = { conversionId, accountId, request, contentKey, options, retry };
+          await queue.offer({ ...job, ...(await traceOf(row)) });
         }
         cursor = row.position;
       }

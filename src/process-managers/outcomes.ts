@@ -18,6 +18,7 @@ import {
 } from '../domain/conversion.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
+import { errorReason } from '../error-message.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
 import { KeyringUnavailable } from '../keyring/port.ts';
@@ -165,6 +166,12 @@ interface OutcomesDependencies {
 export function startOutcomes(deps: OutcomesDependencies): Consumer {
   const { clock, logger, queue } = deps;
   const unknownConversions = new LogThrottle();
+  const putOff = new LogThrottle();
+  // One line tells an outage. Each report comes again and again while it lasts.
+  const logPutOff = (about: object, error: unknown, message: string): void =>
+    putOff.log((suppressed) =>
+      logger.warn({ ...about, reason: errorReason(error), suppressed }, message),
+    );
   const isErased = async (accountId: string): Promise<boolean> =>
     (await deps.actors.read(accountAggregate, accountId)).state.status === 'erased';
   return queue.onReport(async (report) => {
@@ -174,7 +181,7 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
     try {
       accepted = await acceptedOf(conversionId, deps);
     } catch (error) {
-      logger.warn({ ...about, err: error }, 'whose conversion it is cannot be read now');
+      logPutOff(about, error, 'whose conversion it is cannot be read now');
       throw error;
     }
     if (accepted === undefined) {
@@ -199,7 +206,7 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
         // A try that is not counted must not go on.
         return { ended: kind === 'started', attempt: 0 };
       }
-      logger.warn({ ...about, err: error }, 'a render report could not be recorded yet');
+      logPutOff(about, error, 'a render report could not be recorded yet');
       throw error;
     }
   });

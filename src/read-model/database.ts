@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
@@ -218,7 +218,8 @@ function openGeneration(path: string): Database {
   }
 }
 
-const PAGE_CHECK = join(import.meta.dirname, 'page-check.ts');
+/** Of this file's kind: TypeScript in a clone, JavaScript in an installed package. */
+const PAGE_CHECK = join(import.meta.dirname, `page-check${extname(import.meta.filename)}`);
 
 /** It takes some seconds for the read model of a million conversions, and nobody waits for it. */
 async function findDamage(path: string, signal: AbortSignal): Promise<string> {

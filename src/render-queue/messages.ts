@@ -33,6 +33,9 @@ const Milliseconds = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER 
 const exactly = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
+/** The span that a message belongs to, where it is traced: https://www.w3.org/TR/trace-context/ */
+const Trace = Type.Optional(Type.String({ pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }));
+
 const Job = exactly({
   conversionId: ConversionId,
   accountId: AccountId,
@@ -43,6 +46,7 @@ const Job = exactly({
   options: PrintOptions,
   /** False: nobody has had it before, as far as is known. */
   retry: Type.Boolean(),
+  trace: Trace,
 });
 
 /** One accepted conversion, handed to a renderer node. */
@@ -57,6 +61,7 @@ const COMMON = {
   delivery: Type.String({ pattern: '^[0-9A-Za-z_-]{1,64}$' }),
   /** Milliseconds since the epoch, by the renderer's clock. */
   at: Time,
+  trace: Trace,
 };
 const OUTCOME = { ...COMMON, attempt: Type.Integer({ minimum: 1, maximum: MAX_ATTEMPTS }) };
 

@@ -4,6 +4,7 @@ import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Stoppable } from '../stoppable.ts';
+import { usedBytes } from './chrome/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
 import { findInstalledChrome } from './installed-chrome.ts';
 import { runJob } from './job.ts';
@@ -39,8 +40,17 @@ export interface Readiness {
   readonly chrome?: string;
 }
 
+export interface BrowserCount {
+  readonly running: number;
+  /** Since the node started. */
+  readonly started: number;
+  readonly memoryBytes: number;
+}
+
 export interface RendererNode extends Stoppable {
   ready(): Readiness;
+  /** Looks at every process of the machine. */
+  browsers(): BrowserCount;
   /**
    * Takes no more jobs, requeues those that have not begun, and resolves when those under way have
    * ended, Chrome has and its files are gone.
@@ -106,6 +116,10 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     ready: () => {
       const reason = stopping.aborted ? 'the renderer is stopping' : pool.missing();
       return { ready: reason === undefined, chrome: product, ...(reason && { reason }) };
+    },
+    browsers: () => {
+      const { running, started } = pool.chromes();
+      return { running: running.length, started, memoryBytes: usedBytes(new Set(running)) };
     },
     stop: async (hurry) => {
       hurry?.addEventListener('abort', () => abandon.abort());

@@ -1,4 +1,5 @@
 /** The render workers: which one takes a document, and the end of what a stuck one left running. */
+import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { resultWithin } from './chrome/deadline.ts';
@@ -20,6 +21,7 @@ class RenderThreads {
   readonly #chromes = new Map<number, Set<number>>();
   readonly #tasks = new Map<string, number>();
   missing: string | undefined;
+  started = 0;
 
   note(notice: WorkerNotice): void {
     switch (notice.kind) {
@@ -27,6 +29,7 @@ class RenderThreads {
         const chromes = this.#chromes.get(notice.threadId) ?? new Set();
         this.#chromes.set(notice.threadId, chromes.add(notice.pid));
         this.missing = undefined;
+        this.started += 1;
         break;
       }
       case 'chromeEnded':
@@ -39,6 +42,10 @@ class RenderThreads {
         this.#tasks.set(notice.conversionId, notice.threadId);
         break;
     }
+  }
+
+  chromes(): readonly number[] {
+    return [...this.#chromes.values()].flatMap((pids) => [...pids]);
   }
 
   killChromesOf(conversionId: string): void {
@@ -100,6 +107,9 @@ const ABORT_MS = 500;
 /** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
+/** Beside this file, and of its kind: TypeScript in a clone, JavaScript in an installed package. */
+const OWN_WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url);
+
 export interface RenderPoolOptions {
   readonly concurrency: number;
   readonly worker: WorkerSettings;
@@ -112,6 +122,8 @@ export interface RenderPool {
   readonly chrome: ChromeInfo;
   /** The reason why a worker has no Chrome, where one could not be started again. */
   missing(): string | undefined;
+  /** The process groups of the Chromes that run, and the number of those that were started. */
+  chromes(): { readonly running: readonly number[]; readonly started: number };
   /** Never rejects. After `abandon` is aborted, its Chrome and its thread are ended at once. */
   render(task: RenderTask, abandon?: AbortSignal): Promise<RenderResult>;
   /** Ends Chromes and threads; what hangs is left to `endNode` on the workers' directory. */
@@ -132,7 +144,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   /** The account of the task that is being handed over: Piscina does not show it to its balancer. */
   let handedOver: string | undefined;
   const pool = new Piscina<WorkerTask, WorkerResult>({
-    filename: (options.workerFile ?? new URL('worker.ts', import.meta.url)).href,
+    filename: (options.workerFile ?? OWN_WORKER).href,
     minThreads: concurrency,
     maxThreads: concurrency,
     maxQueue: concurrency,
@@ -216,6 +228,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   return {
     chrome,
     missing: () => threads.missing,
+    chromes: () => ({ running: threads.chromes(), started: threads.started }),
     render,
     close,
   };

@@ -210,8 +210,18 @@ export class Frontier {
   /** Roots of whole subtrees, the largest first. */
   readonly #roots: Buffer[] = [];
 
+  /** @param subtrees of a tree of that size, which it goes on from */
+  constructor(size = 0, subtrees: readonly Buffer[] = []) {
+    this.#size = size;
+    this.#roots.push(...subtrees);
+  }
+
   get size(): number {
     return this.#size;
+  }
+
+  get subtrees(): readonly Buffer[] {
+    return [...this.#roots];
   }
 
   add(leaf: Buffer): void {

@@ -18,11 +18,11 @@ export interface ExpiryDependencies {
  */
 export async function expireConversion(
   { actors, blobs, clock }: ExpiryDependencies,
-  { conversionId, accountId, endedEventId }: DeletionDue,
+  { conversionId, accountId, endedEventId, named }: DeletionDue,
   cause = endedEventId,
 ): Promise<bigint | undefined> {
   // First the blobs, then the event: a crash between the two only deletes once more.
-  await blobs.deleteAll(conversionId);
+  await blobs.deleteAll(conversionId, named);
   const at = clock.now();
   const outcome = await actors.send(
     conversionAggregate,

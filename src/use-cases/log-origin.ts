@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import { LOG_ID, type LogState, logAggregate } from '../domain/log.ts';
-import { firstCommand } from './command-context.ts';
+import { firstCommand, orThrow } from './command-context.ts';
 
 export interface OpenedLog extends LogState {
   /** Tells this log from all others, whatever it is called later. */
@@ -31,7 +31,7 @@ export async function openLog(
 ): Promise<OpenedLog> {
   const { state } = await deps.actors.read(logAggregate, LOG_ID);
   if (isOpened(state) && (name === undefined || name === state.origin)) return state;
-  const origin = `pressledger/${randomBytes(8).toString('hex')}`;
+  const origin = randomOrigin();
   const command = {
     type: 'OpenLog',
     origin,
@@ -41,11 +41,42 @@ export async function openLog(
   const context = firstCommand(deps.clock.now(), { kind: 'service' });
   const outcome = await deps.actors.send(logAggregate, LOG_ID, command, context);
   if (outcome.accepted && isOpened(outcome.state)) return outcome.state;
+  if (name !== undefined && state.formerOrigins.includes(name)) {
+    throw new Error(
+      `LOG_ORIGIN is ${name}, which this log was before it was restored from a backup: choose another name, or ` +
+        `take LOG_ORIGIN back, and it stays ${state.origin}.`,
+    );
+  }
   throw new Error(
     `LOG_ORIGIN is ${name}, but this log has signed checkpoints as ${state.origin} and keeps that name: ` +
       'take LOG_ORIGIN back.',
   );
 }
+
+/**
+ * Gives a restored log a new name: what it signs from now on is no second history under the old one.
+ * @param checkpoint the newest one of the old name that is known, as it was signed
+ */
+export async function continueLog(
+  { actors, clock }: LogDependencies,
+  formerOrigin: string,
+  checkpoint?: string,
+): Promise<string> {
+  const at = clock.now();
+  const origin = randomOrigin();
+  const command = {
+    type: 'ContinueLog',
+    origin,
+    formerOrigin,
+    ...(checkpoint !== undefined && { checkpoint }),
+    at,
+  } as const;
+  const context = firstCommand(at, { kind: 'operator' });
+  const { state } = orThrow(await actors.send(logAggregate, LOG_ID, command, context));
+  return state.origin ?? origin;
+}
+
+const randomOrigin = (): string => `pressledger/${randomBytes(8).toString('hex')}`;
 
 const isOpened = (state: LogState): state is OpenedLog => state.origin !== undefined;
 

@@ -35,10 +35,12 @@ export async function requestConversion(
     readonly filename?: string;
     readonly document: UnencryptedText;
     readonly idempotencyKey?: string;
+    /** A W3C `traceparent`. */
+    readonly trace?: string | undefined;
   },
   context: CommandContext,
 ): Promise<RequestedConversion> {
-  const { accountId, source, options, filename, document, idempotencyKey } = request;
+  const { accountId, source, options, filename, document, idempotencyKey, trace } = request;
   const now = context.metadata.time;
   const conversionId = newConversionId(now);
   const contentKey = await deps.vault.contentKey(accountId, conversionId);
@@ -61,7 +63,12 @@ export async function requestConversion(
     },
     {
       commandId: context.commandId,
-      metadata: { ...context.metadata, correlationId: conversionId },
+      metadata: {
+        ...context.metadata,
+        correlationId: conversionId,
+        // Whoever renders it, after a restart too, goes on with the trace.
+        ...(trace && { trace: await deps.vault.seal(accountId, trace) }),
+      },
       blobs: [blob],
     },
   );

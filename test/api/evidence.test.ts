@@ -1,5 +1,5 @@
 /** Bundles of evidence, from what the log holds to what their verifier finds. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
@@ -214,7 +214,7 @@ void test('an event of another stream is none of the conversion', async (t) => {
   const { api, id } = await completed(t);
   const other = await api.create();
   for (const { data, metadata } of await api.store.readStream(`conversion-${id}`)) {
-    const forged = { id: 'forged', type: 'ConversionCompleted', data, metadata };
+    const forged = { id: randomUUID(), type: 'ConversionCompleted', data, metadata };
     await appendNext(api.store, `conversion-${other}`, [forged]);
   }
   const { zip, key } = await bundleOf(api, id);

@@ -8,6 +8,8 @@ import { systemClock } from '../../src/clock.ts';
 import { openCore } from '../../src/compose/core.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Core } from '../../src/core.ts';
+import { errorReason } from '../../src/error-message.ts';
+import { newAccountId, newConversionId } from '../../src/ids.ts';
 import { FileKeyRecords } from '../../src/keyring/file-records.ts';
 import { KeyringIdentity } from '../../src/keyring/identity.ts';
 import { openAccount } from '../../src/use-cases/accounts.ts';
@@ -165,6 +167,11 @@ void test('readiness tells that the keyring is gone: NATS that lost its data', a
     (await core.unhealthyReasons()).includes('NATS is away'),
   );
   t.strictSame(await core.unhealthyReasons(), ['NATS is away']);
+  // A key that this node does not hold.
+  const key = core.vault.contentKey(newAccountId(1), newConversionId(1));
+  t.match(errorReason(await key.catch((error: unknown) => error)), /NATS is away/);
+  const blob = core.blobs.stage(newConversionId(1), 'request', Buffer.from('text'));
+  t.match(errorReason(await blob.store().catch((error: unknown) => error)), /NATS is away/);
   await nats.restart({ loseData: true });
   const told = await eventually('the loss', async () => {
     const [first] = (await core.unhealthyReasons()).filter((each) => each.includes('keyring'));

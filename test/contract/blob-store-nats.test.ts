@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
@@ -282,4 +283,38 @@ void test('NATS: a renderer needs no right to delete, nor to the keyring', async
   await NatsKeyRecords.open(api, { create: true });
   const renderer = await open('renderer', 'r');
   await t.rejects(NatsKeyRecords.open(renderer, { create: false, timeoutMs: TIMEOUT_MS }));
+});
+
+void test('NATS: retention finds what a renderer has hidden', async (t) => {
+  const { url } = await startNatsServer(t);
+  const connection = await connect({ servers: url });
+  t.teardown(() => connection.close());
+  const store = new ObjectBlobStore(new NatsObjects(connection));
+  const manager = await jetstreamManager(connection);
+  const left = async () => (await manager.streams.info('OBJ_pressledger-blobs')).state.messages;
+  const id = newConversionId(Date.now());
+  const [named, other] = [randomBytes(300_000), randomBytes(300_000)].map((content) =>
+    store.stage(id, 'document', content),
+  );
+  if (named === undefined || other === undefined) throw new Error('Nothing was staged.');
+  await Promise.all([named.store(), other.store()]);
+  // All that a renderer may write: it empties the index, and takes the description away.
+  await manager.streams.purge('KV_pressledger-blobs-index');
+  const listed: string[] = [];
+  for await (const { key } of store.list()) listed.push(key);
+  t.strictSame(listed.toSorted(), [named.ref.key, other.ref.key].toSorted());
+  const description = Buffer.from(other.ref.key).toString('base64');
+  const filter = `$O.pressledger-blobs.M.${description.replaceAll('+', '-').replaceAll('/', '_')}`;
+  await manager.streams.purge('OBJ_pressledger-blobs', { filter });
+  await store.deleteAll(id, [named.ref.key]);
+  t.equal(await left(), 0);
+
+  const elsewhere = store.stage(id, 'document', randomBytes(1000));
+  await elsewhere.store();
+  const objects = await new Objm(jetstream(connection)).open('pressledger-blobs');
+  const info = await objects.info(elsewhere.ref.key);
+  const subject = `$O.pressledger-blobs.M.${Buffer.from(elsewhere.ref.key).toString('base64')}`;
+  const moved = JSON.stringify({ ...info, nuid: 'elsewhere' });
+  await jetstream(connection).publish(subject.replaceAll('+', '-').replaceAll('/', '_'), moved);
+  t.equal(await store.exists(elsewhere.ref), false, 'content elsewhere would outlive its key');
 });

@@ -104,3 +104,25 @@ void test('a link says whether the server is there, and comes back by itself', a
   t.notOk(link.isUp());
   await link.close();
 });
+
+void test('work that needs the link is refused at once while it is down', async (t) => {
+  const server = await startNatsServer(t);
+  const link = await connectToNats(server.url, silent);
+  t.teardown(() => link.close());
+  t.equal(await link.ifUp(async () => 1), 1);
+  const underWay = link.ifUp(() => new Promise<never>(() => {}));
+  const lost = t.rejects(underWay, { message: 'The connection to NATS was lost.' });
+  await server.kill();
+  await lost;
+  let begun = false;
+  const begin = async (): Promise<void> => void (begun = true);
+  await t.rejects(link.ifUp(begin), { message: 'NATS is away.' });
+  t.notOk(begun);
+  await server.restart();
+  await eventually('the return', () =>
+    link
+      .ifUp(begin)
+      .catch(() => {})
+      .then(() => begun),
+  );
+});

@@ -1,6 +1,5 @@
 /** A start that fails: every mistake in a line of its own, and nothing left behind. */
-import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -9,22 +8,10 @@ import { type Test, test } from 'tap';
 import { connectForGood, freePort, startNatsServer } from '../support/nats-server.ts';
 import type { Place } from '../support/place.ts';
 import { RendererProcess, createService, type Service } from '../support/service.ts';
+import { treeOf } from '../support/trees.ts';
 
 const KEY = '11'.repeat(32);
 const OTHER_KEY = '22'.repeat(32);
-
-/** Every file with the hash of its content, and every folder. */
-function tree(folder: string): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {
-    const path = join(folder, name);
-    const stats = lstatSync(path);
-    found[name] = stats.isDirectory()
-      ? `folder ${stats.mode}`
-      : createHash('sha256').update(readFileSync(path)).digest('hex');
-  }
-  return found;
-}
 
 async function takenPort(t: Test): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -45,7 +32,7 @@ interface Attempt {
 async function failsWithoutTrace(t: Test, name: string, attempt: Attempt): Promise<void> {
   const { service, env, lines } = attempt;
   const root = dirname(service.place.dataDir);
-  const before = tree(root);
+  const before = treeOf(root);
   t.match(await service.startInVain(env), { code: 1, signal: null }, name);
   const { stdout, stderr } = service.output;
   t.equal(stdout, '', name);
@@ -57,7 +44,7 @@ async function failsWithoutTrace(t: Test, name: string, attempt: Attempt): Promi
       `${name}: ${line} in ${stderr}`,
     );
   t.equal(said.length, lines.length, `${name}: ${stderr}`);
-  t.strictSame(tree(root), before, `${name}: no file is new, gone or changed`);
+  t.strictSame(treeOf(root), before, `${name}: no file is new, gone or changed`);
   t.strictSame(await service.leftovers(), [], `${name}: no process is left`);
 }
 

@@ -241,6 +241,12 @@ void test(
 
     t.match(await api.stop(), { code: 0 });
     await log.delete('origin');
+    t.match(await stranger.startInVain(), { code: 1, signal: null });
+    t.match(
+      stranger.output.stderr,
+      /^pressledger: The keyring in [^\n]+ belongs to the event log /,
+    );
+    await (await new Kvm(connection).open('pressledger-keys')).delete('keyring.log');
     await stranger.start();
   },
 );

@@ -35,6 +35,8 @@ async function newAccount(
   return { id, email, key, keyId };
 }
 
+const leads = async ({ url }: Service) => await (await fetch(`${url}/readyz`)).json();
+
 const statusOf = async (origin: string, path: string): Promise<number> => {
   const answer = await fetch(origin + path);
   await answer.body?.cancel();
@@ -73,6 +75,13 @@ for (const kind of KINDS) {
       t.equal(await statusOf(origin, '/healthz'), 200);
       t.equal(await statusOf(origin, '/readyz'), 200);
     }
+    t.strictSame(await leads(one), { status: 'ready', leads: true });
+    t.strictSame(await leads(other), { status: 'ready', leads: false });
+    t.match(one.output.stderr, /the feeding of the render queue runs in this process/);
+    t.match(one.output.stderr, /renderers have come/);
+    for (const { output } of [one, renderer]) t.match(output.stderr, /"the stores are open"/);
+    t.match(renderer.output.stderr, /NATS user may do what an API node may/, 'NATS without users');
+    t.notMatch(renderer.output.stderr, /a renderer must not have it/);
     t.equal(await statusOf(renderer.healthUrl, '/api/v1/conversions/'), 404);
 
     // Whoever leads is stopped: another takes over at once.
@@ -251,4 +260,21 @@ void test('roles say what they need', async (t) => {
     for (const line of stderr.trimEnd().split('\n')) t.match(line, /^pressledger: .*[.)]$/);
     t.notMatch(stderr, /secret/);
   }
+});
+
+const EMBEDDED = KINDS.find(({ shared }) => shared) as Kind;
+
+void test('a renderer that was given what it must not have says so', async (t) => {
+  const deployment = await Nodes.start(t, EMBEDDED);
+  await deployment.api();
+  const renderer = await deployment.renderer();
+  const { ended, stderr } = await deployment.inVain('renderer', {
+    EVENT_STORE_URL: 'esdb://user:secret@127.0.0.1:1?tls=false',
+    NATS_URL: 'nats://127.0.0.1:1',
+  });
+  t.match(ended, { code: 1 });
+  t.match(stderr, /"MASTER_KEY is set, and a renderer must not have it: /);
+  t.match(stderr, /"EVENT_STORE_URL is set, and a renderer must not have it: /);
+  t.notMatch(stderr, /secret/);
+  t.notMatch(renderer.output.stderr, /a renderer must not have it/, 'the control');
 });

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'tap';
+import { BOUNDS, type BoundSetting } from '../../src/bounds.ts';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { readClientConfig } from '../../src/client-config.ts';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
@@ -278,6 +279,20 @@ const SETTINGS: readonly {
     ],
   },
   {
+    key: 'metricsPort',
+    name: 'METRICS_PORT',
+    unset: undefined,
+    good: { '9464': 9464, '0': 0 },
+    bad: ['-1', '65536', 'nine'],
+  },
+  {
+    key: 'metricsHost',
+    name: 'METRICS_HOST',
+    unset: undefined,
+    good: { '0.0.0.0': '0.0.0.0' },
+    bad: [],
+  },
+  {
     key: 'logLevel',
     name: 'LOG_LEVEL',
     unset: 'info',
@@ -293,6 +308,11 @@ const SETTINGS: readonly {
       good: { '1': 1, [String(max)]: max },
       bad: ['0', '-1', '1.5', 'many', String(max + 1)],
     };
+  }),
+  ...(Object.keys(BOUNDS) as BoundSetting[]).map((key) => {
+    const { name, max, default: unset } = BOUNDS[key];
+    const bad = ['-1', '1.5', 'many', String(max + 1)];
+    return { key, name, unset, good: { '0': 0, [String(max)]: max }, bad };
   }),
 ];
 

@@ -50,6 +50,13 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'event-store-driver': [
     imports('src/event-store/kurrentdb/store.ts', 'node_modules/@eventstore/db-client/index.js'),
   ],
+  metrics: [imports('src/metrics/metrics.ts', 'src/core.ts', typeOnly)],
+  tracing: [imports('src/tracing/start.ts', 'src/http/context.ts', typeOnly)],
+  'tracing-driver': [imports('src/tracing/start.ts', 'node_modules/@opentelemetry/api/index.js')],
+  'observers-are-loaded-late': [
+    imports('src/compose/observers.ts', 'src/metrics/metrics.ts'),
+    imports('src/tracing/start.ts', 'src/tracing/opentelemetry.ts'),
+  ],
   'blob-store': [imports('src/blob-store/files.ts', 'src/event-store/sqlite/store.ts')],
   's3-driver': [
     imports('src/blob-store/s3-location.ts', 'node_modules/@aws-sdk/client-s3/index.js'),
@@ -60,6 +67,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/keyring/s3-records.ts', 'src/blob-store/s3-objects.ts'),
   ],
   'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
+  'backup-place': [imports('src/backup-place/folder.ts', 'src/event-store/port.ts')],
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],

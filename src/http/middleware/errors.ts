@@ -3,7 +3,7 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
-import { errorMessage } from '../../error-message.ts';
+import { errorReason } from '../../error-message.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
@@ -63,7 +63,7 @@ export const errors: HttpMiddleware = async (ctx, next) => {
       const { log, loggedPath: path } = ctx.state;
       // An outage is no fault of ours. A stack for each request of an outage would hide everything else.
       if (error.code === 'service_unavailable') {
-        log.warn({ reason: errorMessage(error.cause), path }, 'A request was put off.');
+        log.warn({ reason: errorReason(error.cause), path }, 'A request was put off.');
       } else {
         log.error({ err: error.cause, path }, 'A request failed.');
       }

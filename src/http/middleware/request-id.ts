@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHmac, randomUUID } from 'node:crypto';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
@@ -99,7 +100,7 @@ class KnownRequest implements RequestState {
 }
 
 /** Probes come every few seconds, and nobody looks for one of them. */
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** @param begun by `performance.now()` */
 function logRequest({ method, path, res, state }: HttpContext, begun: number): void {
@@ -129,7 +130,11 @@ export function requestId(options: RequestLogOptions): HttpMiddleware {
     ctx.state = new KnownRequest(id, ctx.path, log);
     ctx.res.setHeader('X-Request-Id', id);
     const begun = performance.now();
-    if (log.logger.isLevelEnabled('info')) ctx.res.once('close', () => logRequest(ctx, begun));
+    if (log.logger.isLevelEnabled('info')) {
+      // Within the trace of the request, which the event does not bring along.
+      const ended = AsyncLocalStorage.bind(() => logRequest(ctx, begun));
+      ctx.res.once('close', ended);
+    }
     return next();
   };
 }

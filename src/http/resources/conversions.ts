@@ -152,12 +152,17 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
   const untilEnded = createUntilEnded(deps);
   return async (ctx) => {
     assertRoom(ctx, deps);
+    await deps.bounds.admit();
     const { conversionId, requestedAt, replayed } = await deps.bodies.read(
       ctx,
       deps.config.maxBodyBytes,
       (body) => parseRequest(ctx, deps, body),
       async (request) =>
-        requestConversion(deps, request, await commandContext(ctx, deps, callerOf(ctx))),
+        requestConversion(
+          deps,
+          { ...request, trace: deps.tracing?.current() },
+          await commandContext(ctx, deps, callerOf(ctx)),
+        ),
       { forms: true },
     );
     if (replayed) ctx.set('Idempotent-Replayed', 'true');

@@ -7,7 +7,19 @@ const closed = { additionalProperties: false } as const;
 export const Alive = Type.Object({ status: Type.Literal('ok') }, closed);
 
 /** The answer of `GET /readyz`. */
-export const Ready = Type.Object({ status: Type.Literal('ready') }, closed);
+export const Ready = Type.Object(
+  {
+    status: Type.Literal('ready'),
+    leads: Type.Optional(
+      Type.Boolean({
+        examples: [true],
+        description:
+          'True on the one node that feeds the render queue and records what comes of the jobs.',
+      }),
+    ),
+  },
+  closed,
+);
 
 const NOT_MODIFIED: AnswerDoc = {
   description: 'The copy that If-None-Match names is current. There is no body.',

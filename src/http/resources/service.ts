@@ -16,14 +16,14 @@ export const healthz: HttpMiddleware = (ctx) => {
 
 export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddleware {
   return async (ctx) => {
-    const { ready, missing } = await deps.readiness();
+    const { ready, missing, leads } = await deps.readiness();
     if (!ready) {
       throw new ServiceError('service_unavailable', `Not ready: ${missing.join('; ')}.`, {
         details: { missing },
         retryAfter: RETRY_SECONDS,
       });
     }
-    ctx.body = { status: 'ready' };
+    ctx.body = { status: 'ready', ...(leads !== undefined && { leads }) };
   };
 }
 

@@ -65,7 +65,7 @@ export class JobPublisher {
 
   constructor(options: JobPublisherOptions) {
     this.#options = options;
-    this.#slots = new SlotCounter(options.link, () => this.#wake());
+    this.#slots = new SlotCounter(options.link, options.logger, () => this.#wake());
     this.#timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
     this.#forget = options.link.onReconnect(() => {
       this.#forgetPlaces();
@@ -222,7 +222,13 @@ export class JobPublisher {
       // A renderer that has started it may still end it, though it is lost.
       const comesAgain = started ? isLost && isStuck : isLost || isStuck;
       if (!comesAgain) continue;
-      if (isStuck) logger.warn({ conversionId: id }, 'nobody takes a job: it is published anew');
+      if (isStuck) {
+        const about = { conversionId: id, waitedMs: Math.round(now - published.since) };
+        const where = started
+          ? 'a started job is lost at NATS'
+          : 'nobody takes a job though slots are free';
+        logger.warn(about, `${where}: it is published anew`);
+      }
       if (!isLost) await removeJob(manager, link.namespace, id);
       if (this.#published.get(id) !== published) continue;
       this.#drop(id);

@@ -1,5 +1,6 @@
 /** Tells the node that publishes jobs how many slots the renderers have. */
 import { createInbox } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
 import { slotsSubject } from './streams.ts';
 
@@ -9,6 +10,8 @@ const FORGET_MS = 3500;
 /** Limits on what is announced: nodes that run strangers' pages may be taken over. */
 const MAX_SLOTS = 1024;
 const MAX_NODES = 1000;
+/** Changes within this time are one line in the log. */
+const TELL_MS = 1000;
 
 /** Announces the slots of one consumer. @returns the function that ends it */
 export function announceSlots(link: NatsLink, slots: number): () => void {
@@ -30,9 +33,13 @@ export function announceSlots(link: NatsLink, slots: number): () => void {
 export class SlotCounter {
   readonly #nodes = new Map<string, { readonly slots: number; readonly heardAt: number }>();
   readonly #stop: () => void;
+  readonly #logger: Logger;
+  #telling: NodeJS.Timeout | undefined;
+  #told = 0;
 
   /** @param onChange called when a node comes, or has another number of slots */
-  constructor({ connection, namespace }: NatsLink, onChange: () => void) {
+  constructor({ connection, namespace }: NatsLink, logger: Logger, onChange: () => void) {
+    this.#logger = logger;
     const subscription = connection.subscribe(slotsSubject(namespace, '*'), {
       callback: (error, { subject, data }) => {
         if (error || data.length > 4) return;
@@ -41,7 +48,9 @@ export class SlotCounter {
         const before = this.#nodes.get(subject)?.slots;
         if (before === undefined && this.#living().length >= MAX_NODES) return;
         this.#nodes.set(subject, { slots, heardAt: performance.now() });
-        if (slots !== before) onChange();
+        if (slots === before) return;
+        this.#tellSoon();
+        onChange();
       },
     });
     this.#stop = () => {
@@ -54,13 +63,36 @@ export class SlotCounter {
     return this.#living().reduce((sum, slots) => sum + slots, 0);
   }
 
+  /** Renderers that have slots. */
+  nodes(): number {
+    return this.#living().filter((slots) => slots > 0).length;
+  }
+
   close(): void {
+    clearTimeout(this.#telling);
     this.#stop();
+  }
+
+  /** Says that renderers have come or gone. */
+  #tellSoon(): void {
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      const renderers = this.#living().filter((slots) => slots > 0);
+      if (renderers.length === this.#told) return;
+      const said = renderers.length > this.#told ? 'renderers have come' : 'renderers have gone';
+      this.#told = renderers.length;
+      const slots = renderers.reduce((sum, each) => sum + each, 0);
+      this.#logger.info({ renderers: renderers.length, slots }, said);
+    }, TELL_MS);
   }
 
   #living(): number[] {
     const since = performance.now() - FORGET_MS;
-    for (const [node, { heardAt }] of this.#nodes) if (heardAt < since) this.#nodes.delete(node);
+    for (const [node, { slots, heardAt }] of this.#nodes) {
+      if (heardAt >= since) continue;
+      this.#nodes.delete(node);
+      if (slots > 0) this.#tellSoon();
+    }
     return Array.from(this.#nodes.values(), ({ slots }) => slots);
   }
 }

@@ -43,6 +43,19 @@ export function maxChromeBytes(maxPageBytes: number): number {
   return MAX_WARM_BYTES + maxPageBytes + 128 * MiB;
 }
 
+/** Adds up the memory of several Chromes, as `ChromeMemory.used` does for one. */
+export function usedBytes(groupIds: ReadonlySet<number>): number {
+  let sum = 0;
+  for (const pid of pids()) {
+    try {
+      if (groupIds.has(processGroup(pid))) sum += residentBytes(pid);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return sum;
+}
+
 export class ChromeMemory {
   readonly #groupId: number;
   readonly #maxBytes: number;

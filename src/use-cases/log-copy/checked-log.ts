@@ -1,5 +1,6 @@
 /** The events of a log as they pass, held against every checkpoint that the log has signed. */
 import type { EventStore, RecordedEvent } from '../../event-store/port.ts';
+import type { Frontier } from '../../transparency-log/merkle-tree.ts';
 import { LOG_STREAM, SignedCheckpoints } from '../verify-log/checkpoints.ts';
 import { Broken } from '../verify-log/difference.ts';
 import { Digest, type Entry, entryOf } from './format.ts';
@@ -22,15 +23,27 @@ export interface LogEntry extends Entry {
 }
 
 export class CheckedLog {
-  readonly digest = new Digest();
+  readonly digest: Digest;
   readonly #store: LogReader;
   readonly #signed: SignedCheckpoints;
-  /** The newest checkpoint that has passed, as a note. */
+  /** The newest checkpoint under the log's present name that has passed, as a note. */
   newest: string | undefined;
 
-  constructor(store: LogReader) {
+  /** @param tree of the events that are passed over by `passOver`, which it goes on from */
+  constructor(store: LogReader, tree?: Frontier) {
     this.#store = store;
+    this.digest = new Digest(tree);
     this.#signed = new SignedCheckpoints(store, []);
+  }
+
+  /**
+   * Passes over events that were taken before, by another one.
+   * @param logEvents the number of those in the log's own stream
+   */
+  async passOver(logEvents: number): Promise<void> {
+    const { size } = this.digest.tree;
+    await this.#signed.readThrough(size);
+    await this.#signed.passOver(logEvents, size);
   }
 
   /** @throws {Error} one line: the events are not those that a checkpoint was signed over */
@@ -79,6 +92,7 @@ export class CheckedLog {
       if (event.type === 'CheckpointSigned') {
         this.newest = (event.data as { readonly note: string }).note;
       }
+      if (event.type === 'LogContinued') this.newest = undefined;
     }
     this.digest.event(line);
     const { due } = this.#signed;

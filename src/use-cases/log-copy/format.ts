@@ -84,8 +84,12 @@ function parsed(line: string): Readonly<Record<string, unknown>> {
 
 /** The tree and the hash over lines that come one by one. */
 export class Digest {
-  readonly tree = new Frontier();
+  readonly tree: Frontier;
   readonly #hash = createHash('sha256');
+
+  constructor(tree = new Frontier()) {
+    this.tree = tree;
+  }
 
   header(line: string): void {
     this.#hash.update(`${line}\n`);

@@ -72,6 +72,21 @@ export class SignedCheckpoints {
     }
   }
 
+  /**
+   * Passes over what was checked before.
+   * @param events of the log's stream @param size of the log with them
+   */
+  async passOver(events: number, size: number): Promise<void> {
+    while (this.#next < events && this.#failure === undefined) {
+      const page = await this.#page(PAGE);
+      for (const event of page) if (this.#failure === undefined) this.#take(event);
+      if (page.length === 0) return;
+    }
+    this.#ahead.splice(0, events);
+    // A checkpoint of fewer events that comes only now is left to a verification of the whole log.
+    while (this.#due[0] !== undefined && this.#due[0].size <= size) this.confirm();
+  }
+
   /** An event of the log's stream, as it lies in the log. @throws {Broken} @throws {Difference} */
   meet(event: RecordedEvent, number: number): void {
     const ahead = this.#ahead.shift();

@@ -23,6 +23,7 @@ type Kind = keyof typeof STREAMS;
 export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   LogOpened: 'log',
   LogRenamed: 'log',
+  LogContinued: 'log',
   SigningKeyAdded: 'log',
   CheckpointSigned: 'log',
   CheckpointCosigned: 'log',

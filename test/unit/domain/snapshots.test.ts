@@ -170,6 +170,7 @@ const logEvents = time.chain((at) =>
   fc.constantFrom<LogEvent>(
     { type: 'LogOpened', data: { origin: ORIGIN } },
     { type: 'LogRenamed', data: { origin: 'renamed' } },
+    { type: 'LogContinued', data: { origin: ORIGIN, formerOrigin: 'renamed', at } },
     { type: 'SigningKeyAdded', data: { generation: 1, verifierKey: 'k', addedAt: at } },
     { type: 'CheckpointSigned', data: { size: 2, root: 'r', note: 'n', signedAt: at } },
     { type: 'CheckpointCosigned', data: { size: 2, signatures: ['— w AAAA'], at } },

@@ -142,7 +142,14 @@ void test('refunds due, in the order of the failures', async (t) => {
 void test('deletions due: what failed at once, what completed by the time of its end', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const due = (before: number, limit = 10) =>
-    readModel.query(storedBlobQueries).due(0, before, limit);
+    readModel
+      .query(storedBlobQueries)
+      .due(0, before, limit)
+      .map(({ named, ...rest }) => {
+        const kinds = named.map((key) => /^conv_\w+\/(\w+)-[0-9a-f]{64}$/.exec(key)?.[1]);
+        t.ok(['request', 'request,document,manifest'].includes(kinds.join()), named.join());
+        return rest;
+      });
   const requests = [3, 1, 2, 4].map((n) => request(n, 1));
   await write(log, [opening(1, 100), ...requests, completion(3, 1), completion(1, 1)]);
   await runner.waitFor(await write(log, [failure(4, 1), failure(2, 1)]));

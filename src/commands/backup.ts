@@ -1,0 +1,168 @@
+/** `backup`, `backup keyring`, `backup verify`: copies of the log, the documents and the keys, in another place. */
+import { readFile } from 'node:fs/promises';
+import { isoTime } from '../clock.ts';
+import { errorMessage } from '../error-message.ts';
+import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyring-file.ts';
+import { makeBackup } from '../use-cases/backup/make-backup.ts';
+import { UnusableBackup } from '../use-cases/backup/manifest.ts';
+import { verifyBackup } from '../use-cases/backup/verify-backup.ts';
+import { readNote } from '../use-cases/verify-log/checkpoints.ts';
+import { assertFile, type Command, counted, type Output, UsageError } from './command.ts';
+import { progressOn, verifierKeys } from './verify.ts';
+
+export const PLACE = 'a folder, or s3://bucket/prefix?region=…&endpoint=… as in BLOB_STORE_URL';
+/** The pause between two lines of progress, and the problems that are told one by one. */
+const TELL_MS = 1000;
+const MOST_TOLD = 20;
+
+/** Tells at most one step a second. */
+export function documentsOn(output: Output): (done: number, total: number) => void {
+  let toldAt = performance.now();
+  return (done, total) => {
+    if (performance.now() - toldAt < TELL_MS) return;
+    toldAt = performance.now();
+    output.progress(`${done} of ${counted(total, 'document')}`);
+  };
+}
+
+/** Puts the place before what is wrong with its backup. */
+export async function namingPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnusableBackup)) throw error;
+    throw new Error(`${place} ${error.message}`, { cause: error });
+  }
+}
+
+export const backup: Command = {
+  name: 'backup',
+  usage: '<place>',
+  summary: 'Copy the log and its documents to a folder or bucket; a later call adds what is new.',
+  examples: ['backup /mnt/backup/pressledger', 'backup s3://backups/pressledger --json'],
+  positionals: { place: PLACE },
+  options: {
+    recheck: { help: 'look for every document there, and copy those that are missing' },
+  },
+  run: async ({ positionals: [name = ''], values }, context) => {
+    const { withBackupPlace, withStoredLog, output } = context;
+    await withBackupPlace(name, { write: true }, async (place) => {
+      await withStoredLog(
+        async (log) => {
+          const { blobs } = log;
+          if (blobs === undefined) throw new TypeError('The documents were not opened.');
+          const made = await namingPlace(place.name, () =>
+            makeBackup({ ...log, blobs }, place, {
+              now: Date.now(),
+              recheck: values['recheck'] === true,
+              onEvents: progressOn(output),
+              onDocuments: documentsOn(output),
+            }),
+          );
+          const { manifest, addedEvents, addedDocuments, dropped, lost } = made;
+          const { events, root, checkpoint, index } = manifest;
+          output.json({
+            place: place.name,
+            events,
+            root,
+            checkpoint,
+            documents: index?.documents ?? 0,
+            bytes: index?.bytes ?? 0,
+            added: { events: addedEvents, documents: addedDocuments },
+            dropped,
+            lost: lost.map(({ key }) => key),
+          });
+          output.line(
+            `${counted(events, 'event')} and ${counted(index?.documents ?? 0, 'document')} in ${place.name}: ` +
+              `${addedEvents} and ${addedDocuments} are new.`,
+          );
+          output.line(`Root ${root}`);
+          if (dropped > 0)
+            output.line(`Removed: the documents of ${counted(dropped, 'conversion')}.`);
+          if (lost.length === 0) return;
+          throw new Error(
+            `The service does not have ${counted(lost.length, 'document')} that its log names, such as ${lost[0]?.key}; ` +
+              "all else is backed up. 'pressledger verify --documents' says more.",
+          );
+        },
+        { documents: true },
+      );
+    });
+  },
+};
+
+export const backupKeyring: Command = {
+  name: 'backup keyring',
+  usage: '<file>',
+  summary: 'Write the keys of all accounts to one file, wrapped by the master key; replaces it.',
+  examples: ['backup keyring /mnt/keys/keyring.jsonl'],
+  positionals: { file: 'the file; the one before is replaced as a whole' },
+  options: {},
+  run: async ({ positionals: [file = ''] }, { withKeyring, writeSecret, output }) => {
+    await withKeyring(async ({ keyring, masterKey, masterKeyFile }) => {
+      const stored = await readKeyring(keyring, masterKey, Date.now());
+      await writeSecret(file, keyringText(stored));
+      const [keys, erased] = [accountsOf(stored, 'keys').size, accountsOf(stored, 'erased').size];
+      output.json({ file, keys, erased });
+      output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'account')} erased.`);
+      output.note(
+        masterKeyFile === undefined
+          ? 'The master key is not in it: keep MASTER_KEY in another place.'
+          : `The master key is not in it: keep a copy of ${masterKeyFile} in another place.`,
+      );
+    });
+  },
+};
+
+export const backupVerify: Command = {
+  name: 'backup verify',
+  usage: '<place>',
+  summary: 'Check every file of a backup, its log with all checkpoints, and every document.',
+  examples: ['backup verify /mnt/backup/pressledger --json'],
+  positionals: { place: PLACE },
+  options: {
+    checkpoint: { value: 'file', help: 'a signed checkpoint that the log must contain' },
+    key: {
+      value: 'key',
+      help: "verifier keys to trust instead of the log's own, or a file of them",
+    },
+  },
+  run: async (invocation, { withBackupPlace, output }) => {
+    const [name = ''] = invocation.positionals;
+    const keys = verifierKeys(invocation, 'key');
+    const given = await checkpointOption(invocation.values['checkpoint']);
+    const checkpoints = given.map((note) => ({ at: { checkpoint: 'given' }, note }));
+    await withBackupPlace(name, { write: false }, async (place) => {
+      const options = { now: Date.now(), keys, checkpoints, onProgress: progressOn(output) };
+      const verified = await namingPlace(place.name, () => verifyBackup(place, options));
+      const { made_at: madeAt, problems, ...rest } = verified;
+      output.json({ place: place.name, made_at: isoTime(madeAt), ...rest, problems });
+      const { events, documents, bytes, checkpoints: signed, root, due } = rest;
+      for (const { at, problem } of problems.slice(0, MOST_TOLD)) output.note(`${at}: ${problem}`);
+      if (problems.length > 0) {
+        throw new Error(
+          `${place.name} is not whole: ${counted(problems.length, 'problem')}, first ${problems[0]?.at}: ${problems[0]?.problem}.`,
+        );
+      }
+      output.line(`The backup of ${isoTime(madeAt)} is whole.`);
+      output.line(`${counted(events, 'event')}, root ${root}, ${counted(signed, 'checkpoint')}.`);
+      output.line(`${counted(documents, 'document')}, ${counted(bytes, 'byte')}.`);
+      if (due > 0) output.line(`Due for deletion, and not in it: ${counted(due, 'document')}.`);
+    });
+  },
+};
+
+/** The note in a file that an option names. @throws {UsageError} it is no checkpoint */
+export async function checkpointOption(
+  file: string | boolean | undefined,
+): Promise<readonly string[]> {
+  if (typeof file !== 'string') return [];
+  await assertFile(file);
+  try {
+    const note = await readFile(file, 'utf8');
+    readNote(note);
+    return [note];
+  } catch (error) {
+    throw new UsageError(`--checkpoint ${file} is no signed checkpoint: ${errorMessage(error)}.`);
+  }
+}

@@ -1,0 +1,119 @@
+/** `restore`: brings a backup into the empty stores of the settings. */
+import { readFile } from 'node:fs/promises';
+import { isoTime, timeIn } from '../clock.ts';
+import { errorMessage } from '../error-message.ts';
+import { parseKeyring, type StoredKeyring } from '../use-cases/backup/keyring-file.ts';
+import { planRestore, type RestorePlan, type Until } from '../use-cases/backup/restore-plan.ts';
+import { checkKeyringFile, restore as restoreBackup } from '../use-cases/backup/restore.ts';
+import { checkpointOption, documentsOn, namingPlace, PLACE } from './backup.ts';
+import {
+  assertFile,
+  type Command,
+  counted,
+  type Invocation,
+  requiredOption,
+  textOption,
+  UsageError,
+} from './command.ts';
+import { progressOn } from './verify.ts';
+
+const NEW_ORIGIN =
+  'give --new-origin, and the log goes on under a new name, with an event that names the old one.';
+
+export const restore: Command = {
+  name: 'restore',
+  usage: '<place> --keyring <file>',
+  summary: 'Bring a backup into the stores of the settings, which must be empty.',
+  examples: [
+    'restore /mnt/backup/pressledger --keyring keyring.jsonl --checkpoint newest.txt',
+    'restore s3://backups/pressledger --keyring keyring.jsonl --new-origin',
+    'restore backup --keyring keyring.jsonl --as-of 2026-11-21T08:15:30Z --new-origin',
+  ],
+  positionals: { place: PLACE },
+  options: {
+    keyring: { value: 'file', help: 'the file that backup keyring wrote, the newest there is' },
+    'as-of': {
+      value: 'moment',
+      help: 'end the log there: a time in ISO 8601 with its offset, or a number of events',
+    },
+    checkpoint: {
+      value: 'file',
+      help: "the newest checkpoint that was published, as the service's /tlog/checkpoint or a witness has it",
+    },
+    'new-origin': { help: 'go on under a new name, as more may have been signed than is restored' },
+  },
+  run: async (invocation, { withBackupPlace, restorePlace, output }) => {
+    const [name = ''] = invocation.positionals;
+    const keyring = await readKeyringFile(requiredOption(invocation, 'keyring'));
+    const until = untilOption(invocation);
+    const given = await checkpointOption(invocation.values['checkpoint']);
+    const newOrigin = invocation.values['new-origin'] === true;
+    const { masterKey, lastCheckpoint, withTarget } = restorePlace();
+    const known = [...given, ...(lastCheckpoint === undefined ? [] : [lastCheckpoint])];
+    await withBackupPlace(name, { write: false }, async (place) => {
+      output.note(`Checking ${place.name}`);
+      const plan = await namingPlace(place.name, () =>
+        planRestore(place, until, known, progressOn(output)),
+      );
+      checkKeyringFile(plan, keyring, masterKey);
+      if (!newOrigin) refuseSecondHistory(plan, known);
+      output.note('Restoring');
+      const restored = await withTarget((target) =>
+        restoreBackup(plan, keyring, place, target, {
+          newOrigin,
+          onEvents: progressOn(output),
+          onDocuments: documentsOn(output),
+        }),
+      );
+      const { events, root, manifest } = plan;
+      const { documents, missing, erased, origin } = restored;
+      const madeAt = isoTime(manifest.madeAt);
+      output.json({ place: place.name, made_at: madeAt, events, root, ...restored });
+      output.line(`${counted(events, 'event')}, root ${root}, of the backup of ${madeAt}.`);
+      output.line(`${counted(documents, 'document')}; origin ${origin}`);
+      if (missing > 0) output.line(`Not in the backup any more: ${counted(missing, 'document')}.`);
+      if (erased.length > 0) output.line(`Erased again: ${counted(erased.length, 'account')}.`);
+    });
+  },
+};
+
+/**
+ * @param known checkpoints that were published
+ * @throws {Error} one line: more may have been signed under the log's name
+ */
+function refuseSecondHistory(plan: RestorePlan, known: readonly string[]): void {
+  if (plan.isBehind) {
+    throw new Error(
+      `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored, or others: ` +
+        `signing on would make two histories of one name. Restore a newer backup, or ${NEW_ORIGIN}`,
+    );
+  }
+  if (known.length > 0) return;
+  throw new Error(
+    'Checkpoints may have been signed after this backup. Name the newest one that was published with --checkpoint, ' +
+      `or put transparency-log/last-checkpoint of the lost DATA_DIR into this one; else ${NEW_ORIGIN}`,
+  );
+}
+
+/** @throws {UsageError} there is no such file @throws {Error} it cannot be used */
+async function readKeyringFile(path: string): Promise<StoredKeyring> {
+  await assertFile(path);
+  const text = await readFile(path, 'utf8');
+  try {
+    return parseKeyring(text);
+  } catch (error) {
+    throw new Error(`${path} ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** @throws {UsageError} */
+function untilOption(invocation: Invocation): Until | undefined {
+  const text = textOption(invocation, 'as-of');
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return { events: Number(text) };
+  const time = timeIn(text);
+  if (time !== undefined) return { time };
+  throw new UsageError(
+    '--as-of is an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z, or a number of events.',
+  );
+}

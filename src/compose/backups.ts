@@ -1,0 +1,171 @@
+/** Opens the places of backups, and the empty stores that a restore fills. */
+import { existsSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { SqliteSnapshots } from '../actors/snapshots.ts';
+import { ActorSystem } from '../actors/system.ts';
+import { DOCUMENTS_FOLDER, FILES_FOLDER, BackupBucket } from '../backup-place/bucket.ts';
+import { BackupFolder } from '../backup-place/folder.ts';
+import type { BackupPlace } from '../backup-place/port.ts';
+import type { OpenedKeyring, RestorePlace } from '../commands/command.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { writeDurably } from '../blob-store/durable-file.ts';
+import { readIfThere } from '../keyring/durable-file.ts';
+import { FileKeyRecords } from '../keyring/file-records.ts';
+import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
+import type { ListedKeyRecords } from '../keyring/port.ts';
+import { missingKeyring } from '../keyring/records.ts';
+import { RemoteKeyring } from '../keyring/remote.ts';
+import type { Logger } from '../log.ts';
+import type { RestoreTarget } from '../use-cases/backup/restore.ts';
+import { isDirectory, openDirectory } from './directories.ts';
+import { connect } from './nats.ts';
+import { Openings } from './openings.ts';
+import { openEventStore } from './event-stores.ts';
+import { openKeyRecords } from './keyring.ts';
+import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
+
+/**
+ * @param name a folder, or `s3://…` as in BLOB_STORE_URL
+ * @param options `write`: makes a folder where there is none
+ * @throws {Error} one line: it cannot be used
+ */
+export function openBackupPlace(
+  name: string,
+  config: Config,
+  { write }: { readonly write: boolean },
+): Promise<{ readonly place: BackupPlace; close(): Promise<void> }> {
+  return Openings.all(async (openings) => {
+    const close = () => openings.close();
+    if (name.startsWith('s3://')) {
+      const shown = name.replace(/\?.*$/s, '');
+      const files = await openS3({ config, openings }, name, FILES_FOLDER, shown);
+      await files.checkUsable();
+      const documents = await openS3({ config, openings }, name, DOCUMENTS_FOLDER, shown);
+      return { place: new BackupBucket(shown, files, documents), close };
+    }
+    const path = resolve(name);
+    if (write) {
+      refuseUsed(path);
+      openDirectory('The folder of the backup', path);
+      return { place: await BackupFolder.open(path), close };
+    }
+    if (!isDirectory(path)) throw new Error(`There is no folder ${name}.`);
+    return { place: BackupFolder.readOnly(path), close };
+  });
+}
+
+/** @throws {Error} one line: something else than a backup lies there, which stays as it is */
+function refuseUsed(path: string): void {
+  if (!isDirectory(path) || existsSync(join(path, 'manifest.json'))) return;
+  // A first call that was killed leaves nothing but its empty folders.
+  if (readdirSync(path).every((name) => name === 'tmp' || name === 'documents')) return;
+  throw new Error(`${path} holds something else than a backup: name an empty folder.`);
+}
+
+/** The keyring of the settings. @throws {Error} one line: there is none, or the master key is another one */
+export function openKeyringSource(
+  config: Config,
+  logger: Logger,
+): Promise<OpenedKeyring & { close(): Promise<void> }> {
+  return Openings.all(async (openings) => {
+    const { blobStoreUrl: place, dataDir, masterKey: given } = config;
+    const close = () => openings.close();
+    if (place === undefined) {
+      const directory = join(dataDir, 'keyring');
+      const masterKey = findMasterKey(dataDir, given);
+      if (!isDirectory(directory) || masterKey === undefined) {
+        throw new Error(missingKeyring(directory));
+      }
+      return {
+        keyring: new FileKeyRecords(directory),
+        masterKey: fingerprintOf(masterKey),
+        ...(given === undefined && { masterKeyFile: join(dataDir, 'master.key') }),
+        close,
+      };
+    }
+    const around = await surroundings(config, logger, openings);
+    const { records } = await openKeyRecords(around, place, false);
+    const masterKey = await records.read('master.check');
+    if (masterKey === undefined) {
+      throw new Error(missingKeyring('the place that BLOB_STORE_URL names'));
+    }
+    return { keyring: records, masterKey, close };
+  });
+}
+
+/** @throws {Error} one line: the master key is missing, or is not the one that DATA_DIR belongs to */
+export function restorePlace(config: Config, logger: Logger): RestorePlace {
+  const { blobStoreUrl: place, dataDir, masterKey: given } = config;
+  const masterKey = place === undefined ? findMasterKey(dataDir, given) : given;
+  if (masterKey === undefined) {
+    throw new Error(
+      `MASTER_KEY is needed: set it to the one that the keyring was wrapped with, or put its master.key into ${dataDir}.`,
+    );
+  }
+  const lastCheckpoint = readIfThere(lastCheckpointPath(dataDir));
+  return {
+    masterKey: fingerprintOf(masterKey),
+    ...(lastCheckpoint !== undefined && { lastCheckpoint }),
+    withTarget: async (use) => {
+      const { target, close } = await openRestoreTarget(config, masterKey, logger);
+      try {
+        return await use(target);
+      } finally {
+        await close();
+      }
+    },
+  };
+}
+
+/** @throws {Error} one line: what is missing, or not empty */
+function openRestoreTarget(
+  config: Config,
+  masterKey: Buffer,
+  logger: Logger,
+): Promise<{ readonly target: RestoreTarget; readonly close: () => Promise<void> }> {
+  return Openings.all(async (openings) => {
+    const { dataDir } = config;
+    const around = await surroundings(config, logger, openings);
+    const { store, database } = await openEventStore(around, 'copy');
+    const blobs = await openBlobs(around, 'api', database);
+    const keys = await openTargetKeys(around, masterKey);
+    const snapshots = new SqliteSnapshots(join(dataDir, 'snapshots.db'), logger);
+    openings.add({ close: async () => snapshots.close() });
+    const actors = new ActorSystem({ store, snapshots, log: logger });
+    openings.add({ close: () => actors.close() });
+    const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
+    const target = { store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint };
+    return { target, close: () => openings.close() };
+  });
+}
+
+async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<ListedKeyRecords> {
+  const { blobStoreUrl: place, dataDir } = around.config;
+  if (place === undefined) {
+    loadMasterKey(dataDir, masterKey);
+    return new FileKeyRecords(join(dataDir, 'keyring'));
+  }
+  const { records, recheckMs } = await openKeyRecords(around, place, true);
+  // It makes the record that names the master key.
+  await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
+  return records;
+}
+
+async function surroundings(
+  config: Config,
+  logger: Logger,
+  openings: Openings,
+): Promise<Surroundings> {
+  const usesNats = config.blobStoreUrl?.kind === 'nats';
+  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
+  return { config, logger, openings, nats };
+}
+
+/** Replaces the file as a whole; its owner alone may read it. */
+export async function writeSecret(path: string, text: string): Promise<void> {
+  const whole = resolve(path);
+  if (!isDirectory(dirname(whole))) throw new Error(`There is no folder ${dirname(whole)}.`);
+  await writeDurably(whole, `${whole}.${process.pid}.tmp`, Buffer.from(text));
+}

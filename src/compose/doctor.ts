@@ -1,0 +1,106 @@
+/** The doctor: the checks of a start, each in full, and those of the machine around it. Nothing is changed. */
+import type { Config, SettingsRead } from '../config.ts';
+import type { Examined, Finding } from '../core.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
+import type { EventStore } from '../event-store/port.ts';
+import type { Logger } from '../log.ts';
+import type { Role } from '../setting.ts';
+import { clockSet, diskSpace, fonts, processLimits } from './machine-checks.ts';
+import { type Check, check, checksOfStart, eventStore, makeChecks, ok, warning } from './checks.ts';
+import { checkAddress } from '../http/server.ts';
+
+/** The longest wait for a service that may answer at the address. */
+const ANSWER_MS = 3_000;
+/** Clocks of nodes differ by less. */
+const CLOCK_MS = 60_000;
+
+/** @returns what was found, in the order in which a person should mend it */
+export async function examine(
+  { values, unusable, problems }: SettingsRead,
+  role: Role,
+  logger: Logger,
+): Promise<readonly Examined[]> {
+  // Checks that read a setting which cannot be used are left out.
+  const config = values as Config;
+  const settings: readonly Examined[] =
+    problems.length === 0
+      ? [{ name: 'settings', ...ok(`they suffice for 'pressledger ${role}'`) }]
+      : problems.map((text) => ({ name: 'settings', verdict: 'wrong', text }));
+  const inFull = new Map([
+    ['port', () => addressInUse(config)],
+    ['Chrome', () => chromeInFull(config)],
+    ['event store', () => eventStore(config, logger, holdClockAgainst)],
+  ]);
+  const asStart = checksOfStart(config, role, logger).map((each) => ({
+    ...each,
+    look: inFull.get(each.name) ?? each.look,
+  }));
+  const looked = await makeChecks([...asStart, ...ofMachine(config, role)], unusable);
+  return [...settings, ...looked];
+}
+
+function ofMachine(config: Config, role: Role): readonly Check[] {
+  const renders: readonly Check[] = [
+    check('fonts', [], fonts),
+    check('memory', ['renderConcurrency', 'maxPageMemoryBytes'], () => processLimits(config)),
+  ];
+  return [
+    ...(role === 'api' ? [] : renders),
+    check('disk', ['dataDir'], () => diskSpace(config.dataDir)),
+    check('clock', [], clockSet),
+  ];
+}
+
+/** A port that is in use is right where this very service has it. */
+async function addressInUse({ host, port }: Config): Promise<Finding> {
+  try {
+    await checkAddress(host, port);
+    return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
+  } catch (error) {
+    const ready = await readinessAt(host, port);
+    if (ready === undefined) throw error;
+    if (ready === '')
+      return ok(`a service of Pressledger answers at ${host}:${port}, and is ready`);
+    throw new Error(`The service at ${host}:${port} says: ${ready}`, { cause: error });
+  }
+}
+
+/** @returns what a service of Pressledger lacks; empty: nothing; undefined: none answers */
+export async function readinessAt(host: string, port: number): Promise<string | undefined> {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const origin = `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
+  try {
+    const answer = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const said = (await answer.json()) as { status?: unknown; message?: unknown };
+    if (said.status === 'ready') return '';
+    return typeof said.message === 'string' ? said.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function chromeInFull({ chromePath }: Config): Promise<Finding> {
+  const [{ findInstalledChrome }, { tryChrome }] = await Promise.all([
+    import('../renderer/installed-chrome.ts'),
+    import('../renderer/chrome/trial.ts'),
+  ]);
+  const { path, source } = await findInstalledChrome(chromePath);
+  const { product, milliseconds, sandboxed, sandboxNote } = await tryChrome(path);
+  const printed = `${product} at ${path} (${source}) started and printed a page in ${milliseconds} ms`;
+  return sandboxed
+    ? ok(`${printed}, in its sandbox`)
+    : warning(`${printed}, without its sandbox: ${sandboxNote}`);
+}
+
+/** A clock that runs behind the log would write events that lie before older ones. */
+async function holdClockAgainst(store: EventStore): Promise<void> {
+  const head = await store.head();
+  const last = (await store.readAll({ after: head - 1n, limit: 1 })).at(-1);
+  const ahead = last === undefined ? 0 : (last.metadata as EventMetadata).time - Date.now();
+  if (ahead > CLOCK_MS) {
+    throw new Error(
+      `The log's last event is ${Math.round(ahead / 1000)} s later than this clock: set the clock of this ` +
+        'machine, or of the one that wrote it (timedatectl set-ntp true).',
+    );
+  }
+}

@@ -1,0 +1,91 @@
+/** A keyring as one file: what lies in it, as it lies there. Every data key is wrapped by the master key. */
+import { sha256Of } from './manifest.ts';
+
+/** Counted up when an older release could not read the file. */
+const FORMAT = 1;
+
+/** The keyring's records, which say what they are by their names: see docs/operations.md. */
+export interface KeyringSource {
+  names(): Promise<readonly string[]>;
+  read(name: string): Promise<string | undefined>;
+}
+
+export interface StoredKeyring {
+  /** Milliseconds since the Unix epoch. */
+  readonly madeAt: number;
+  /** Tells the master key from others, and does not tell it. */
+  readonly masterKey: string;
+  readonly records: ReadonlyMap<string, string>;
+}
+
+const KEY = '.key';
+const ERASED = '.erased';
+/** The ids of keyring and log. */
+const IDENTITY = ['keyring.id', 'keyring.log'];
+
+export const accountsOf = (
+  { records }: StoredKeyring,
+  kind: 'keys' | 'erased',
+): ReadonlySet<string> => {
+  const suffix = kind === 'keys' ? KEY : ERASED;
+  const names = [...records.keys()].filter((name) => name.endsWith(suffix));
+  return new Set(names.map((name) => name.slice(0, -suffix.length)));
+};
+
+/** Reads a keyring that is in use. An account that is erased meanwhile has no key in it. */
+export async function readKeyring(
+  source: KeyringSource,
+  masterKey: string,
+  madeAt: number,
+): Promise<StoredKeyring> {
+  const records = new Map<string, string>();
+  for (const name of (await source.names()).toSorted()) {
+    if (!name.endsWith(KEY) && !name.endsWith(ERASED) && !IDENTITY.includes(name)) continue;
+    const text = await source.read(name);
+    if (text !== undefined) records.set(name, text);
+  }
+  // The tombstone comes before the key goes: one that was overwritten while it was read has one by now.
+  for (const name of await source.names()) {
+    if (!name.endsWith(ERASED)) continue;
+    records.set(name, (await source.read(name)) ?? '');
+    records.delete(`${name.slice(0, -ERASED.length)}${KEY}`);
+  }
+  return { madeAt, masterKey, records };
+}
+
+export function keyringText({ madeAt, masterKey, records }: StoredKeyring): string {
+  const head = JSON.stringify({ pressledger: 'keyring', format: FORMAT, madeAt, masterKey });
+  const lines = [...records].map(([name, text]) => JSON.stringify({ name, text }));
+  const before = [head, ...lines].map((line) => `${line}\n`).join('');
+  return `${before}${JSON.stringify({ records: records.size, sha256: sha256Of(before) })}\n`;
+}
+
+/** @throws {Error} one line, which goes on after the file's name */
+export function parseKeyring(text: string): StoredKeyring {
+  const lines = text.split('\n').slice(0, -1);
+  const head = parsed(lines[0]);
+  if (head['pressledger'] !== 'keyring') throw new Error('is not a keyring of a backup.');
+  const { format, madeAt, masterKey } = head;
+  if (format !== FORMAT) {
+    throw new Error(
+      `is a keyring of format ${String(format)}, and this release reads format ${FORMAT}: use the release that wrote it.`,
+    );
+  }
+  const before = text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1);
+  const end = parsed(lines.at(-1));
+  if (end['sha256'] !== sha256Of(before))
+    throw new Error('is damaged: it is not what was written.');
+  const records = lines.slice(1, -1).map((line) => {
+    const { name, text: content } = parsed(line);
+    return [String(name), String(content)] as const;
+  });
+  return { madeAt: Number(madeAt), masterKey: String(masterKey), records: new Map(records) };
+}
+
+function parsed(line = ''): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(line) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new Error('is damaged or cut off: it holds a line that is no JSON.', { cause: error });
+  }
+}

@@ -1,0 +1,92 @@
+/** The manifest of a backup: the one file that says what belongs to it. It is replaced as the last step of a backup. */
+import { hash } from 'node:crypto';
+import type { BackupPlace } from '../../backup-place/port.ts';
+
+export const MANIFEST = 'manifest.json';
+/** Counted up when an older release could not read the backup. */
+const FORMAT = 1;
+
+/** A file of the backup that holds lines, as gzip. */
+export interface LinesFile {
+  readonly file: string;
+  /** SHA-256 of the file, hex. */
+  readonly sha256: string;
+}
+
+export interface Segment extends LinesFile {
+  /** The number of its first event in the log, from 0. */
+  readonly first: number;
+  readonly events: number;
+}
+
+export interface Manifest {
+  /** Made at random for each backup, and kept by its later calls. */
+  readonly id: string;
+  /** The time when this state was read from the log, in milliseconds since the Unix epoch. */
+  readonly madeAt: number;
+  /** Events that it holds: the log's first ones. */
+  readonly events: number;
+  /** The root hash of the tree over them, in base64. */
+  readonly root: string;
+  /** The roots of the tree's whole subtrees, from which it grows on. */
+  readonly subtrees: readonly string[];
+  /** Events of the log's own stream among them. */
+  readonly logEvents: number;
+  /** The newest checkpoint that is known, as it was signed; null where there is none. */
+  readonly checkpoint: string | null;
+  readonly segments: readonly Segment[];
+  readonly index: (LinesFile & { readonly documents: number; readonly bytes: number }) | null;
+}
+
+/** What lies at the place cannot be used; the message goes on after its name. */
+export class UnusableBackup extends Error {
+  override readonly name = 'UnusableBackup';
+}
+
+export const sha256Of = (content: Buffer | string): string => hash('sha256', content, 'hex');
+
+/** @throws {UnusableBackup} */
+export async function readManifest(place: BackupPlace): Promise<Manifest | undefined> {
+  const content = await place.read(MANIFEST);
+  if (content === undefined) return undefined;
+  const [first = '', second = ''] = content.toString().split('\n');
+  let head: Readonly<Record<string, unknown>>;
+  try {
+    head = JSON.parse(first) as typeof head;
+  } catch (error) {
+    throw damaged(error);
+  }
+  const { pressledger, format, sha256 } = head;
+  if (pressledger !== 'backup') throw damaged();
+  if (format !== FORMAT) {
+    throw new UnusableBackup(
+      `is a backup of format ${String(format)}, and this release reads format ${FORMAT}: use the release that wrote it.`,
+    );
+  }
+  if (content.toString() !== `${first}\n${second}\n` || sha256 !== sha256Of(second)) {
+    throw damaged();
+  }
+  return JSON.parse(second) as Manifest;
+}
+
+/** @throws {UnusableBackup} there is none */
+export async function neededManifest(place: BackupPlace): Promise<Manifest> {
+  const manifest = await readManifest(place);
+  if (manifest === undefined || manifest.events === 0) {
+    throw new UnusableBackup(
+      manifest === undefined
+        ? 'holds no backup: it has no manifest.json.'
+        : 'holds a backup that was begun and never ended: repeat the backup.',
+    );
+  }
+  return manifest;
+}
+
+const damaged = (cause?: unknown): UnusableBackup =>
+  new UnusableBackup(`is damaged: ${MANIFEST} is not what was written.`, { cause });
+
+export async function writeManifest(place: BackupPlace, manifest: Manifest): Promise<void> {
+  const text = JSON.stringify(manifest);
+  const head = { pressledger: 'backup', format: FORMAT, sha256: sha256Of(text) };
+  await place.write(MANIFEST, Buffer.from(`${JSON.stringify(head)}\n${text}\n`));
+}

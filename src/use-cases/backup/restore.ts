@@ -1,0 +1,205 @@
+/**
+ * Brings a backup into empty stores. See docs/decisions/0039-backups.md. The barrier keeps services off until the last
+ * step, and each step is safe to repeat: a restore that was killed is gone on with by the same command.
+ */
+import type { ActorSystem } from '../../actors/system.ts';
+import type { BackupPlace } from '../../backup-place/port.ts';
+import type { BlobStore } from '../../blob-store/port.ts';
+import type { Clock } from '../../clock.ts';
+import { accountAggregate } from '../../domain/account.ts';
+import { holdInForce } from '../../domain/hold.ts';
+import type { CopyableEventStore } from '../../event-store/port.ts';
+import { operatorContext, orThrow } from '../command-context.ts';
+import { continueLog } from '../log-origin.ts';
+import type { CopyProgress } from '../log-copy/checked-log.ts';
+import { beginCopy, EventCopy, verifyCopy } from '../log-copy/copy-events.ts';
+import { DocumentCopies, each } from './document-copies.ts';
+import { accountsOf, type StoredKeyring } from './keyring-file.ts';
+import type { RestorePlan } from './restore-plan.ts';
+
+const COPIED_AT_ONCE = 1_000;
+
+export interface RestoreTarget {
+  readonly store: CopyableEventStore;
+  readonly blobs: BlobStore;
+  readonly actors: ActorSystem;
+  readonly clock: Clock;
+  readonly keys: {
+    create(name: string, text: string): Promise<boolean>;
+    read(name: string): Promise<string | undefined>;
+    names(): Promise<readonly string[]>;
+    remove(name: string): Promise<void>;
+  };
+  /** Removes the checkpoint that this node signed or saw last: it is of the name before. */
+  forgetLastCheckpoint(): Promise<void>;
+}
+
+export interface RestoreOptions {
+  /** The log goes on under another name: it may be behind what was signed. */
+  readonly newOrigin: boolean;
+  readonly onEvents: (progress: CopyProgress) => void;
+  readonly onDocuments: (done: number, total: number) => void;
+}
+
+export interface Restored {
+  readonly documents: number;
+  /** Documents that the log names and the backup no longer has: they were deleted after that moment. */
+  readonly missing: number;
+  /** Accounts that are erased, and were open at the end of the restored log. */
+  readonly erased: readonly string[];
+  /** The name that the log goes on under. */
+  readonly origin: string;
+}
+
+/** @throws {Error} one line: a store is not empty, or the keyring is not the log's */
+export async function restore(
+  plan: RestorePlan,
+  keyring: StoredKeyring,
+  from: BackupPlace,
+  target: RestoreTarget,
+  { newOrigin, onEvents, onDocuments }: RestoreOptions,
+): Promise<Restored> {
+  const { store, actors, clock } = target;
+  const erased = await erasedAccounts(plan, keyring, target);
+  checkKeysOf(plan, keyring, erased);
+  const subject = `the backup ${plan.manifest.id} (${plan.events} events)`;
+  const checked = `${subject}, with all of it`;
+  const barrier = await store.barrier();
+  const isCopied = barrier?.kind === 'incomplete' && barrier.subject === checked;
+  if (!isCopied) await beginCopy(store, subject);
+  if (!(await target.blobs.claim(plan.firstEvent))) {
+    throw new Error('The blob store belongs to another event log: name an empty one.');
+  }
+  await restoreKeys(keyring, erased, target);
+  const { documents, missing } = await copyDocuments(plan, erased, from, target, onDocuments);
+  if (!isCopied) {
+    await copyLog(plan, store, onEvents);
+    await store.setBarrier({ kind: 'incomplete', subject: checked });
+  }
+  let { origin } = plan;
+  if (newOrigin) {
+    origin = await continueLog({ actors, clock }, plan.origin, plan.checkpoint);
+    await target.forgetLastCheckpoint();
+  }
+  const open = [...erased].filter((account) => plan.open.has(account));
+  for (const account of open) await eraseAgain(account, target);
+  await store.setBarrier(undefined);
+  return { documents, missing, erased: open, origin };
+}
+
+/**
+ * @param masterKey tells the master key of the settings from others
+ * @throws {Error} one line: the keyring is not the one of the log or of this master key
+ */
+export function checkKeyringFile(
+  plan: RestorePlan,
+  keyring: StoredKeyring,
+  masterKey: string,
+): void {
+  if (keyring.masterKey !== masterKey) {
+    throw new Error(
+      'The keyring was wrapped by another master key: set MASTER_KEY to that one, or put its master.key into DATA_DIR.',
+    );
+  }
+  const [id, log] = ['keyring.id', 'keyring.log'].map((name) => keyring.records.get(name));
+  const isOfLog = log === undefined || log === plan.openedAs;
+  if (isOfLog && (plan.keyring === undefined || plan.keyring === id)) return;
+  throw new Error(
+    `The keyring is not the one of the log ${plan.openedAs}${log === undefined ? '' : `, but of ${log}`}: name that one.`,
+  );
+}
+
+/** All that the log, the keyring's file or the keyring at the target says are erased. */
+async function erasedAccounts(
+  { erased }: RestorePlan,
+  keyring: StoredKeyring,
+  { keys }: RestoreTarget,
+): Promise<ReadonlySet<string>> {
+  const there = { ...keyring, records: new Map((await keys.names()).map((name) => [name, ''])) };
+  return new Set([...erased, ...accountsOf(keyring, 'erased'), ...accountsOf(there, 'erased')]);
+}
+
+/** @throws {Error} one line: an account would have no key */
+function checkKeysOf(
+  { open }: RestorePlan,
+  keyring: StoredKeyring,
+  erased: ReadonlySet<string>,
+): void {
+  const known = accountsOf(keyring, 'keys');
+  const lacking = [...open].filter((account) => !known.has(account) && !erased.has(account));
+  if (lacking.length === 0) return;
+  throw new Error(
+    `The keyring lacks the key of ${lacking[0]}${lacking.length === 1 ? '' : ` and of ${lacking.length - 1} more`}: ` +
+      'it is older than the log. Name a newer one, or restore to an earlier moment with --as-of.',
+  );
+}
+
+/** Tombstones first. No key of an erased account is written, and one that is there is destroyed. */
+async function restoreKeys(
+  { records }: StoredKeyring,
+  erased: ReadonlySet<string>,
+  { keys }: RestoreTarget,
+): Promise<void> {
+  for (const account of erased) {
+    await keys.create(`${account}.erased`, 'erased');
+    await keys.remove(`${account}.key`);
+  }
+  for (const [name, text] of records) {
+    const isErased = erased.has(name.replace(/\.(key|erased)$/, ''));
+    if (isErased || (await keys.create(name, text)) || (await keys.read(name)) === text) continue;
+    throw new Error(
+      'The keyring of the settings holds other keys than the one to be restored: name an empty place.',
+    );
+  }
+}
+
+async function copyDocuments(
+  { kept }: RestorePlan,
+  erased: ReadonlySet<string>,
+  from: BackupPlace,
+  { blobs }: RestoreTarget,
+  onProgress: RestoreOptions['onDocuments'],
+): Promise<{ readonly documents: number; readonly missing: number }> {
+  const wanted = [...kept.all()].filter(([{ account }]) => !erased.has(account));
+  const counts = { documents: 0, missing: 0 };
+  const copies = new DocumentCopies(from.documents, blobs);
+  await each(wanted, async ([, { ref }]) => {
+    if ((await copies.copy(ref)) === 'missing') counts.missing += 1;
+    else counts.documents += 1;
+    onProgress(counts.documents + counts.missing, wanted.length);
+  });
+  return counts;
+}
+
+async function copyLog(
+  { entries, events, root }: RestorePlan,
+  store: CopyableEventStore,
+  onProgress: RestoreOptions['onEvents'],
+): Promise<void> {
+  const copy = new EventCopy(store);
+  const began = performance.now();
+  let done = 0;
+  for await (const batch of entries()) {
+    for (let at = 0; at < batch.length; at += COPIED_AT_ONCE) {
+      const some = batch.slice(at, at + COPIED_AT_ONCE);
+      await copy.take(some);
+      done += some.length;
+      const perSecond = (done * 1000) / (performance.now() - began);
+      onProgress({ done, total: events, perSecond });
+    }
+  }
+  await verifyCopy(store, { events, root });
+}
+
+/** Its key is gone. The service then does the rest, as of every erasure that was cut off. */
+async function eraseAgain(accountId: string, { actors, clock }: RestoreTarget): Promise<void> {
+  const now = clock.now();
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (state.status !== 'open') return;
+  if (holdInForce(state, now) !== undefined) {
+    const release = { type: 'ReleaseHold', accountId, now } as const;
+    orThrow(await actors.send(accountAggregate, accountId, release, operatorContext(clock)));
+  }
+  const erase = { type: 'EraseAccount', accountId, now } as const;
+  orThrow(await actors.send(accountAggregate, accountId, erase, operatorContext(clock)));
+}

@@ -1,0 +1,195 @@
+/** Checks all that a backup holds: each file, the log with its checkpoints, and each document. */
+import { createHash } from 'node:crypto';
+import type { BackupPlace } from '../../backup-place/port.ts';
+import { BlobDamaged, BlobNotFound } from '../../blob-store/port.ts';
+import type { BlobRef } from '../../domain/events.ts';
+import type { GivenNote } from '../verify-log/kept-checkpoint.ts';
+import { type VerifyOptions, verifyLog } from '../verify-log.ts';
+import { BackupLog } from './backup-log.ts';
+import { each } from './document-copies.ts';
+import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
+import { readLines } from './lines.ts';
+import { type Manifest, neededManifest, readManifest, UnusableBackup } from './manifest.ts';
+
+/** Documents that are read at a time. */
+const AT_ONCE = 8;
+
+export interface Problem {
+  /** The file of the backup, or the place in the log. */
+  readonly at: string;
+  readonly problem: string;
+}
+
+export interface VerifiedBackup {
+  readonly ok: boolean;
+  readonly made_at: number;
+  readonly events: number;
+  readonly root: string;
+  readonly checkpoints: number;
+  readonly documents: number;
+  readonly bytes: number;
+  /** Documents that were due for deletion, and deleted, before an event said so. */
+  readonly due: number;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads it all, and changes nothing. A backup that is made meanwhile is waited for by reading again.
+ * @throws {UnusableBackup} there is no backup
+ */
+export async function verifyBackup(
+  place: BackupPlace,
+  options: VerifyOptions & { readonly checkpoints?: readonly GivenNote[] },
+): Promise<VerifiedBackup> {
+  for (;;) {
+    const manifest = await neededManifest(place);
+    const verified = await new Verification(place, manifest, options).run();
+    if (verified.ok) return verified;
+    // A backup that has ended meanwhile has removed files that its manifest no longer names.
+    const now = await readManifest(place);
+    if (now?.madeAt === manifest.madeAt) return verified;
+  }
+}
+
+class Verification {
+  readonly #place: BackupPlace;
+  readonly #manifest: Manifest;
+  readonly #options: VerifyOptions;
+  readonly #problems: Problem[] = [];
+
+  constructor(place: BackupPlace, manifest: Manifest, options: VerifyOptions) {
+    this.#place = place;
+    this.#manifest = manifest;
+    this.#options = options;
+  }
+
+  async run(): Promise<VerifiedBackup> {
+    const { madeAt, events, root } = this.#manifest;
+    const expected = await this.#expected();
+    const checkpoints = expected === undefined ? 0 : await this.#checkLog();
+    const index = await this.#index();
+    if (expected && index) this.#compare(expected, index);
+    const documents = await this.#checkDocuments(index ?? expected);
+    return {
+      ok: this.#problems.length === 0,
+      made_at: madeAt,
+      events,
+      root,
+      checkpoints,
+      ...documents,
+      problems: this.#problems,
+    };
+  }
+
+  /** Reads each segment, and what the events in them name; nothing where one cannot be read. */
+  async #expected(): Promise<KeptDocuments | undefined> {
+    const { segments, events } = this.#manifest;
+    const kept = new KeptDocuments();
+    let isWhole = true;
+    let count = 0;
+    for (const segment of segments) {
+      if (segment.first !== count) this.#problems.push(misplaced(segment.file));
+      count += segment.events;
+      const log = new BackupLog(this.#place, { ...this.#manifest, segments: [segment] });
+      const read = await this.#noting(segment.file, async () => {
+        for await (const entries of log.entries())
+          for (const { event } of entries) kept.take(event);
+        return true;
+      });
+      isWhole &&= read === true;
+    }
+    if (count !== events) this.#problems.push(misplaced('log'));
+    return isWhole ? kept : undefined;
+  }
+
+  /** @returns the number of checkpoints that the log has the roots of */
+  async #checkLog(): Promise<number> {
+    const { checkpoint, root } = this.#manifest;
+    const known =
+      checkpoint === null ? [] : [{ at: { checkpoint: 'manifest.json' }, note: checkpoint }];
+    const checkpoints = [...known, ...(this.#options.checkpoints ?? [])];
+    const store = new BackupLog(this.#place, this.#manifest);
+    const result = await verifyLog({ store, retentionMs: 0 }, { ...this.#options, checkpoints });
+    if (!result.ok) {
+      const { at, expected, found } = result;
+      const where = Object.entries(at)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', ');
+      this.#problems.push({ at: where || 'log', problem: `expected ${expected}, found ${found}` });
+      return 0;
+    }
+    if (result.root !== root) {
+      const problem = `its root is ${result.root}, and the manifest says ${root}`;
+      this.#problems.push({ at: 'log', problem });
+    }
+    return result.checkpoints;
+  }
+
+  async #index(): Promise<KeptDocuments | undefined> {
+    const { index } = this.#manifest;
+    if (index === null) return undefined;
+    return await this.#noting(index.file, async () =>
+      KeptDocuments.parse(await readLines(this.#place, index)),
+    );
+  }
+
+  #compare(expected: KeptDocuments, index: KeptDocuments): void {
+    for (const [, { ref }] of expected.all()) {
+      if (!index.has(ref))
+        this.#problems.push({ at: ref.key, problem: 'not in the list of documents' });
+    }
+    for (const [, { ref }] of index.all()) {
+      if (!expected.has(ref)) this.#problems.push({ at: ref.key, problem: 'not named by the log' });
+    }
+  }
+
+  async #checkDocuments(kept: KeptDocuments | undefined) {
+    const counts = { documents: 0, bytes: 0, due: 0 };
+    const began = performance.now();
+    const check = async ({ ref, gone }: KeptDocument): Promise<void> => {
+      if (gone === 'due') {
+        counts.due += 1;
+        return;
+      }
+      const problem = await this.#faultOf(ref);
+      if (problem === undefined) {
+        counts.documents += 1;
+        counts.bytes += ref.bytes;
+      } else {
+        const lost = gone === 'lost' ? ': the service did not have it either' : '';
+        this.#problems.push({ at: ref.key, problem: problem + lost });
+      }
+      const perSecond = (counts.documents * 1000) / (performance.now() - began);
+      this.#options.onProgress?.({ done: counts.documents, perSecond });
+    };
+    const all = kept === undefined ? [] : [...kept.all()];
+    await each(all, async ([, document]) => await check(document), AT_ONCE);
+    return counts;
+  }
+
+  async #faultOf(ref: BlobRef): Promise<string | undefined> {
+    try {
+      const hash = createHash('sha256');
+      for await (const chunk of await this.#place.documents.open(ref)) hash.update(chunk as Buffer);
+      const found = hash.digest('hex');
+      return found === ref.sha256 ? undefined : `its SHA-256 is ${found}`;
+    } catch (error) {
+      if (error instanceof BlobNotFound) return 'missing';
+      if (error instanceof BlobDamaged) return 'not of its length';
+      throw error;
+    }
+  }
+
+  async #noting<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnusableBackup)) throw error;
+      const problem = error.message.replace(/^is damaged: (\S+ )?/, '').replace(/\.$/, '');
+      this.#problems.push({ at: file, problem });
+      return undefined;
+    }
+  }
+}
+
+const misplaced = (at: string): Problem => ({ at, problem: 'not in its place in the log' });

@@ -1,0 +1,292 @@
+/** Backups of a log with a bit of everything, in a folder and in a bucket: what is added, dropped, found and restored. */
+import {
+  appendFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/backup-place/bucket.ts';
+import { BackupFolder } from '../../src/backup-place/folder.ts';
+import type { BackupPlace } from '../../src/backup-place/port.ts';
+import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
+import { S3Objects } from '../../src/blob-store/s3-objects.ts';
+import { encodeEvent } from '../../src/event-store/codec.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { eventId } from '../../src/ids.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { keyringText, parseKeyring, readKeyring } from '../../src/use-cases/backup/keyring-file.ts';
+import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
+import { readManifest } from '../../src/use-cases/backup/manifest.ts';
+import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
+import { verifyBackup } from '../../src/use-cases/backup/verify-backup.ts';
+import { testDirectory } from '../support/directory.ts';
+import { appendNext } from '../support/events.ts';
+import { s3Credentials, startS3Server } from '../support/s3-server.ts';
+import { accountId, conversionId, NOW } from '../support/samples.ts';
+import { account, life, signedLog } from '../support/signed-log.ts';
+
+const quietly = (): void => {};
+const OPTIONS = { now: NOW, recheck: false, onEvents: quietly, onDocuments: quietly };
+
+/** A log in a directory, as a service has it open. */
+async function openSource(t: Test, dataDir: string) {
+  const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
+  const store = new SqliteEventStore(database);
+  t.teardown(async () => {
+    await store.close();
+    database.close();
+  });
+  const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
+  return { store, blobs, retentionMs: 3_600_000 };
+}
+
+const verify = (place: BackupPlace) => verifyBackup(place, { now: NOW });
+
+function expired(n: number) {
+  const data = { accountId: accountId(), conversionId: conversionId(n), expiredAt: NOW };
+  return encodeEvent(
+    eventId(`expired/${n}`),
+    { type: 'ConversionExpired', data },
+    { correlationId: 'c', causationId: 'c', actor: { kind: 'service' }, time: NOW + 99_000 },
+  );
+}
+
+async function changes(t: Test, place: BackupPlace): Promise<void> {
+  const source = await openSource(t, await signedLog(t));
+  const first = await makeBackup(source, place, OPTIONS);
+  const events = (await source.store.readAll()).length;
+  t.match(first, { addedEvents: events, addedDocuments: 7, lost: [], manifest: { events } });
+  t.match(await verify(place), { ok: true, events, checkpoints: 2, documents: 7, problems: [] });
+  t.match(await makeBackup(source, place, OPTIONS), { addedEvents: 0, addedDocuments: 0 });
+
+  // Deleted like the retention does: the documents, then the event.
+  await source.blobs.deleteAll(conversionId(1));
+  const waiting = makeBackup(source, place, { ...OPTIONS, recheck: false });
+  await appendNext(source.store, life(1), [expired(1)]);
+  t.match(await waiting, { dropped: 1, lost: [] });
+  const kept: string[] = [];
+  for await (const { conversionId: id } of place.documents.list()) kept.push(id);
+  t.notOk(kept.includes(conversionId(1)), 'its documents have left the backup');
+  t.match(await verify(place), { ok: true, documents: 4 });
+
+  await place.documents.deleteAll(conversionId(4));
+  const missing = await verify(place);
+  t.match(missing, { ok: false, documents: 1 });
+  t.equal(missing.problems.filter(({ problem }) => problem === 'missing').length, 3);
+  t.match(await makeBackup(source, place, { ...OPTIONS, recheck: true }), { addedDocuments: 3 });
+  t.match(await verify(place), { ok: true });
+
+  const other = await openSource(t, await signedLog(t));
+  await t.rejects(makeBackup(other, place, OPTIONS), { message: /^holds a backup of another log/ });
+  t.match(await verify(place), { ok: true }, 'which changed nothing');
+}
+
+void test('a backup in a folder follows its log', async (t) => {
+  await changes(t, await BackupFolder.open(join(testDirectory(t), 'backup')));
+});
+
+void test('a backup in a bucket follows its log', async (t) => {
+  const server = await startS3Server(t);
+  const bucket = new S3Bucket(server.location, s3Credentials);
+  t.teardown(() => bucket.close());
+  const below = (folder: string) => new S3Objects(bucket, folder);
+  await changes(t, new BackupBucket('s3://b', below(FILES_FOLDER), below(DOCUMENTS_FOLDER)));
+});
+
+void test('damage of each kind of file is found', async (t) => {
+  const directory = testDirectory(t);
+  const whole = join(directory, 'whole');
+  const source = await openSource(t, await signedLog(t));
+  await makeBackup(source, await BackupFolder.open(whole), OPTIONS);
+  const files = readdirSync(whole, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(whole, name)).isFile(),
+  );
+  t.equal(files.length, 1 + 1 + 1 + 7, 'manifest, log, list and documents');
+  for (const file of files) {
+    for (const [what, harm] of [
+      ['cut off', (path: string) => writeFileSync(path, readFileSync(path).subarray(0, -1))],
+      ['longer', (path: string) => appendFileSync(path, 'x')],
+      ['other', flipByte],
+      ['gone', (path: string) => rmSync(path)],
+    ] as const) {
+      const copy = join(directory, 'copy');
+      cpSync(whole, copy, { recursive: true });
+      harm(join(copy, file));
+      const found = await verify(BackupFolder.readOnly(copy)).catch((error: unknown) => error);
+      const told = `${file}, ${what}`;
+      if (file === 'manifest.json') t.match(found, { name: 'UnusableBackup' }, told);
+      else t.match(found, { ok: false }, told);
+      if (!(found instanceof Error)) {
+        const at = file.replace(/^documents\/..\//, '');
+        const problems = (found as Awaited<ReturnType<typeof verify>>).problems;
+        t.equal(problems[0]?.at, at, told);
+      }
+      rmSync(copy, { recursive: true });
+    }
+  }
+  t.match(await verify(BackupFolder.readOnly(whole)), { ok: true });
+});
+
+function flipByte(path: string): void {
+  const content = readFileSync(path);
+  const at = content.length >> 1;
+  content[at] = (content[at] ?? 0) ^ 1;
+  writeFileSync(path, content);
+}
+
+void test('a place that holds something else is left alone', async (t) => {
+  const path = join(testDirectory(t), 'mine');
+  const place = await BackupFolder.open(path);
+  writeFileSync(join(path, 'mine.txt'), 'mine');
+  const source = await openSource(t, await signedLog(t));
+  await t.rejects(makeBackup(source, place, OPTIONS), { message: /^holds something else/ });
+  t.strictSame(
+    readdirSync(path).filter((name) => name.endsWith('.json')),
+    [],
+  );
+});
+
+void test('of two backups at a time, one ends', async (t) => {
+  const place = await BackupFolder.open(join(testDirectory(t), 'backup'));
+  const source = await openSource(t, await signedLog(t));
+  await makeBackup(source, place, OPTIONS);
+  const ends = await Promise.allSettled([
+    makeBackup(source, place, { ...OPTIONS, now: NOW + 1 }),
+    makeBackup(source, place, { ...OPTIONS, now: NOW + 2 }),
+  ]);
+  t.ok(ends.some(({ status }) => status === 'fulfilled'));
+  t.match(await verify(place), { ok: true });
+});
+
+void test('a document that the service has lost is told, and all else is backed up', async (t) => {
+  const place = await BackupFolder.open(join(testDirectory(t), 'backup'));
+  const source = await openSource(t, await signedLog(t));
+  await source.blobs.deleteAll(conversionId(4));
+  const { lost } = await makeBackup(source, place, OPTIONS);
+  t.equal(lost.length, 3);
+  const found = await verify(place);
+  t.match(found, { ok: false, documents: 4 });
+  t.match(found.problems[0], { problem: 'missing: the service did not have it either' });
+  const later = { ...OPTIONS, now: NOW + 2 * source.retentionMs };
+  t.match(await makeBackup(source, place, later), { lost: [] }, 'it is due for deletion by then');
+  t.match(await verify(place), { ok: true, due: 3 });
+});
+
+void test('a restore to a moment ends between appends, and knows what was signed', async (t) => {
+  const place = await BackupFolder.open(join(testDirectory(t), 'backup'));
+  const source = await openSource(t, await signedLog(t));
+  const { manifest } = await makeBackup(source, place, OPTIONS);
+  const plan = (events: number, known: readonly string[] = []) =>
+    planRestore(place, { events }, known, quietly);
+  const all = await source.store.readAll();
+  const checkpoint = manifest.checkpoint ?? '';
+  const size = Number(checkpoint.split('\n')[1]);
+  for (let events = 1; events <= all.length; events += 1) {
+    const found = await plan(events, [checkpoint]);
+    const isWithin = all[events - 1]?.type === 'CreditDebited';
+    t.equal(found.events, isWithin ? events - 1 : events);
+    t.equal(found.isBehind, found.events < size, `${events} events`);
+    let given = 0;
+    for await (const entries of found.entries()) given += entries.length;
+    t.equal(given, found.events);
+  }
+  const times = all.map(({ metadata }) => (metadata as { time: number }).time);
+  const time = times[5] ?? 0;
+  const until = await planRestore(place, { time }, [], quietly);
+  t.equal(
+    until.events,
+    times.findIndex((each) => each > time),
+  );
+  t.strictSame([...(await plan(all.length)).open], [accountId(1), accountId(2)]);
+  const foreign = await makeForeign(t);
+  await t.rejects(plan(3, [foreign]), {
+    message: /is one of the log pressledger\/\w+, and the backup/,
+  });
+});
+
+async function makeForeign(t: Test): Promise<string> {
+  const place = await BackupFolder.open(join(testDirectory(t), 'other'));
+  const source = await openSource(t, await signedLog(t));
+  return (await makeBackup(source, place, OPTIONS)).manifest.checkpoint ?? '';
+}
+
+void test('the documents of an account that is erased leave the backup', async (t) => {
+  const place = await BackupFolder.open(join(testDirectory(t), 'backup'));
+  const source = await openSource(t, await signedLog(t));
+  await makeBackup(source, place, OPTIONS);
+  const data = { accountId: accountId() };
+  const erased = encodeEvent(
+    eventId('erased'),
+    { type: 'AccountErased', data },
+    { correlationId: 'c', causationId: 'c', actor: { kind: 'operator' }, time: NOW + 99_000 },
+  );
+  await appendNext(source.store, account(), [erased]);
+  await makeBackup(source, place, OPTIONS);
+  const kept: string[] = [];
+  for await (const { conversionId: id } of place.documents.list()) kept.push(id);
+  t.strictSame(kept, []);
+  const plan = await planRestore(place, { events: 5 }, [], quietly);
+  t.ok(plan.erased.has(accountId()), 'also for a restore to an earlier moment');
+});
+
+void test('a keyring is read while an account is erased, and a changed file is refused', async (t) => {
+  const [kept, erased] = ['acct_1', 'acct_2'];
+  const records = new Map([
+    [`${kept}.key`, 'v1.one'],
+    [`${erased}.key`, 'v1.two'],
+    ['keyring.id', 'id'],
+    ['keyring.log', 'pressledger/1'],
+    ['master.check', 'x'],
+  ]);
+  const source = {
+    names: async () => [...records.keys()],
+    read: async (name: string) => {
+      const text = records.get(name);
+      // Erased between the list and the end of reading.
+      records.set(`${erased}.erased`, '');
+      return text;
+    },
+  };
+  const text = keyringText(await readKeyring(source, 'check', NOW));
+  const { records: read } = parseKeyring(text);
+  t.strictSame([...read.keys()].toSorted(), [
+    `${kept}.key`,
+    `${erased}.erased`,
+    'keyring.id',
+    'keyring.log',
+  ]);
+  for (const changed of [
+    text.replace('one', 'One'),
+    text.slice(0, -1),
+    text.split('\n').slice(0, 2).join('\n'),
+    '',
+    'x\n',
+    '{"pressledger":"keyring","format":2}\n',
+  ]) {
+    t.throws(() => parseKeyring(changed), { message: /^is (damaged|not|a keyring of format 2)/ });
+  }
+});
+
+void test('a backup goes on in segments of its own size', async (t) => {
+  const path = join(testDirectory(t), 'backup');
+  const place = await BackupFolder.open(path);
+  const source = await openSource(t, await signedLog(t));
+  await makeBackup(source, place, OPTIONS);
+  const [before] = readdirSync(join(path, 'log'));
+  await appendNext(source.store, life(4), [expired(4)]);
+  await makeBackup(source, place, OPTIONS);
+  const after = readdirSync(join(path, 'log'));
+  t.equal(after.length, 1, 'the last one is replaced while it is not full');
+  t.not(after[0], before);
+  renameSync(join(path, 'log', after[0] ?? ''), join(path, 'log', before ?? ''));
+  t.match(await verify(place), { ok: false, problems: [{ problem: 'missing' }] });
+  t.equal((await readManifest(place))?.segments.length, 1);
+});
