@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { moveAround } from '../test/support/move-chain.ts';
 import { print } from './measure.ts';
 
-const KILLS = 3;
+const KILLS = 2;
 
 const [, , events = '200000', documents = '2000', places = '2'] = process.argv;
 const root = mkdtempSync(join(tmpdir(), 'pressledger-bench-'));

@@ -69,11 +69,10 @@ function tell(output: Output, moved: Moved): void {
 export const move: Command = {
   name: 'move',
   usage: '',
-  summary:
-    'Move the log, its documents and keys to another event store and another place for documents.',
+  summary: 'Move the log, its documents and keys to other places.',
   examples: [
-    'move --ahead --to-event-store kurrentdb://host:2113 --to-blobs s3://bucket?region=eu-central-1',
-    'move --to-event-store kurrentdb://host:2113 --to-blobs s3://bucket?region=eu-central-1',
+    'move --ahead --to-event-store kurrentdb://host --to-blobs s3://bucket?region=eu-west-1',
+    'move --to-event-store kurrentdb://host --to-blobs s3://bucket?region=eu-west-1',
     'move --to-data-dir /srv/pressledger',
   ],
   positionals: {},

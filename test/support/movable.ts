@@ -110,6 +110,8 @@ export async function makeMovable(
   while (staged.length > 0) await Promise.all(staged.splice(-100).map((blob) => blob.store()));
   await store.close();
   database.close();
+  // Commands wait for the read models only so long.
+  await cliJson(place, ['projections', 'rebuild']);
   await cliJson(place, ['tlog', 'checkpoint']);
   return await verified(place);
 }

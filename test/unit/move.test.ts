@@ -64,8 +64,7 @@ void test('a move takes log, documents, keys and the last checkpoint along', asy
   const ahead = await run({ ahead: true });
   t.match(ahead, { accounts: 2, documents: { copied: 7, found: 0, lost: [] } });
   t.match(await run(), { found: ahead.events, documents: { copied: 0, lost: [] } });
-  const { documents, ...rest } = (await verified(to)) as { documents?: object };
-  t.strictSame({ documents, ...rest }, before);
+  t.strictSame(await verified(to), before);
   t.match(textsOf(to), keys);
   const checkpoint = 'transparency-log/last-checkpoint';
   t.equal(readFileSync(join(to, checkpoint), 'utf8'), readFileSync(join(from, checkpoint), 'utf8'));
@@ -156,14 +155,12 @@ void test('a move goes to no place that holds something else', async (t) => {
   await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
 });
 
+const append = (dataDir: string): Promise<void> =>
+  withStore(dataDir, async (store) => void (await store.append('new', newEvents(1), 'no-stream')));
+
 void test('a move can be taken back until the log has gone on in the new place', async (t) => {
   const { from, to, run, cancel } = await movable(t);
   await run();
-  const append = async (dataDir: string): Promise<void> =>
-    withStore(
-      dataDir,
-      async (store) => void (await store.append('new', newEvents(1), 'no-stream')),
-    );
   await t.rejects(append(from), { name: 'EventStoreUnavailable' });
   await cancel();
   t.notOk(existsSync(join(from, 'keyring/keyring.moved')));

@@ -97,16 +97,18 @@ async function copy(
 ): Promise<void> {
   const { conversionId = '', name = '' } = parseBlobKey(ref.key) ?? {};
   const kind = name.slice(0, name.indexOf('-')) as BlobKind;
-  // One that is there and was found to be damaged would else count as stored.
-  await to.delete(ref.key);
+  // What is there was found to be damaged. It stays until the content was read: both places may be one folder.
   if (ref.bytes <= SMALL_BYTES) {
-    await to.stage(conversionId, kind, await from.read(ref)).store();
+    const content = await from.read(ref);
+    await to.delete(ref.key);
+    await to.stage(conversionId, kind, content).store();
   } else {
     const path = join(directory, randomUUID());
     const measured = new Measured();
     const content = measured.through((await from.open(ref)) as AsyncIterable<Buffer>);
     await pipeline(content, createWriteStream(path, { mode: 0o600 }));
     if (!measured.isOf(ref)) throw new BlobDamaged(`${ref.key} is damaged.`);
+    await to.delete(ref.key);
     await to.adopt(conversionId, kind, { path, sha256: ref.sha256, bytes: ref.bytes });
   }
   if (!(await holds(to, ref))) {
@@ -121,7 +123,7 @@ async function holds(blobs: BlobStore, ref: BlobRef): Promise<boolean> {
   try {
     if (!(await blobs.exists(ref))) return false;
     const measured = new Measured();
-    for await (const _ of measured.through((await blobs.open(ref)) as AsyncIterable<Buffer>));
+    for await (const chunk of (await blobs.open(ref)) as AsyncIterable<Buffer>) measured.add(chunk);
     return measured.isOf(ref);
   } catch (error) {
     if (error instanceof BlobDamaged || error instanceof BlobNotFound) return false;
@@ -135,10 +137,14 @@ class Measured {
 
   async *through(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of content) {
-      this.#hash.update(chunk);
-      this.#bytes += chunk.length;
+      this.add(chunk);
       yield chunk;
     }
+  }
+
+  add(chunk: Buffer): void {
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
   }
 
   /** To be asked once, at the end. */
