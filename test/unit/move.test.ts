@@ -127,7 +127,11 @@ async function withStore(
   use: (store: Awaited<ReturnType<typeof openCopyTarget>>['store']) => Promise<void>,
 ): Promise<void> {
   const { store, close } = await openCopyTarget(readConfig({ DATA_DIR: dataDir }), logger);
-  await use(store).finally(close);
+  try {
+    await use(store);
+  } finally {
+    await close();
+  }
 }
 
 void test('a move goes to no place that holds something else', async (t) => {
