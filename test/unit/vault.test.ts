@@ -82,7 +82,7 @@ void test('each conversion has a content key of its own, which goes with its acc
 void test('a text of a newer release says so', async (t) => {
   const directory = testDirectory(t);
   const masterKey = Buffer.alloc(32, 1);
-  const vault = createVault(new FileKeyring(directory, masterKey));
+  const vault = createVault(makingKeys(new FileKeyring(directory, masterKey)));
   const sealed = await vault.seal(one, 'secret');
   const told = /sealed by a newer release \(form 2, this one knows 1\); install that release/;
   await t.rejects(vault.unseal(one, sealed.replace('v1.', 'v2.')), { message: told });
