@@ -6,6 +6,9 @@ import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
 /** The pause before a report is handed over again that could not be recorded, or that nobody follows. */
 const REPORT_RETRY_MS = 500;
+/** The pause before a job whose try failed is handed over again: doubled each time, up to the cap. */
+const BACK_OFF_MS = 250;
+const MAX_BACK_OFF_MS = 10_000;
 
 type ReportHandler = (report: RenderReport) => Promise<Recorded>;
 
@@ -25,6 +28,9 @@ export class InProcessRenderQueue implements RenderQueue {
   readonly #waiting: FairTurns;
   /** Every conversion that waits or is in flight. */
   readonly #known = new Set<string>();
+  /** The number of failed tries of each that had one. */
+  readonly #failures = new Map<string, number>();
+  readonly #pauses = new Set<NodeJS.Timeout>();
   readonly #renderers = new Set<Renderer>();
   #onReport: ReportHandler | undefined;
   readonly #closing = new AbortController();
@@ -43,7 +49,7 @@ export class InProcessRenderQueue implements RenderQueue {
   }
 
   retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
-    for (const id of this.#waiting.retain(isUnfinished)) this.#known.delete(id);
+    for (const id of this.#waiting.retain(isUnfinished)) this.#forget(id);
     return Promise.resolve();
   }
 
@@ -89,8 +95,29 @@ export class InProcessRenderQueue implements RenderQueue {
 
   close(): Promise<void> {
     this.#closing.abort();
+    for (const pause of this.#pauses) clearTimeout(pause);
     this.#renderers.clear();
     return Promise.resolve();
+  }
+
+  #forget(conversionId: string): void {
+    this.#known.delete(conversionId);
+    this.#failures.delete(conversionId);
+  }
+
+  /** A disk that is full, say, must not take all tries of a document within a moment. */
+  #enqueueLater(job: RenderJob): void {
+    if (this.#closing.signal.aborted) return;
+    const failures = this.#failures.get(job.conversionId) ?? 0;
+    this.#failures.set(job.conversionId, failures + 1);
+    const pause = setTimeout(
+      () => {
+        this.#pauses.delete(pause);
+        this.#enqueue(job);
+      },
+      Math.min(BACK_OFF_MS * 2 ** failures, MAX_BACK_OFF_MS),
+    );
+    this.#pauses.add(pause);
   }
 
   #enqueue(job: RenderJob): void {
@@ -135,7 +162,7 @@ export class InProcessRenderQueue implements RenderQueue {
       this.#waiting.release(conversionId);
       next();
     };
-    const nack = (): void => end(() => this.#enqueue({ ...job, retry: true }));
+    const nack = (): void => end(() => this.#enqueueLater({ ...job, retry: true }));
     try {
       await renderer.handle({
         job,
@@ -144,7 +171,7 @@ export class InProcessRenderQueue implements RenderQueue {
           release();
           this.#handOut();
         },
-        ack: () => end(() => this.#known.delete(conversionId)),
+        ack: () => end(() => this.#forget(conversionId)),
         nack,
         requeue: () => end(() => this.#enqueue(job)),
       });

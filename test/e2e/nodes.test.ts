@@ -52,7 +52,10 @@ for (const kind of KINDS) {
     const deployment = await Nodes.start(t, on);
     const [one, renderer] = [await deployment.api(), await deployment.renderer()];
     const other = await deployment.api();
-    t.match(other.output.stderr, /takes over when that process ends/);
+    await eventually(
+      'its line',
+      () => /takes over when that process ends/.test(other.output.stderr) || undefined,
+    );
     t.notMatch(other.output.stdout, /pk_live_/, 'the first account is opened once');
     const { apiKey } = one.firstStart;
     for (const [asked, shown] of [
@@ -139,7 +142,10 @@ for (const kind of KINDS) {
   nodes('two whole services share one queue, and one takes over from the other', async (t, on) => {
     const deployment = await Nodes.start(t, on);
     const [one, other] = [await deployment.api({}, 'start'), await deployment.api({}, 'start')];
-    t.match(other.output.stderr, /takes over when that process ends/);
+    await eventually(
+      'its line',
+      () => /takes over when that process ends/.test(other.output.stderr) || undefined,
+    );
     const client = other.client(one.firstStart.apiKey);
     const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 1000 } };
     const created = await Promise.all([1, 2, 3, 4].map(() => client.create(slow)));

@@ -180,7 +180,7 @@ An account may send ${config.rateLimitFree} requests per minute on the plan free
 
 ## Pagination
 
-Lists are JSON arrays, newest first. \`page\` and \`page_size\` select a page; \`X-Total-Count\` has the number of all items, and \`Link\` has the addresses of the other pages.
+Lists are JSON arrays, newest first, in the order of acceptance: where two nodes accept at the same moment, \`created_at\` may differ from that by a second. \`page\` and \`page_size\` select a page; \`X-Total-Count\` has the number of all items, and \`Link\` has the addresses of the other pages.
 
 ## Files
 
