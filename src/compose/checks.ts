@@ -13,10 +13,12 @@ import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import { findMasterKey } from '../keyring/master-key.ts';
+import { missingKeyring } from '../keyring/records.ts';
 import type { KeyRecords } from '../keyring/port.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';
 import { checkDirectory, isMissing } from './directories.ts';
+import { holdsKeyring } from './keyring.ts';
 import { connect } from './nats.ts';
 import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
@@ -37,9 +39,16 @@ const BLOBS = ['blobStoreUrl', 'awsAccessKeyId', 'awsSecretAccessKey', 'natsUrl'
 
 /**
  * @param config may lack settings that cannot be used
+ * @param inspect looks further at an embedded log
  * @returns what a process of the role needs before it may make anything, in the order of their dependence
  */
-export function checksOfStart(config: Config, role: Role, logger: Logger): readonly Check[] {
+export function checksOfStart(
+  config: Config,
+  role: Role,
+  logger: Logger,
+  inspect: Inspect = async () => {},
+): readonly Check[] {
+  const head = lookAtLog(config, logger, inspect);
   const { blobStoreUrl: blobs, awsAccessKeyId, awsSecretAccessKey } = config;
   // The settings that an S3 server needs are missing by themselves, and told so.
   const asksBlobs = blobs?.kind !== 's3' || (awsAccessKeyId && awsSecretAccessKey);
@@ -54,12 +63,17 @@ export function checksOfStart(config: Config, role: Role, logger: Logger): reado
       : check('NATS', ['natsUrl'], () => nats(config, role, logger)),
     role === 'renderer'
       ? undefined
-      : check('event store', ['eventStoreUrl', 'dataDir'], () => eventStore(config, logger)),
+      : check('event store', ['eventStoreUrl', 'dataDir'], async () =>
+          eventStore(config, await head()),
+        ),
     asksBlobs
       ? check('blob store', [...BLOBS, 'dataDir'], () => blobStore(config, role, logger))
       : undefined,
     asksKeys
-      ? check('keys', ['masterKey', 'dataDir', ...BLOBS], () => keys(config, logger))
+      ? check('keys', ['masterKey', 'dataDir', ...BLOBS], async () =>
+          // Where the log cannot be read, its own check says so.
+          keys(config, logger, await head().catch(() => undefined)),
+        )
       : undefined,
   ];
   return all.filter((each) => each !== undefined);
@@ -150,27 +164,39 @@ async function nats(config: Config, role: Role, logger: Logger): Promise<Finding
   );
 }
 
-/** @param inspect looks at an embedded store, whose positions have no gaps */
-export async function eventStore(
+type Inspect = (store: EventStore) => Promise<void>;
+
+/**
+ * The position of the log's last event; undefined where there is no log yet. The log is opened once for all checks.
+ * @param inspect looks at an embedded store, whose positions have no gaps
+ */
+function lookAtLog(
   config: Config,
   logger: Logger,
-  inspect: (store: EventStore) => Promise<void> = async () => {},
-): Promise<Finding> {
+  inspect: Inspect,
+): () => Promise<bigint | undefined> {
   const { dataDir, eventStoreUrl } = config;
-  if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) {
-    return ok('SQLite; it is made at the first start');
-  }
-  return await looking(config, logger, async (around) => {
-    const { store } = await openEventStore(around, 'read');
-    const head = await store.head();
-    if (eventStoreUrl === undefined) {
-      await refuseNewerLog(store);
-      await inspect(store);
-    }
-    return ok(
-      `${eventStoreUrl === undefined ? 'SQLite' : 'the server'} answers, at position ${head}`,
-    );
-  });
+  const look = async (): Promise<bigint | undefined> => {
+    if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return undefined;
+    return await looking(config, logger, async (around) => {
+      const { store } = await openEventStore(around, 'read');
+      const head = await store.head();
+      if (eventStoreUrl === undefined) {
+        await refuseNewerLog(store);
+        await inspect(store);
+      }
+      return head;
+    });
+  };
+  let found: Promise<bigint | undefined> | undefined;
+  return () => (found ??= look());
+}
+
+async function eventStore({ eventStoreUrl }: Config, head: bigint | undefined): Promise<Finding> {
+  if (head === undefined) return ok('SQLite; it is made at the first start');
+  return ok(
+    `${eventStoreUrl === undefined ? 'SQLite' : 'the server'} answers, at position ${head}`,
+  );
 }
 
 async function blobStore(config: Config, role: Role, logger: Logger): Promise<Finding> {
@@ -188,19 +214,25 @@ async function blobStore(config: Config, role: Role, logger: Logger): Promise<Fi
   });
 }
 
-async function keys(config: Config, logger: Logger): Promise<Finding> {
+/** @param head of the log: beside events a keyring that is missing is a lost one */
+async function keys(config: Config, logger: Logger, head: bigint | undefined): Promise<Finding> {
   const { masterKey: given, blobStoreUrl: place, dataDir } = config;
+  const found = (isThere: boolean, where: string): Finding => {
+    if (isThere) return ok('the keyring is there, and the master key fits');
+    if (head !== undefined && head > 0n) throw new Error(missingKeyring(where));
+    return ok('made at the first start');
+  };
   if (place === undefined) {
-    if (isMissing(dataDir)) return ok('made at the first start');
-    const found = findMasterKey(dataDir, given);
-    return ok(found === undefined ? 'made at the first start' : 'the master key fits');
+    const directory = join(dataDir, 'keyring');
+    if (!isMissing(dataDir)) findMasterKey(dataDir, given);
+    return found(holdsKeyring(directory), directory);
   }
   const side = place.kind === 'nats' ? 'api' : undefined;
   const look = async (around: Surroundings): Promise<Finding> => {
     const { findKeyring } = await import('../keyring/remote.ts');
     const records = await keyRecords(around, place);
     const isThere = records && given && (await findKeyring(records, given));
-    return ok(isThere ? 'the master key fits' : 'made at the first start');
+    return found(isThere === true, 'the place that BLOB_STORE_URL names');
   };
   return await looking(config, logger, look, side);
 }

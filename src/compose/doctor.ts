@@ -6,7 +6,7 @@ import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';
 import { clockSet, diskSpace, fonts, processLimits } from './machine-checks.ts';
-import { type Check, check, checksOfStart, eventStore, makeChecks, ok, warning } from './checks.ts';
+import { type Check, check, checksOfStart, makeChecks, ok, warning } from './checks.ts';
 import { checkAddress } from '../http/server.ts';
 
 /** The longest wait for a service that may answer at the address. */
@@ -29,9 +29,8 @@ export async function examine(
   const inFull = new Map([
     ['port', () => addressInUse(config)],
     ['Chrome', () => chromeInFull(config)],
-    ['event store', () => eventStore(config, logger, holdClockAgainst)],
   ]);
-  const asStart = checksOfStart(config, role, logger).map((each) => ({
+  const asStart = checksOfStart(config, role, logger, holdClockAgainst).map((each) => ({
     ...each,
     look: inFull.get(each.name) ?? each.look,
   }));

@@ -70,7 +70,7 @@ async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: Even
   return { keyring, masterKey, keyringIdentity: await KeyringIdentity.open(records, directory) };
 }
 
-const holdsKeyring = (directory: string): boolean =>
+export const holdsKeyring = (directory: string): boolean =>
   isDirectory(directory) && readdirSync(directory).length > 0;
 
 async function openSharedKeyring(

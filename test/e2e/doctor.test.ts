@@ -1,10 +1,10 @@
 /** `pressledger doctor`: what it finds, where nothing was ever started and beside a service; it changes nothing. */
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
-import { type CliOptions, runCli } from '../support/cli.ts';
+import { type CliOptions, refuses, runCli } from '../support/cli.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace, type Place } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
@@ -99,7 +99,7 @@ void test('beside a running service it finds it, and lines for people end with a
   t.equal(code, 0);
   t.match(stdout, new RegExp(`^ok +port: a service of Pressledger answers at .*:${port}`, 'm'));
   t.match(stdout, /^ok +event store: SQLite answers, at position \d+$/m);
-  t.match(stdout, /^ok +keys: the master key fits$/m);
+  t.match(stdout, /^ok +keys: the keyring is there, and the master key fits$/m);
   t.match(stdout, /^Nothing is wrong; \d+ warnings?\.\n$/m);
   await service.stop();
   const before = treeOf(service.place.dataDir);
@@ -108,6 +108,10 @@ void test('beside a running service it finds it, and lines for people end with a
   const wrongKey = await diagnose(service.place, { MASTER_KEY: KEY });
   t.match(wrongKey.found.get('keys'), { verdict: 'wrong', text: /set MASTER_KEY to that one/ });
   t.strictSame(treeOf(service.place.dataDir), before);
+  renameSync(join(service.place.dataDir, 'keyring'), join(service.place.tmpDir, 'keyring'));
+  const lost = await diagnose(service.place);
+  t.match(lost.found.get('keys'), { verdict: 'wrong', text: /There is no keyring in .*keyring/ });
+  await refuses(t, service.place, ['start'], 1, /There is no keyring in .*keyring/);
 });
 
 void test('it says all that is wrong, and how to mend it', async (t) => {
