@@ -9,7 +9,7 @@ const only = (name, from, to, comment) => ({
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
 const PLAIN =
-  '^src/(async/|(budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
+  '^src/(async/|(bounds|budgets|ed25519|error-message|log-throttle|ownership|plain-text|stoppable)\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -341,7 +341,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backups|checks|nats|observed|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|status|stored-log|stores)\\.ts$',
           '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

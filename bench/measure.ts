@@ -10,6 +10,19 @@ export function median(numbers: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
+/** The least number that the share of all is not above; 0 where there are none. */
+export function percentile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+/** Each name and how often it is there, the most frequent first. */
+export function counted(names: readonly string[]): string {
+  const groups = [...Map.groupBy(names, (name) => name)];
+  const sorted = groups.toSorted(([, a], [, b]) => b.length - a.length);
+  return sorted.map(([name, { length }]) => `${name} ${length}`).join(', ');
+}
+
 /** Calls of `work` per second that make up `count` units. */
 export async function perSecond(count: number, work: () => void | Promise<void>): Promise<number> {
   const start = performance.now();

@@ -18,7 +18,9 @@ export interface RunningService {
   /** The first account's, as is the client. */
   readonly apiKey: string;
   readonly client: PressledgerClient;
-  /** A new account's, with many credits. */
+  /** A key of a new account, with many credits. */
+  accountKey(name: string, plan?: 'free' | 'starter' | 'pro'): Promise<string>;
+  /** A client of a new account. */
   account(name: string): Promise<PressledgerClient>;
   stop(): Promise<void>;
 }
@@ -101,17 +103,19 @@ export async function startService(
     const { stdout } = await promisify(execFile)(LAUNCHER, [...args, '--json'], { env });
     return JSON.parse(stdout) as Record<string, unknown>;
   };
+  const accountKey: RunningService['accountKey'] = async (name, plan = 'free') => {
+    const email = `${name}@example.com`;
+    await command('account', 'create', '--email', email, '--credits', MANY, '--plan', plan);
+    const { key } = await command('key', 'create', email, '--name', 'bench');
+    return String(key);
+  };
   return {
     pid,
     server,
     apiKey,
     client: new PressledgerClient({ server, apiKey }),
-    account: async (name) => {
-      const email = `${name}@example.com`;
-      await command('account', 'create', '--email', email, '--credits', MANY);
-      const { key } = await command('key', 'create', email, '--name', 'bench');
-      return new PressledgerClient({ server, apiKey: String(key) });
-    },
+    accountKey,
+    account: async (name) => new PressledgerClient({ server, apiKey: await accountKey(name) }),
     stop,
   };
 }

@@ -174,3 +174,24 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
     },
   };
 }
+
+/** The unfinished conversions of one account, counted. */
+export interface QueuedAccount {
+  readonly accountId: string;
+  readonly waiting: number;
+  readonly rendering: number;
+  /** The time of the oldest request, in milliseconds since the Unix epoch. */
+  readonly oldestAt: number;
+}
+
+export function queueQueries(db: Database): {
+  /** Those with most unfinished conversions first. */
+  byAccount(limit: number): readonly QueuedAccount[];
+} {
+  const select = db.prepare<[number], QueuedAccount>(
+    `SELECT account_id AS accountId, count(*) - count(started_at) AS waiting,
+       count(started_at) AS rendering, min(requested_at) AS oldestAt
+     FROM unfinished_conversions GROUP BY account_id ORDER BY count(*) DESC, account_id LIMIT ?`,
+  );
+  return { byAccount: (limit) => select.all(limit) };
+}

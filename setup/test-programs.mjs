@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { installPackages, mayInstall } from './apt.mjs';
 import { say } from './progress.mjs';
-import { exclusively } from './run.mjs';
+import { exclusively, run } from './run.mjs';
 
 /** Debian puts servers where only root's PATH looks. @param {string} program */
 const isInstalled = (program) =>
@@ -23,6 +23,13 @@ const PROGRAMS = [
     isThere: () =>
       isInstalled('go') && existsSync('/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog'),
   },
+  {
+    tests: 'checks of metrics and alerts by promtool',
+    packages: ['prometheus'],
+    isThere: () => isInstalled('promtool'),
+    // Its package starts a server, which tests do not need.
+    unit: 'prometheus',
+  },
 ];
 
 const lacking = () => PROGRAMS.filter(({ isThere }) => !isThere());
@@ -31,8 +38,11 @@ const lacking = () => PROGRAMS.filter(({ isThere }) => !isThere());
 export async function bringTestPrograms(root) {
   if (lacking().length > 0 && mayInstall()) {
     await exclusively(root, async () => {
-      const packages = lacking().flatMap((each) => each.packages);
+      const brought = lacking();
+      const packages = brought.flatMap((each) => each.packages);
       if (packages.length > 0) await installPackages(packages);
+      const units = brought.flatMap(({ unit }) => unit ?? []);
+      if (units.length > 0) await run('systemctl', ['disable', '--now', ...units]);
     });
   }
   for (const { tests, packages } of lacking()) {

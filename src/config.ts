@@ -1,5 +1,6 @@
 /** Environment → one validated, frozen object. The only file that reads the settings of a service. */
 import { resolve } from 'node:path';
+import { BOUNDS, type BoundSetting } from './bounds.ts';
 import { BUDGETS, type BudgetName } from './budgets.ts';
 import { CLIENT_NAMES } from './client-config.ts';
 import { lackingSettings } from './lacking-settings.ts';
@@ -35,7 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-const PREFIX = 'PRESSLEDGER_';
+export const PREFIX = 'PRESSLEDGER_';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -51,6 +52,13 @@ const BUDGET_SETTINGS = Object.fromEntries(
     setting(name, integer(1, max), () => value, about, role === 'api' ? API : RENDERER),
   ]),
 ) as Readonly<Record<BudgetName, Setting<number, number>>>;
+
+const BOUND_SETTINGS = Object.fromEntries(
+  Object.entries(BOUNDS).map(([key, { name, max, default: value, about }]) => [
+    key,
+    setting(name, integer(0, max), () => value, about, API),
+  ]),
+) as Readonly<Record<BoundSetting, Setting<number, number>>>;
 
 /**
  * Every setting: its name, how it is read, its default (`undefined` where there is none), and what help
@@ -226,6 +234,7 @@ export const SETTINGS = {
   }),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), () => 'info' as const, LOG_LEVELS.join(', ')),
   ...BUDGET_SETTINGS,
+  ...BOUND_SETTINGS,
 } as const;
 
 type Settings = typeof SETTINGS;
@@ -235,7 +244,7 @@ export type Config = {
     | ReturnType<Settings[K]['default']>;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
 function unknownNames(env: Environment): readonly string[] {

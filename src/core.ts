@@ -1,6 +1,8 @@
+import type { QueuedAccount } from '../projections/unfinished-conversions.ts';
 import type { ActorSystem } from './actors/system.ts';
 import type { AccountDependencies, FirstAccount } from './use-cases/accounts.ts';
 import type { BlobStore } from './blob-store/port.ts';
+import type { Bounds } from './bounds.ts';
 import type { Budgets } from './budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -16,6 +18,7 @@ import type { ProjectionRunner } from './read-model/runner.ts';
 import type { RenderQueue } from './render-queue/port.ts';
 import type { Stoppable } from './stoppable.ts';
 import type { Tracing } from './tracing/port.ts';
+import type { Activity } from './use-cases/recent-activity.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { StoredLog } from './use-cases/verify-log.ts';
 
@@ -29,6 +32,32 @@ export interface Finding {
 /** What the check of that name has found. */
 export interface Examined extends Finding {
   readonly name: string;
+}
+
+/** A service as it is seen from one machine. What cannot be seen from there is undefined, and said in `notSeen`. */
+export interface ServiceStatus {
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly log: {
+    readonly position: bigint;
+    /** How far the read models of this machine are behind the log. */
+    readonly readModel: { readonly lagEvents: number; readonly lagMs: number } | undefined;
+  };
+  /** The API node at HOST and PORT; `missing` says what it lacks to be ready, and is empty where it is. */
+  readonly api: { readonly address: string; readonly missing: string | undefined };
+  /** Whether a process feeds the queue and records outcomes; undefined while nobody can be asked. */
+  readonly isLed: boolean | undefined;
+  /** `nodes` and `total` are those of all renderers, `busy` the documents being rendered. */
+  readonly slots: {
+    readonly nodes: number;
+    readonly total: number;
+    readonly busy: number | undefined;
+  };
+  /** The accounts that have unfinished conversions, those with most first. */
+  readonly queue: readonly QueuedAccount[] | undefined;
+  readonly recent: Activity;
+  /** One line each. */
+  readonly notSeen: readonly string[];
 }
 
 /** Access to the render queue, and to the right to feed it. */
@@ -56,6 +85,7 @@ export interface OpenedStoredLog extends StoredLog {
 /** The parts that every role and every command works with: the log, its actors and its read models. */
 export interface Core extends AccountDependencies {
   readonly config: Config;
+  readonly bounds: Bounds;
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly logger: Logger;

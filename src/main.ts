@@ -12,10 +12,13 @@ import {
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { refuseBadStart } from './compose/preflight.ts';
+import { openMove } from './compose/move.ts';
+import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
+import { environmentThere } from './environment-there.ts';
 import { createLogger } from './log.ts';
 import type { Role } from './setting.ts';
 import type { Tracing } from './tracing/port.ts';
@@ -80,33 +83,28 @@ async function main(args: readonly string[]): Promise<void> {
         const core = isTemporary
           ? await openTemporaryCore(config, logger)
           : await openCore(config, logger, { create: command.createsStore === true });
-        try {
-          await use(core, isTemporary);
-        } finally {
-          await core.close();
-        }
+        await closing(core, () => use(core, isTemporary));
       },
       withStoredLog: async (use, options = { documents: false }) => {
         // A log on its own can be read: the settings need not suffice for a service.
         const log = await openStoredLog(readConfig(process.env), createLogger('warn'), options);
-        try {
-          await use(log);
-        } finally {
-          await log.close();
-        }
+        await closing(log, () => use(log));
       },
       withEventStore: async (use) => {
-        const { store, close } = await openCopyTarget(
-          readConfig(process.env),
-          createLogger('warn'),
-        );
-        try {
-          await use(store);
-        } finally {
-          await close();
-        }
+        const opened = await openCopyTarget(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened.store));
+      },
+      withStatus: async (use) => {
+        const watch = await watchService(readConfig(process.env), createLogger('silent'));
+        await closing(watch, () => use(() => watch.look()));
       },
       examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
+      withMove: async (changed, options, use) => {
+        const source = readConfig(process.env);
+        const target = readConfig(environmentThere(process.env, changed));
+        const opened = await openMove(source, target, createLogger('warn'), options);
+        await closing(opened, () => use(opened));
+      },
       withBackupPlace: async (name, options, use) => {
         const opened = await openBackupPlace(name, readConfig(process.env), options);
         await closing(opened, () => use(opened.place));

@@ -13,11 +13,14 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
+import { BlobStoreUnavailable } from './port.ts';
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const SALT_BYTES = 32;
-const MAGIC = Buffer.from('PLblob\0\x01', 'latin1');
+const VERSION = 1;
+const MAGIC = Buffer.from([...Buffer.from('PLblob\0', 'latin1'), VERSION]);
+const VERSION_AT = MAGIC.length - 1;
 
 export const TAG_BYTES = 16;
 export const FRAME_BYTES = 64 * 1024;
@@ -46,9 +49,16 @@ export function contentBytes(encrypted: number): number | undefined {
  * @param contentKey 32 bytes
  * @param name binds the frames to this blob
  * @param bytes the length of the content
+ * @throws {BlobStoreUnavailable} the header is of a newer release
  * @throws {Error} not a header
  */
 export function blobKey(contentKey: Buffer, name: string, bytes: number, header: Buffer): Buffer {
+  const version = header[VERSION_AT] ?? 0;
+  if (header.subarray(0, VERSION_AT).equals(MAGIC.subarray(0, VERSION_AT)) && version > VERSION) {
+    throw new BlobStoreUnavailable(
+      `${name} was stored by a newer release (form ${version}, this one knows ${VERSION}); install that release.`,
+    );
+  }
   if (header.length !== HEADER_BYTES || !header.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw new Error(`${name} does not begin like an encrypted blob.`);
   }

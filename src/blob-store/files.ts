@@ -79,6 +79,10 @@ export class FileBlobStore implements BlobStore {
   ): Promise<BlobRef> {
     return attempt(`adopt ${file.path}`, async () => {
       const ref = blobRef(conversionId, kind, file.sha256, file.bytes);
+      if (await this.#wasMoved(file.path, ref)) {
+        await syncPath(this.#directory(conversionId));
+        return ref;
+      }
       const { size } = await stat(file.path);
       if (size !== file.bytes) {
         throw new BlobStoreUnavailable(`${file.path} has ${size} bytes, not ${file.bytes}.`);
@@ -184,6 +188,19 @@ export class FileBlobStore implements BlobStore {
         throw error;
       }),
     );
+  }
+
+  /** Whether an earlier try has moved the file here, and then failed to sync. */
+  async #wasMoved(from: string, ref: BlobRef): Promise<boolean> {
+    const sizes = await Promise.all(
+      [from, this.#path(ref)].map(async (path) => {
+        const found = await stat(path).catch((error: unknown) => {
+          if (!hasCode(error, 'ENOENT')) throw error;
+        });
+        return found?.size;
+      }),
+    );
+    return sizes[0] === undefined && sizes[1] === ref.bytes;
   }
 
   #write(ref: BlobRef, content: Buffer): Promise<void> {

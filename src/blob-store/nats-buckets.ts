@@ -10,6 +10,7 @@ import { type KV, Kvm } from '@nats-io/kv';
 import { type ObjectStore, Objm, StorageType } from '@nats-io/obj';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import type { IfUp } from '../nats/connection.ts';
+import { MAX_BYTES, withinStorage } from '../nats/limits.ts';
 
 export interface NatsBucketsOptions {
   /** The object store; the key-value bucket is named after it, with `-index`. */
@@ -75,8 +76,13 @@ export class NatsBuckets {
     const manager = await stream.jetstreamManager();
     const kept = { storage: StorageType.File, replicas };
     try {
-      const objects = await new Objm(stream).create(bucket, kept);
-      const index = await new Kvm(stream).create(`${bucket}-index`, { ...kept, history: 1 });
+      // The smaller one first: the larger one takes less where the server has less.
+      const index = await withinStorage(MAX_BYTES.blobIndex, (max_bytes) =>
+        new Kvm(stream).create(`${bucket}-index`, { ...kept, history: 1, max_bytes }),
+      );
+      const objects = await withinStorage(MAX_BYTES.blobs, (max_bytes) =>
+        new Objm(stream).create(bucket, { ...kept, max_bytes }),
+      );
       return { objects, index, stream, manager };
     } catch (error) {
       // Whoever may not make them gets no answer that says so.

@@ -92,6 +92,11 @@ export class ObjectBlobStore implements BlobStore {
     return this.#health.failure();
   }
 
+  /** The same, where a write has failed and none has worked since; else it asks nothing. */
+  knownFailure(): Promise<string | undefined> {
+    return this.#health.knownFailure();
+  }
+
   async deleteAll(conversionId: string, named: readonly string[] = []): Promise<void> {
     const folder = `${checkConversionId(conversionId)}/`;
     await attempt(`delete the blobs of ${conversionId}`, async () => {

@@ -50,6 +50,11 @@ export class StoreHealth {
     }
   }
 
+  /** As `failure`, where a write has failed since the last that did not; else it asks nothing. */
+  async knownFailure(): Promise<string | undefined> {
+    return this.#failedWrite === undefined ? undefined : await this.failure();
+  }
+
   /** Why it cannot be used, in the operator's words; nothing when it can. */
   async failure(): Promise<string | undefined> {
     try {

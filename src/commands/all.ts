@@ -27,6 +27,7 @@ import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { logExport, logImport } from './log-copies.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
+import { move } from './move.ts';
 import { planSet } from './plan.ts';
 import {
   projectionsDiff,
@@ -38,6 +39,8 @@ import { renderer } from './renderer.ts';
 import { restore } from './restore.ts';
 import { state } from './state.ts';
 import { api, start } from './start.ts';
+import { status } from './status.ts';
+import { top } from './top.ts';
 import { proof, tlogCheckpoint, tlogKey, tlogRotate } from './tlog.ts';
 import { usage } from './usage.ts';
 import { verify } from './verify.ts';
@@ -51,7 +54,7 @@ const STORE = "Settings come from the environment; 'pressledger start --help' li
 
 const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
   { heading: 'Run the service', commands: [start, api, renderer] },
-  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor] },
+  { heading: 'Look at the service on this machine', note: STORE, commands: [doctor, status, top] },
   {
     heading: 'Convert',
     note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,
@@ -104,6 +107,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       verify,
       logExport,
       logImport,
+      move,
       backup,
       backupKeyring,
       backupVerify,

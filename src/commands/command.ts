@@ -5,8 +5,16 @@ import type { BackupPlace } from '../backup-place/port.ts';
 import type { ClientConfig } from '../client-config.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
-import type { Core, Examined, OpenedStoredLog, RunningRenderer, RunningService } from '../core.ts';
+import type {
+  Core,
+  Examined,
+  OpenedStoredLog,
+  RunningRenderer,
+  RunningService,
+  ServiceStatus,
+} from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { MoveParts } from '../use-cases/move/move.ts';
 import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 
@@ -31,8 +39,22 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
   readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
+  /** Looks at the service of the settings, as often as it is asked to; changes nothing. */
+  readonly withStatus: (
+    use: (look: () => Promise<ServiceStatus>) => Promise<void>,
+  ) => Promise<void>;
   /** Checks what a process of the role needs, and the machine; changes nothing. */
   readonly examine: (role: Role) => Promise<readonly Examined[]>;
+  /**
+   * Opens the place of the settings and the one that a move goes to, and closes both.
+   * @param settings those that are others there, by their names; an empty one is not set
+   * @param options `ahead`: also while a service runs on the old place
+   */
+  readonly withMove: (
+    settings: Readonly<Record<string, string>>,
+    options: { readonly ahead: boolean },
+    use: (parts: MoveParts & { readonly masterKeyFile?: string }) => Promise<void>,
+  ) => Promise<void>;
   /**
    * Opens a place of backups, a folder or a bucket, and closes it.
    * @param options `write`: makes a folder where there is none

@@ -4,6 +4,7 @@ import type { Attestors } from '../attestation/port.ts';
 import { createTimestampAuthority } from '../attestation/timestamp-client.ts';
 import { createWitness } from '../attestation/witness-client.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import type { BoundCheck } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { RenderQueues } from '../core.ts';
@@ -25,6 +26,8 @@ import { openBlobs } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
+  /** Bounds that what was opened knows of. */
+  readonly bounds: readonly BoundCheck[];
   /** Reasons why something of it does not work right now, for the operator; else empty. */
   unhealthyReasons(): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -70,6 +73,7 @@ export function openAdapters(
       queues: { ...queues, open: async (side) => observedQueue(await queues.open(side), options) },
       openRateLimiter: async (clock) =>
         nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),
+      bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };
@@ -109,6 +113,7 @@ export function openRendererAdapters(
     return {
       queue: observedQueue(queue, observers),
       blobs,
+      bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
       close: () => openings.close(),
     };

@@ -8,6 +8,7 @@ import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, SETTINGS } from '../config.ts';
 import type { Examined, Finding } from '../core.ts';
 import { errorMessage } from '../error-message.ts';
+import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
@@ -149,7 +150,7 @@ async function nats(config: Config, role: Role, logger: Logger): Promise<Finding
   );
 }
 
-/** @param inspect looks at the store that was opened */
+/** @param inspect looks at an embedded store, whose positions have no gaps */
 export async function eventStore(
   config: Config,
   logger: Logger,
@@ -162,7 +163,10 @@ export async function eventStore(
   return await looking(config, logger, async (around) => {
     const { store } = await openEventStore(around, 'read');
     const head = await store.head();
-    await inspect(store);
+    if (eventStoreUrl === undefined) {
+      await refuseNewerLog(store);
+      await inspect(store);
+    }
     return ok(
       `${eventStoreUrl === undefined ? 'SQLite' : 'the server'} answers, at position ${head}`,
     );

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { Passwords } from '../use-cases/passwords.ts';
+import { Bounds, type BoundCheck, diskBound, memoryBound, queueBound } from '../bounds.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, SETTINGS } from '../config.ts';
@@ -13,7 +15,7 @@ import { ed25519Key } from '../ed25519.ts';
 import { deriveKey } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import { openReadModel } from '../read-model/database.ts';
+import { openReadModel, type ReadModel } from '../read-model/database.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
 import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
@@ -68,6 +70,7 @@ export async function openCore(
   });
   const core: Core = {
     config,
+    bounds: new Bounds([...boundsOf(config, readModel), ...adapters.bounds], logger),
     budgets,
     passwords: new Passwords(budgets),
     clock: systemClock,
@@ -102,6 +105,16 @@ export async function openCore(
   };
   watchCore(core);
   return core;
+}
+
+function boundsOf(config: Config, readModel: ReadModel): readonly BoundCheck[] {
+  const { dataDir, blobStoreUrl: place, maxQueued, minFreeDiskBytes, maxMemoryBytes } = config;
+  const directories = place?.kind === 'folder' ? [dataDir, place.path] : [dataDir];
+  return [
+    queueBound(() => readModel.query(unfinishedQueries).count(), maxQueued),
+    diskBound(directories, minFreeDiskBytes),
+    ...(maxMemoryBytes > 0 ? [memoryBound(maxMemoryBytes)] : []),
+  ];
 }
 
 /** True if the settings name no store, and there is none below the current directory either. */

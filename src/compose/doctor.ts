@@ -66,7 +66,7 @@ async function addressInUse({ host, port }: Config): Promise<Finding> {
 }
 
 /** @returns what a service of Pressledger lacks; empty: nothing; undefined: none answers */
-async function readinessAt(host: string, port: number): Promise<string | undefined> {
+export async function readinessAt(host: string, port: number): Promise<string | undefined> {
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const origin = `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
   try {

@@ -1,5 +1,6 @@
 /** Opens the event store, unless a barrier keeps this process off it. */
 import { join } from 'node:path';
+import { refuseNewerLog } from '../event-store/codec.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
@@ -17,6 +18,7 @@ export async function openEventStore(
   mode: StoreMode,
 ): Promise<OpenedEventStore> {
   const opened = await openAnyEventStore(around, mode);
+  if (mode !== 'read' && opened.database !== undefined) await refuseNewerLog(opened.store);
   if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
   return opened;
 }

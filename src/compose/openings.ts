@@ -1,7 +1,11 @@
 /** Everything opened on the way to a composition. It is checked together and closed in the reverse order. */
+import type { BoundCheck } from '../bounds.ts';
+
 export interface Opening {
   /** Resolves to the reason why it does not work right now, for the operator. */
   readonly unhealthyReason?: () => Promise<string | undefined>;
+  /** Resolves to the bound that keeps new work out, and why; decided by what is known, without a request. */
+  readonly bound?: BoundCheck;
   readonly close?: () => Promise<void>;
 }
 
@@ -21,6 +25,10 @@ export class Openings {
 
   add(opening: Opening): void {
     this.#openings.push(opening);
+  }
+
+  get bounds(): readonly BoundCheck[] {
+    return this.#openings.flatMap(({ bound }) => bound ?? []);
   }
 
   async unhealthyReasons(): Promise<readonly string[]> {

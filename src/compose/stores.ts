@@ -8,6 +8,7 @@ import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import { sometimes } from '../bounds.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import type { Logger } from '../log.ts';
@@ -67,7 +68,23 @@ export async function openBlobs(
       const failure = await blobs.failure();
       return failure === undefined ? undefined : unusable(failure);
     },
+    bound: {
+      name: 'blob store',
+      reason: sometimes(async () => {
+        const failure = await blobs.knownFailure();
+        return failure === undefined ? undefined : unusable(failure);
+      }),
+    },
   });
+  if (place.kind === 'nats') {
+    openings.add({
+      bound: {
+        name: 'nats',
+        reason: async () =>
+          nats?.isUp() === false ? 'NATS is away, and documents lie there.' : undefined,
+      },
+    });
+  }
   return blobs;
 }
 

@@ -312,7 +312,10 @@ export type EventOf<T extends EventType> = {
 
 export type DomainEvent = EventOf<EventType>;
 
-/** The version that new events are written with. */
+/**
+ * The version that new events are written with. It also stands for the other stored forms: a release that stores keys
+ * or documents in a new one counts it up, so that an older release stops at the log (`refuseNewerLog`).
+ */
 export const SCHEMA_VERSION = 1;
 
 /**

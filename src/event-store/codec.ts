@@ -12,7 +12,7 @@ import {
   SCHEMA_VERSION,
   UPCASTERS,
 } from '../domain/events.ts';
-import type { NewEvent, RecordedEvent } from './port.ts';
+import type { EventStore, NewEvent, RecordedEvent } from './port.ts';
 
 const validators = new Map(
   Object.entries<TSchema>(EVENT_SCHEMAS).map(([type, schema]) => [type, Compile(schema)]),
@@ -56,7 +56,9 @@ export function createDecoder(version: number, upcasters: Upcasters) {
     if (!validators.has(type)) throw new TypeError(`Unknown event type ${recorded.type}.`);
     let { schemaVersion } = recorded.metadata as EventMetadata;
     if (schemaVersion > version) {
-      throw new TypeError(`${type} is of version ${schemaVersion}, newer than this release.`);
+      throw new TypeError(
+        `${type} is of version ${schemaVersion}, newer than this release; install that release.`,
+      );
     }
     let data: object = recorded.data;
     for (const steps = upcasters[type]; schemaVersion < version; schemaVersion += 1) {
@@ -67,3 +69,23 @@ export function createDecoder(version: number, upcasters: Upcasters) {
 }
 
 export const decodeEvent = createDecoder(SCHEMA_VERSION, UPCASTERS);
+
+/**
+ * Refuses a log that a newer release has written to: its newest event tells. That release may have stored keys and
+ * documents in other forms, too, so it counts `SCHEMA_VERSION` up for each of these.
+ * @param store whose positions have no gaps; on a server the first projection that reads such an event stops the start
+ * @throws {Error} one line
+ */
+export async function refuseNewerLog(store: Pick<EventStore, 'head' | 'readAll'>): Promise<void> {
+  const head = await store.head();
+  if (head === 0n) return;
+  // An event that is damaged is told by what reads the log.
+  const [newest] = await store.readAll({ after: head - 1n, limit: 1 }).catch(() => []);
+  const { schemaVersion } = (newest?.metadata ?? { schemaVersion: 0 }) as EventMetadata;
+  if (schemaVersion > SCHEMA_VERSION) {
+    throw new Error(
+      `The event log was written by a newer release (event version ${schemaVersion}, this one knows ` +
+        `${SCHEMA_VERSION}); install that release.`,
+    );
+  }
+}

@@ -1,5 +1,6 @@
 import type { ActorSystem } from '../actors/system.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import type { Bounds } from '../bounds.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -29,6 +30,7 @@ export interface Readiness {
 /** The parts that the HTTP API is made of; the composition chooses them. */
 export interface HttpDependencies {
   readonly config: Config;
+  readonly bounds: Pick<Bounds, 'admit'>;
   readonly budgets: Budgets;
   readonly passwords: Passwords;
   readonly clock: Clock;

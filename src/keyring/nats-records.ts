@@ -5,6 +5,7 @@ import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../error-message.ts';
 import type { IfUp } from '../nats/connection.ts';
+import { MAX_BYTES, withinStorage } from '../nats/limits.ts';
 import { KeyringGone, type ListedKeyRecords } from './port.ts';
 import { missingKeyring } from './records.ts';
 
@@ -53,7 +54,9 @@ export class NatsKeyRecords implements ListedKeyRecords {
       const manager = await stream.jetstreamManager();
       const kvm = new Kvm(stream);
       const kv = options.create
-        ? await kvm.create(bucket, { ...strict, history: 1, replicas })
+        ? await withinStorage(MAX_BYTES.keys, (max_bytes) =>
+            kvm.create(bucket, { ...strict, history: 1, replicas, max_bytes }),
+          )
         : await kvm.open(bucket, strict);
       await kv.status();
       return new NatsKeyRecords(kv, manager, bucket, ifUp);

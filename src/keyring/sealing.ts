@@ -8,7 +8,8 @@ import {
 } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
-const PREFIX = 'v1.';
+const VERSION = 1;
+const PREFIX = `v${VERSION}.`;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -28,6 +29,11 @@ function keyObject(key: Buffer): KeyObject {
   return made;
 }
 
+/** Sealed in a form that this release does not know. */
+export class SealedByNewerRelease extends Error {
+  override readonly name = 'SealedByNewerRelease';
+}
+
 /** `owner` is bound to the text: what was sealed for one opens for no other. */
 export function seal(key: Buffer, owner: string, content: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -42,8 +48,14 @@ export function seal(key: Buffer, owner: string, content: Buffer): string {
   return PREFIX + sealed.toString('base64url');
 }
 
-/** @throws {SealBroken} */
+/** @throws {SealedByNewerRelease} @throws {SealBroken} */
 export function unseal(key: Buffer, owner: string, text: string): Buffer {
+  const [, version = ''] = /^v(\d+)\./.exec(text) ?? [];
+  if (Number(version) > VERSION) {
+    throw new SealedByNewerRelease(
+      `A key or text was sealed by a newer release (form ${version}, this one knows ${VERSION}); install that release.`,
+    );
+  }
   const sealed = Buffer.from(text.slice(PREFIX.length), 'base64url');
   // Decoding skips what is not base64url; a text that was altered that way must not pass.
   if (text !== PREFIX + sealed.toString('base64url') || sealed.length < NONCE_BYTES + TAG_BYTES) {
@@ -66,6 +78,7 @@ export function unwrapDataKey(masterKey: Buffer, accountId: string, wrapped: str
   try {
     return unseal(masterKey, accountId, wrapped);
   } catch (error) {
+    if (error instanceof SealedByNewerRelease) throw error;
     throw new Error(
       `The data key of ${accountId} does not open with this master key; set MASTER_KEY to the ` +
         'one it was made with.',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { errorMessage } from '../error-message.ts';
 import type { HeldLease, Lease } from './port.ts';
@@ -43,5 +44,21 @@ export class FileLease implements Lease {
         { cause: error },
       );
     }
+  }
+}
+
+/** Whether a process holds the lease of that file. A reader is locked out only while one does. */
+export async function isFileLeaseHeld(path: string): Promise<boolean> {
+  if (!existsSync(path)) return false;
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { readonly: true, timeout: 0 });
+    db.pragma('schema_version');
+    return false;
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return true;
+    throw error;
+  } finally {
+    db?.close();
   }
 }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { createInbox } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { nameIn } from '../nats/address.ts';
 import { Bucket, bucketPermissions } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { HeldLease, Lease } from './port.ts';
@@ -108,5 +110,18 @@ export class NatsLease implements Lease {
         await this.#bucket.set(KEY, '', revision).catch(() => {});
       },
     };
+  }
+}
+
+/** Whether a node holds the lease; undefined while the server does not say. Makes no bucket. */
+export async function isNatsLeaseHeld(link: NatsLink): Promise<boolean | undefined> {
+  const bucket = nameIn(link.namespace, BUCKET);
+  try {
+    const manager = await jetstreamManager(link.connection, { checkAPI: false });
+    const query = { last_by_subj: `$KV.${bucket}.${KEY}` };
+    const message = await manager.streams.getMessage(`KV_${bucket}`, query);
+    return message !== null && message.string() !== '';
+  } catch (error) {
+    return error instanceof JetStreamApiError ? false : undefined;
   }
 }

@@ -3,6 +3,7 @@ import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstr
 import { type KV, Kvm } from '@nats-io/kv';
 import { withTimeout } from '../async/with-timeout.ts';
 import { nameIn } from './address.ts';
+import { MAX_BYTES, withinStorage } from './limits.ts';
 import type { NatsLink } from './connection.ts';
 
 export interface BucketOptions {
@@ -12,6 +13,8 @@ export interface BucketOptions {
   readonly maxAgeMs: number;
   /** `memory`: forgotten when the server restarts. */
   readonly storage: 'memory' | 'file';
+  /** Its limit, where this node makes it; that of a few entries unless given. */
+  readonly maxBytes?: number;
   /** The longest time that the server may take for an answer. */
   readonly answerMs: number;
 }
@@ -94,17 +97,18 @@ export class Bucket {
   }
 
   #open(): Promise<KV> {
-    const { maxAgeMs, storage } = this.#options;
-    this.#opened ??= new Kvm(jetstream(this.#link.connection, { timeout: CLIENT_MS })).create(
-      this.name,
-      {
+    const { maxAgeMs, storage, maxBytes = MAX_BYTES.small } = this.#options;
+    const manager = new Kvm(jetstream(this.#link.connection, { timeout: CLIENT_MS }));
+    this.#opened ??= withinStorage(maxBytes, (max_bytes) =>
+      manager.create(this.name, {
         ttl: maxAgeMs,
         storage,
+        max_bytes,
         history: 1,
         // Only the stream's leader knows the last write for certain.
         allow_direct: false,
         timeout: CLIENT_MS,
-      },
+      }),
     );
     const opened = this.#opened;
     opened.catch(() => {

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { Bucket, bucketPermissions } from '../nats/bucket.ts';
+import { MAX_BYTES } from '../nats/limits.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { errorMessage } from '../error-message.ts';
 import { withTimeout } from '../async/with-timeout.ts';
@@ -45,6 +46,7 @@ export class NatsKvRateLimiter implements RateLimiter {
       name: NAME,
       maxAgeMs: MAX_AGE_MS,
       storage: 'memory',
+      maxBytes: MAX_BYTES.rates,
       answerMs: PATIENCE_MS,
     });
     // The first requests must not wait for it.

@@ -1,5 +1,5 @@
 /** A process of its own: reads every page of the SQLite file that its argument names, and says `ok` or what is damaged. */
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { isDamage } from './generations.ts';
 
@@ -15,6 +15,9 @@ function findDamage(): string {
   }
 }
 
-// Not the lowest: that one hardly runs beside busy browsers, and until its end queries may meet the damage.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+const PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
+
+// Not the lowest: that one hardly runs beside busy browsers, and until its end queries may meet the damage. A
+// service that is itself lower may not raise it.
+if (getPriority() < PRIORITY) setPriority(PRIORITY);
 process.stdout.write(findDamage());

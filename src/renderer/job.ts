@@ -3,7 +3,7 @@
  * `nack` for another try, or `requeue` when the node stops or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
-import { rm, unlink } from 'node:fs/promises';
+import { rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { decryptBlob } from '../blob-store/decryption.ts';
@@ -50,6 +50,9 @@ export async function runJob(context: JobContext, delivery: Delivery): Promise<v
 
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
+
+/** Chrome writes about so much for a small document. */
+const ROOM_BYTES = 2 ** 20;
 
 const rendererFailed = (message: string, retryable: boolean): NoPdf => ({
   kind: 'failed',
@@ -117,7 +120,11 @@ class JobRun {
     const { ended, attempt } = await start;
     if (ended) return undefined;
     const end = rendered.kind === 'completed' ? await this.#store(rendered, attempt) : rendered;
-    return { ...end, ...this.#about(this.#context.clock.now()), attempt };
+    return {
+      ...(await this.#unlessDiskIsFull(end)),
+      ...this.#about(this.#context.clock.now()),
+      attempt,
+    };
   }
 
   #about(at: number) {
@@ -148,6 +155,34 @@ class JobRun {
     // Storing needs no slot. A failure keeps its slot until it is recorded.
     this.#delivery.releaseSlot();
     return result;
+  }
+
+  /** A try that failed while the disk was full is taken back when there is room: it is no fault of the document. */
+  async #unlessDiskIsFull(end: End): Promise<End> {
+    if (end.kind !== 'failed' || !end.retryable) return end;
+    let wasFull = false;
+    const retry = this.#retry(0, 'a rendering failed and nothing can be written', () => {
+      wasFull = true;
+    });
+    try {
+      await retryWhileAway(() => this.#assertRoom(), retry);
+    } catch {
+      // There was no room for so long that its client had better be told.
+      return end;
+    }
+    return wasFull ? { kind: 'requeued' } : end;
+  }
+
+  /** @throws {BlobStoreUnavailable} the disk takes no file where Chrome's files and the PDF lie */
+  async #assertRoom(): Promise<void> {
+    const path = `${this.#outputPath}.room`;
+    try {
+      await writeFile(path, Buffer.alloc(ROOM_BYTES), { flush: true });
+    } catch (error) {
+      throw new BlobStoreUnavailable('The disk of the renderer takes no files.', { cause: error });
+    } finally {
+      await rm(path, { force: true });
+    }
   }
 
   /** Reads the document to render. */

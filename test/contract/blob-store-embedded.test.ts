@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -39,6 +40,23 @@ runBlobStoreContract({
     const store = new EmbeddedBlobStore(database, files);
     return { store, dir, close: async () => database.close() };
   },
+});
+
+void test('a file that was moved and not synced is adopted by the next try', async (t) => {
+  const dir = testDirectory(t);
+  const blobs = await FileBlobStore.open(join(dir, 'blobs'));
+  const id = newConversionId(Date.now());
+  const path = join(dir, 'finished');
+  const content = Buffer.from('a finished file');
+  writeFileSync(path, content);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const file = { path, sha256, bytes: content.length };
+  const ref = await blobs.adopt(id, 'document', file);
+  t.notOk(existsSync(path));
+  t.strictSame(await blobs.adopt(id, 'document', file), ref, 'as after a sync that failed');
+  t.strictSame(await blobs.read(ref), content);
+  const other = newConversionId(Date.now());
+  await t.rejects(blobs.adopt(other, 'document', file), { name: 'BlobStoreUnavailable' });
 });
 
 void test('a small document is stored with its event or not at all', async (t) => {

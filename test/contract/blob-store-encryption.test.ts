@@ -211,6 +211,11 @@ void test('one blob does not pass for another', async (t) => {
   t.equal(String(await readContent(blobs, other.contentKey, theirs)), 'another');
   await refused(t, forge('document', Buffer.from('%PDF-1.7 not encrypted')), 'never encrypted');
   await refused(t, forge('document', randomBytes(encryptedBytes(100))), 'of a fitting length');
+  const later = Buffer.from(stored(two));
+  later[7] = 2;
+  await t.rejects(readContent(blobs, CONTENT_KEY, forge('document', later)), {
+    message: /stored by a newer release \(form 2, this one knows 1\); install that release/,
+  });
   const none = { ...one, key: one.key.replace(one.sha256, '0'.repeat(64)), sha256: '0'.repeat(64) };
   await t.rejects(openContent(blobs, CONTENT_KEY, none), { name: 'BlobNotFound' });
 });

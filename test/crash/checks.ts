@@ -34,10 +34,10 @@ export interface Checked {
   readonly rendersAgainMs?: number;
 }
 
-/** Runs a check; what it throws is a problem, too. */
-async function told(what: string, check: () => Promise<readonly string[]>): Promise<string[]> {
+/** Looks at something; what that throws is a problem, too. */
+async function told(what: string, look: () => Promise<readonly string[]>): Promise<string[]> {
   try {
-    return (await check()).map((problem) => `${what}: ${problem}`);
+    return (await look()).map((problem) => `${what}: ${problem}`);
   } catch (error) {
     return [`${what}: ${errorMessage(error)}`];
   }
@@ -201,7 +201,7 @@ async function rendersAgain(
   return Math.round(performance.now() - natsBackAt);
 }
 
-export async function check(
+export async function checkRound(
   site: Site,
   promises: Promises,
   { round, natsBackAt }: { readonly round: number; readonly natsBackAt: number | undefined },
@@ -223,11 +223,10 @@ export async function check(
     problems.push(...(await told(client.email, () => readsItsOwn(site, client, about))));
   }
   const own = promises.conversions.filter((promised) => promised.round === round);
-  const kept = own.map((promised, n) => {
+  for (const [n, promised] of own.entries()) {
     const about = { log, turn: round + n, opened: n < OPENED };
-    return told(promised.id, () => keepsItsPromise(site, promised, about));
-  });
-  problems.push(...(await Promise.all(kept)).flat());
+    problems.push(...(await told(promised.id, () => keepsItsPromise(site, promised, about))));
+  }
   problems.push(...(await told('revoked keys', () => refusesRevoked(site, promises))));
   for (const member of site.members) {
     const ended = await member.process.endWithin(0);
@@ -256,7 +255,8 @@ export async function checkEnd(site: Site): Promise<readonly string[]> {
   const rebuilt = readModelRows(dataDir);
   for (const [table, rows] of Object.entries(live)) {
     const made = new Set(rebuilt[table]);
-    for (const row of rows) if (!made.has(row)) problems.push(`${table} rebuilt lacks ${row}`);
+    for (const row of rows)
+      if (!made.has(row)) problems.push(`${table} rebuilt lacks ${String(row)}`);
     if (made.size > rows.length)
       problems.push(`${table} rebuilt has ${made.size - rows.length} more rows`);
   }

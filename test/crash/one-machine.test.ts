@@ -3,11 +3,11 @@ import { runCommand } from '../support/cli.ts';
 import { ENVIRONMENT, holds, RUN } from './command.ts';
 
 void test('one process: every invariant holds, whatever breaks', async (t) => {
-  await holds(t, 'one process', 4);
+  await holds(t, 'one process', 3);
 });
 
 void test('two processes on one store: every invariant holds, whatever breaks', async (t) => {
-  await holds(t, 'two processes', 3);
+  await holds(t, 'two processes', 2);
 });
 
 void test('options that cannot be used', async (t) => {

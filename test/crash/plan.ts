@@ -31,7 +31,7 @@ export const FAULTS = {
   'the disk is full': { part: 'disk', weight: 3, maxMs: 1500 },
   'two lead': { part: 'lease', weight: 3, maxMs: 1500 },
   'everything is killed': { part: 'all', weight: 2 },
-  'NATS is killed': { part: 'nats', weight: 4, maxMs: 2500 },
+  'NATS is killed': { part: 'nats', weight: 9, maxMs: 2500 },
   'NATS is stopped': { part: 'nats', weight: 1, maxMs: 2500 },
   'NATS loses its data': { part: 'nats', weight: 2, maxMs: 2500 },
   'NATS is frozen': { part: 'nats', weight: 2, maxMs: 3000 },

@@ -35,7 +35,7 @@ function pointsIn(directory: string): (moment: Moment, what: string) => void {
 }
 
 function patchAppend(store: Appends, pass: ReturnType<typeof pointsIn>): void {
-  const { append } = store;
+  const append = Reflect.get(store, 'append');
   store.append = async function (this: Appends, stream, events, ...more) {
     for (const { type } of events) pass('before', type);
     const appended = await append.call(this, stream, events, ...more);
@@ -45,7 +45,7 @@ function patchAppend(store: Appends, pass: ReturnType<typeof pointsIn>): void {
 }
 
 function patchReport(queue: Reports, pass: ReturnType<typeof pointsIn>): void {
-  const { report: send } = queue;
+  const send = Reflect.get(queue, 'report');
   queue.report = async function (this: Reports, report) {
     pass('before', `report ${report.kind}`);
     const recorded = await send.call(this, report);

@@ -1,5 +1,6 @@
 /** What the rounds came to, kept in a file so that they can be taken up again. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { counted, percentile } from '../../bench/measure.ts';
 
 export interface RoundResult {
   readonly round: number;
@@ -26,18 +27,7 @@ export interface DeploymentResult {
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-function percentile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
-
-const deployments = (count: number): string => `${count} deployment${count === 1 ? '' : 's'}`;
-
-function counted(names: readonly string[]): string {
-  const groups = [...Map.groupBy(names, (name) => name)];
-  const sorted = groups.toSorted(([, a], [, b]) => b.length - a.length);
-  return sorted.map(([name, { length }]) => `${name} ${length}`).join(', ');
-}
+const ofDeployments = (count: number): string => `${count} deployment${count === 1 ? '' : 's'}`;
 
 export class Results {
   readonly #file: string | undefined;
@@ -91,7 +81,7 @@ export class Results {
       round.faults.map((fault) => fault.split(' (')[0] ?? ''),
     );
     const lines = [
-      `${rounds.length} rounds in ${deployments(this.#deployments.length)}, ${seconds(sum(rounds.map(({ ms }) => ms)))} in all.`,
+      `${rounds.length} rounds in ${ofDeployments(this.#deployments.length)}, ${seconds(sum(rounds.map(({ ms }) => ms)))} in all.`,
       `Rounds: ${counted(perSite)}.`,
       `Faults: ${counted(faults)}; ${sum(rounds.map(({ missed }) => missed))} did not meet their place.`,
       `${sum(rounds.map(({ requests }) => requests))} requests, ${sum(rounds.map(({ accepted }) => accepted))} conversions promised; in the logs ${events('ConversionRequested')} requested, ${events('ConversionCompleted')} completed, ${events('ConversionFailed')} failed, ${events('CreditRefunded')} refunds, ${events('ConversionStarted')} tries, ${events('ConversionOutcomeIgnored')} outcomes ignored, ${events('CheckpointSigned')} checkpoints.`,
@@ -109,7 +99,7 @@ export class Results {
     lines.push(
       this.failures === 0
         ? 'Every invariant held after every round.'
-        : `FAILED: ${deployments(this.failures)}.`,
+        : `FAILED: ${ofDeployments(this.failures)}.`,
     );
     return lines;
   }

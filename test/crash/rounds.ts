@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import { errorMessage } from '../../src/error-message.ts';
 import { seededRandom } from '../support/random.ts';
-import { check, checkEnd, livesOf } from './checks.ts';
+import { checkEnd, checkRound, livesOf } from './checks.ts';
 import { canInject, inject } from './faults.ts';
 import { describeFault, type Plan, type PlannedFault } from './plan.ts';
 import type { DeploymentResult, RoundResult } from './results.ts';
@@ -47,7 +47,7 @@ async function runRound(
     outcome.status === 'fulfilled' ? [outcome.value] : [],
   );
   const natsBackAt = injected.flatMap((each) => each.natsBackAt ?? []).at(0);
-  const checked = await check(site, promises, { round, natsBackAt });
+  const checked = await checkRound(site, promises, { round, natsBackAt });
   return {
     round,
     faults: faults.map((fault) => describeFault(fault, site.name)),

@@ -70,14 +70,14 @@ async function main(args: readonly string[]): Promise<number> {
   const here = sitesHere();
   const results = Results.open(file, given.seed ?? Date.now() % 1_000_000);
   const sites = site === undefined ? here.sites : [site];
-  let interrupted = false;
+  const interrupted = new AbortController();
   const interrupt = (): void => {
-    interrupted = true;
+    interrupted.abort();
     print('This deployment is the last.');
   };
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
-  while (results.rounds < rounds && !interrupted) {
+  while (results.rounds < rounds && !interrupted.signal.aborted) {
     const seed = results.nextSeed;
     const plan = planOf(seed, sites);
     const count = Math.min(plan.rounds.length, rounds - results.rounds);

@@ -77,7 +77,7 @@ void test('what was packed starts in an empty folder and makes a PDF', {
   }
 
   const { env } = place;
-  const cli = (...args: readonly string[]) => runCommand(command, args, env);
+  const cli = (...words: readonly string[]) => runCommand(command, words, env);
   t.match(await cli('doctor', '--json'), { code: 0, stdout: /"ok": true/ });
   t.match(await cli('verify', '--documents', '--json'), { code: 0, stdout: /"ok": true/ });
   t.match((await cli('version')).stdout, /^pressledger \d/);

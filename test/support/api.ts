@@ -12,6 +12,7 @@ import { ActorSystem, type CommandContext } from '../../src/actors/system.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { Bounds } from '../../src/bounds.ts';
 import { Budgets } from '../../src/budgets.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
@@ -129,6 +130,7 @@ export async function startApi(
   const origin = `http://127.0.0.1:${server.port}`;
   const deps: HttpDependencies = {
     config,
+    bounds: new Bounds([], logger),
     budgets,
     passwords: new Passwords(budgets),
     clock,

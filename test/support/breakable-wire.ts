@@ -71,11 +71,13 @@ export class BreakableWire {
       if (this.delayMs === 0 && waiting === 0) return write(bytes);
       const due = performance.now() + this.delayMs;
       waiting += 1;
-      last = last.then(async () => {
+      const before = last;
+      last = (async () => {
+        await before;
         await pause(Math.max(0, due - performance.now()));
         waiting -= 1;
         write(bytes);
-      });
+      })();
     };
   }
 

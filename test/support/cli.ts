@@ -12,7 +12,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 300_000;
 
 export interface CliOptions {
   readonly input?: string;

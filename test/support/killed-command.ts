@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { eventually } from './deadline.ts';
 import { LAUNCHER, type Place } from './place.ts';
 
+const WITHIN_MS = 300_000;
+
 /**
  * Starts it and ends it with SIGKILL as soon as `isDue` says so.
  * @returns false: it had ended by itself before
+ * @throws {Error} it had failed by itself before
  */
 export async function killCommand(
   place: Place,
@@ -22,8 +25,10 @@ export async function killCommand(
     stderr += text;
   });
   const hasEnded = (): boolean => child.exitCode !== null;
-  await eventually(args.join(' '), () => hasEnded() || isDue(stderr) || undefined, 60_000);
+  await eventually(args.join(' '), () => hasEnded() || isDue(stderr) || undefined, WITHIN_MS);
   child.kill('SIGKILL');
   await ended;
+  if (child.exitCode !== null && child.exitCode !== 0)
+    throw new Error(`${args.join(' ')}: ${stderr}`);
   return child.signalCode === 'SIGKILL';
 }

@@ -87,7 +87,7 @@ async function startWire(
   return wire;
 }
 
-const s3Url = ({ bucket, prefix, region, endpoint }: S3Location): string =>
+export const s3Url = ({ bucket, prefix, region, endpoint }: S3Location): string =>
   `s3://${bucket}/${prefix}?region=${region}&endpoint=${endpoint}&path_style=true`;
 
 /** What a renderer must not be given. */

@@ -1,6 +1,6 @@
 /** Starts the service where it alone sees a small or read-only data directory. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { LogEvent } from './invariants.ts';
@@ -20,6 +20,8 @@ export interface MountedService {
   readonly service: Service;
   /** Its events, read where its data directory can be seen. */
   readonly log: () => LogEvent[];
+  /** Writes a file into its data directory until nothing fits any more. */
+  readonly fill: (name: string) => void;
   /** Deletes a file of its data directory. */
   readonly remove: (name: string) => void;
 }
@@ -51,6 +53,16 @@ export function createServiceOnOwnMount(
       });
       if (status !== 0) throw new Error(`The log cannot be read: ${stderr}`);
       return JSON.parse(stdout) as LogEvent[];
+    },
+    fill: (name) => {
+      const file = openSync(join(`/proc/${service.pid}/root`, dataDir, name), 'w');
+      try {
+        for (;;) writeSync(file, Buffer.alloc(4096));
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      } finally {
+        closeSync(file);
+      }
     },
     remove: (name) => rmSync(join(`/proc/${service.pid}/root`, dataDir, name)),
   };

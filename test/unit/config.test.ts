@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'tap';
+import { BOUNDS, type BoundSetting } from '../../src/bounds.ts';
 import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
 import { readClientConfig } from '../../src/client-config.ts';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
@@ -307,6 +308,11 @@ const SETTINGS: readonly {
       good: { '1': 1, [String(max)]: max },
       bad: ['0', '-1', '1.5', 'many', String(max + 1)],
     };
+  }),
+  ...(Object.keys(BOUNDS) as BoundSetting[]).map((key) => {
+    const { name, max, default: unset } = BOUNDS[key];
+    const bad = ['-1', '1.5', 'many', String(max + 1)];
+    return { key, name, unset, good: { '0': 0, [String(max)]: max }, bad };
   }),
 ];
 

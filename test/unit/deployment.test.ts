@@ -209,12 +209,25 @@ void test('the examples for systemd and for proxies fit the service', (t) => {
     ),
   );
   const pairs = (unit.get('Environment') ?? '').split(' ').map((pair) => pair.split('='));
-  const { NODE_ENV: _, ...env } = Object.fromEntries(pairs) as Record<string, string>;
+  const {
+    NODE_ENV: _,
+    NODE_COMPILE_CACHE: cache,
+    ...env
+  } = Object.fromEntries(pairs) as Record<string, string>;
   const { dataDir, renderTimeoutMs, maxBodyBytes, port } = settingsOf(env);
+  t.equal(cache, `/var/cache/${unit.get('CacheDirectory')}`);
   t.equal(dataDir, `/var/lib/${unit.get('StateDirectory')}`);
   t.equal(Number(unit.get('TimeoutStopSec')) * 1000, renderTimeoutMs + 15_000);
   t.match(unit.get('ExecStart'), /\/bin\/pressledger start$/);
   t.not(unit.get('User'), 'root');
+  t.match(read('deploy/pressledger.sysusers.conf'), new RegExp(`^u ${unit.get('User')} `, 'm'));
+  const [, envFile] = /^-(.+)$/.exec(unit.get('EnvironmentFile') ?? '') ?? [];
+  t.match(read('deploy/pressledger.tmpfiles.conf'), `f ${envFile} 0600 root root`);
+  // Chrome's sandbox makes them.
+  t.match(unit.get('RestrictNamespaces'), /^user pid net$/);
+  for (const name of ['MemoryDenyWriteExecute', 'PrivateUsers', 'ProtectControlGroups']) {
+    t.notOk(unit.has(name), name);
+  }
   const nginx = read('deploy/nginx.conf');
   t.ok(Number(/client_max_body_size (\d+)m/.exec(nginx)?.[1]) * 2 ** 20 > maxBodyBytes);
   t.ok(Number(/proxy_read_timeout (\d+)s/.exec(nginx)?.[1]) > 30, 'longer than a client may wait');

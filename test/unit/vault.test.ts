@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { newAccountId, newConversionId } from '../../src/ids.ts';
@@ -77,4 +77,15 @@ void test('each conversion has a content key of its own, which goes with its acc
   rmSync(join(directory, `${one}.erased`));
   t.notOk(key.equals(await createVault(open()).contentKey(one, first)), 'it never comes again');
   t.ok(await unlessErased(vault.contentKey(two, first)), 'others keep theirs');
+});
+
+void test('a text of a newer release says so', async (t) => {
+  const directory = testDirectory(t);
+  const masterKey = Buffer.alloc(32, 1);
+  const vault = createVault(makingKeys(new FileKeyring(directory, masterKey)));
+  const sealed = await vault.seal(one, 'secret');
+  const told = /sealed by a newer release \(form 2, this one knows 1\); install that release/;
+  await t.rejects(vault.unseal(one, sealed.replace('v1.', 'v2.')), { message: told });
+  writeFileSync(join(directory, `${two}.key`), sealed.replace('v1.', 'v2.'), { mode: 0o600 });
+  await t.rejects(vault.seal(two, 'secret'), { message: told }, 'a key as well');
 });

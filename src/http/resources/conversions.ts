@@ -152,6 +152,7 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
   const untilEnded = createUntilEnded(deps);
   return async (ctx) => {
     assertRoom(ctx, deps);
+    await deps.bounds.admit();
     const { conversionId, requestedAt, replayed } = await deps.bodies.read(
       ctx,
       deps.config.maxBodyBytes,

@@ -63,6 +63,11 @@ export class SlotCounter {
     return this.#living().reduce((sum, slots) => sum + slots, 0);
   }
 
+  /** Renderers that have slots. */
+  nodes(): number {
+    return this.#living().filter((slots) => slots > 0).length;
+  }
+
   close(): void {
     clearTimeout(this.#telling);
     this.#stop();

@@ -9,6 +9,7 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import { nameIn } from '../../nats/address.ts';
+import { MAX_BYTES, MAX_JOBS, withinStorage } from '../../nats/limits.ts';
 
 export const jobsStream = (namespace: string): string => nameIn(namespace, 'JOBS');
 /** The consumer that all renderers share. */
@@ -44,15 +45,19 @@ export async function ensureJobs(
   // Asking for what is there already changes nothing, and fails only where it differs.
   await orThere(
     () =>
-      manager.streams.add({
-        name: stream,
-        subjects: [jobSubject(namespace, '*')],
-        retention: RetentionPolicy.Workqueue,
-        storage: StorageType.File,
-        max_msgs_per_subject: 1,
-        discard: DiscardPolicy.New,
-        discard_new_per_subject: true,
-      }),
+      withinStorage(MAX_BYTES.jobs, (max_bytes) =>
+        manager.streams.add({
+          name: stream,
+          max_bytes,
+          max_msgs: MAX_JOBS,
+          subjects: [jobSubject(namespace, '*')],
+          retention: RetentionPolicy.Workqueue,
+          storage: StorageType.File,
+          max_msgs_per_subject: 1,
+          discard: DiscardPolicy.New,
+          discard_new_per_subject: true,
+        }),
+      ),
     () => manager.streams.info(stream),
   );
   await orThere(

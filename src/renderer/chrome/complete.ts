@@ -5,7 +5,7 @@ import type { IsolatedWorld } from './isolated-world.ts';
 import type { ClockState } from './page-clock.ts';
 import type { RunAhead } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
-import { drawFrame, drawFrames, showWhole } from './view.ts';
+import { drawFrame, drawFrames, showWhole, untilAtRest } from './view.ts';
 import type { Waits } from './waits.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
@@ -31,7 +31,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
   const { tab, world, runAhead, deadline, waits } = parts;
   let viewed = parts.maySeeView ? -1 : 0;
   let drawn = -1;
-  const firstFrame = drawFrame(world, deadline);
+  const firstFrame = drawFrame(tab, world, deadline);
   // A page that fails before it is waited for fails by what it failed at.
   firstFrame.catch(() => {});
   let state: ClockState;
@@ -44,11 +44,12 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
       viewed = state.watchesView;
       drawn = needed;
     } else if (needed > drawn) {
-      await (needed === 0 ? firstFrame : drawFrames(world, deadline));
+      await (needed === 0 ? firstFrame : drawFrames(tab, world, deadline));
+      await untilAtRest(world, deadline);
       drawn = needed;
     } else if (((await world.evaluate<number>(FINISH_ANIMATIONS)) ?? 0) > 0) {
       // Their events come with a frame.
-      await drawFrames(world, deadline);
+      await drawFrames(tab, world, deadline);
     } else break;
   }
   runAhead.noteUnfinished(state);

@@ -47,6 +47,8 @@ const HANDLER_ERROR = Symbol('handler error');
 const ended = (): ChromeGone => new ChromeGone('Chrome ended unexpectedly.');
 
 export class Connection {
+  /** True where this Chrome draws frames on command only. */
+  readonly framesOnCommand: boolean;
   readonly #commands: Writable;
   readonly #messages: Readable;
   readonly #waiting = new Map<number, Waiting>();
@@ -62,7 +64,8 @@ export class Connection {
    * @param commands Chrome's descriptor 3
    * @param messages Chrome's descriptor 4
    */
-  constructor(commands: Writable, messages: Readable) {
+  constructor(commands: Writable, messages: Readable, framesOnCommand = false) {
+    this.framesOnCommand = framesOnCommand;
     this.#commands = commands;
     this.#messages = messages;
     messages.on('data', (chunk: Buffer) => this.#receive(chunk));

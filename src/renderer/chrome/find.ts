@@ -34,6 +34,9 @@ const USUAL_PLACES = [
 const SHELL_NAMES = ['chrome-headless-shell', 'chromium-headless-shell', 'headless_shell'];
 const FULL_NAMES = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser'];
 
+/** True for a Chrome that has no window at all, by its name. */
+export const isHeadlessShell = (path: string): boolean => /headless[-_]shell$/.test(path);
+
 async function isExecutable(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,

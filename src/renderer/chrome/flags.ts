@@ -3,9 +3,17 @@ export interface FlagOptions {
   /** The port of the egress proxy on loopback, through which every request goes. */
   readonly proxyPort: number;
   readonly sandbox: boolean;
+  /** Has frames drawn on command only, in targets that ask for it. Only a headless shell can. */
+  readonly framesOnCommand?: boolean;
 }
 
-export function chromeFlags({ proxyPort, sandbox }: FlagOptions): string[] {
+export const FRAMES_ON_COMMAND = '--enable-begin-frame-control';
+
+export function chromeFlags({
+  proxyPort,
+  sandbox,
+  framesOnCommand = false,
+}: FlagOptions): string[] {
   return [
     '--headless',
     ...(sandbox ? [] : ['--no-sandbox']),
@@ -76,6 +84,8 @@ export function chromeFlags({ proxyPort, sandbox }: FlagOptions): string[] {
     '--disable-dev-shm-usage',
     '--font-render-hinting=none',
     '--hide-scrollbars',
+    // A command is answered when all of its frame has been drawn.
+    ...(framesOnCommand ? [FRAMES_ON_COMMAND, '--run-all-compositor-stages-before-draw'] : []),
     '--force-color-profile=srgb',
   ];
 }

@@ -8,7 +8,7 @@ import type { Frame, Tab } from './tab.ts';
 export class IsolatedWorld {
   readonly #tab: Tab;
   readonly #frame: Frame;
-  #contextId: number | undefined;
+  #contextId: Promise<number> | undefined;
 
   constructor(tab: Tab, frame: Frame = tab.mainFrame) {
     this.#tab = tab;
@@ -25,17 +25,14 @@ export class IsolatedWorld {
    *   document away: the caller may ask again
    */
   async evaluate<T>(expression: string): Promise<T | undefined> {
-    const { frameId, session } = this.#frame;
+    const { session } = this.#frame;
     try {
-      this.#contextId ??= (
-        await this.#tab.sendTo(session, 'Page.createIsolatedWorld', {
-          frameId,
-          worldName: 'pressledger',
-        })
-      ).executionContextId;
+      // One promise, so that those who ask at the same time share one world.
+      this.#contextId ??= this.#create();
+      const contextId = await this.#contextId;
       const { result, exceptionDetails } = await this.#tab.sendTo(session, 'Runtime.evaluate', {
         expression,
-        contextId: this.#contextId,
+        contextId,
         awaitPromise: true,
         returnByValue: true,
       });
@@ -45,5 +42,11 @@ export class IsolatedWorld {
       this.#contextId = undefined;
       return undefined;
     }
+  }
+
+  async #create(): Promise<number> {
+    const { frameId, session } = this.#frame;
+    const params = { frameId, worldName: 'pressledger' };
+    return (await this.#tab.sendTo(session, 'Page.createIsolatedWorld', params)).executionContextId;
   }
 }

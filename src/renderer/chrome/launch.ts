@@ -8,7 +8,8 @@ import { Cgroup, removeCgroup } from './cgroup.ts';
 import { Connection, type Result } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import { ChromeGone, ChromeStartError } from './failure.ts';
-import { chromeFlags } from './flags.ts';
+import { isHeadlessShell } from './find.ts';
+import { chromeFlags, FRAMES_ON_COMMAND } from './flags.ts';
 import { killGroup, recordProcess, removeProfile } from './processes.ts';
 
 const START_TIMEOUT_MS = 20_000;
@@ -130,7 +131,11 @@ function spawnChrome(
       throw new TypeError('it has no pipes');
     }
     child.unref();
-    return { pid, connection: new Connection(commands, messages), ended };
+    return {
+      pid,
+      connection: new Connection(commands, messages, flags.includes(FRAMES_ON_COMMAND)),
+      ended,
+    };
   } finally {
     // Chrome has a descriptor of its own. Ours would stay open as long as the service runs.
     closeSync(output);
@@ -148,7 +153,11 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
 }
 
 async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
-  const flags = chromeFlags({ proxyPort: options.proxyPort, sandbox });
+  const flags = chromeFlags({
+    proxyPort: options.proxyPort,
+    sandbox,
+    framesOnCommand: isHeadlessShell(options.path) && process.platform === 'linux',
+  });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
   const { maxChromeBytes } = options;
   const cgroup = maxChromeBytes === undefined ? undefined : Cgroup.make(profile, maxChromeBytes);

@@ -40,6 +40,8 @@ export interface RenderedDocument extends PdfFile {
   readonly waits: Waits;
 }
 
+/** A step of a page that takes longer may wait for frames. Those of most pages do not. */
+const UNHURRIED_MS = 100;
 const NOTHING_FETCHED = { resources: [], leftOut: 0 };
 const NO_ERRORS: PageErrors = { errors: [], leftOut: 0 };
 
@@ -76,17 +78,18 @@ async function renderLoaded(
   const observers = observe(tab, order);
   const { hashes, log, waits, world } = observers;
   await prepare(tab, order.options);
-  const { loaded, capped, syntheticOrigin } = await loadDocument(
-    tab,
-    order,
-    observers.navigation,
-    deadline,
+  const { loaded, capped, syntheticOrigin } = await tab.frames.during(
+    loadDocument(tab, order, observers.navigation, deadline),
+    UNHURRIED_MS,
   );
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, capped);
 
-  const settled = await completeLoaded(tab, order, observers, loaded, deadline);
+  const settled = await tab.frames.during(
+    completeLoaded(tab, order, observers, loaded, deadline),
+    order.request.wait_for ? 0 : UNHURRIED_MS,
+  );
   if (loaded && settled) deadline.phase = 'was being printed';
   const readyAt = performance.now();
 
@@ -176,7 +179,7 @@ async function completeLoaded(
   if (asked.asksPrint && options.media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
     await tab.send('Emulation.setEmulatedMedia', { media: '' });
-    await drawFrames(world, deadline);
+    await drawFrames(tab, world, deadline);
   }
   await untilWhole(tab, navigation, deadline);
   return settled;

@@ -13,18 +13,16 @@ import {
 import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import type { FallbackLanguage } from './fallback-fonts.ts';
+import { Frames } from './frames.ts';
 import { pageClockSource } from './page-clock-source.ts';
 import { RelatedSessions } from './related-sessions.ts';
+import { newWindowShape } from './window-shape.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
-
-/** Evaluates to the size, place and orientation of a window, in one text. */
-export const WINDOW_SHAPE =
-  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
 
 export interface Workers {
   /** True when there are some. */
@@ -49,6 +47,7 @@ export class Tab {
   readonly #connection: Connection;
   readonly #ids: Ids;
   readonly #related: RelatedSessions;
+  readonly frames: Frames;
   /** The domain of every document's host in this tab. One site needs one process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
@@ -74,6 +73,11 @@ export class Tab {
   private constructor(connection: Connection, ids: Ids) {
     this.#connection = connection;
     this.#ids = ids;
+    this.frames = new Frames(
+      connection.framesOnCommand
+        ? () => this.send('HeadlessExperimental.beginFrame', {})
+        : undefined,
+    );
     this.#related = new RelatedSessions(
       connection,
       ids.contextId,
@@ -117,15 +121,21 @@ export class Tab {
       disposeOnDetach: true,
     });
     const [{ targetId }] = await Promise.all([
-      send('Target.createTarget', { url: 'about:blank', browserContextId }),
+      send('Target.createTarget', {
+        url: 'about:blank',
+        browserContextId,
+        ...(connection.framesOnCommand ? { enableBeginFrameControl: true } : {}),
+      }),
       send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
     ]);
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId });
     tab.#answerDialogs();
     tab.#closePopups();
-    const [{ result }] = await Promise.all([
-      send('Runtime.evaluate', { expression: WINDOW_SHAPE, returnByValue: true }, sessionId),
+    const evaluate = async (expression: string): Promise<unknown> =>
+      (await send('Runtime.evaluate', { expression, returnByValue: true }, sessionId)).result.value;
+    [tab.windowShape] = await Promise.all([
+      newWindowShape(connection, evaluate),
       send('Target.setDiscoverTargets', { discover: true }, sessionId),
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
@@ -136,7 +146,6 @@ export class Tab {
       ),
       tab.#related.start(),
     ]);
-    tab.windowShape = result.value;
     return tab;
   }
 

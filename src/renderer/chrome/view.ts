@@ -9,12 +9,13 @@ import type { Waits } from './waits.ts';
 const MAX_SCREENS = 40;
 const CAP_MS = 3_000;
 /** A page that never rests is not waited for any longer than this. */
-const IDLE_CAP_MS = 500;
+const REST_CAP_MS = 500;
 
-// Evaluates to true once a frame has been drawn and nothing is left to do: frameworks cut their work into
-// messages to themselves, of which the page's clock knows nothing.
-const FRAME = `new Promise((resolve) => requestAnimationFrame(() =>
-  requestIdleCallback(() => resolve(true), { timeout: ${IDLE_CAP_MS} })))`;
+// Evaluates to true once a frame has been drawn.
+const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
+// Evaluates to true once nothing is left to do: frameworks cut their work into messages to themselves, of which
+// the page's clock knows nothing. No idle callback: Chrome calls those only when it draws.
+const REST = "scheduler.postTask(() => true, { priority: 'background' })";
 // Evaluates to true once two frames have been drawn, which bring what observers tell.
 const FRAMES = `(async () => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -49,13 +50,28 @@ export const maySeeView = ({ html, files = {} }: RequestDocument): boolean =>
   Object.keys(files).some((name) => /\.m?js$/i.test(name));
 
 /** Resolves when a frame has been drawn, or takes too long. */
-export async function drawFrame(world: IsolatedWorld, deadline: Deadline): Promise<void> {
-  await resultWithin(world.evaluate<boolean>(FRAME), deadline.share(0.2, CAP_MS));
+export async function drawFrame(
+  { frames }: Tab,
+  world: IsolatedWorld,
+  deadline: Deadline,
+): Promise<void> {
+  const drawn = frames.during(world.evaluate<boolean>(FRAME));
+  await resultWithin(drawn, deadline.share(0.2, CAP_MS));
 }
 
-/** The same for two frames: what the first one shows may ask for the second. */
-export async function drawFrames(world: IsolatedWorld, deadline: Deadline): Promise<void> {
-  await resultWithin(world.evaluate<boolean>(FRAMES), deadline.share(0.2, CAP_MS));
+/** Resolves when a page has nothing left to do, or never rests. */
+export async function untilAtRest(world: IsolatedWorld, deadline: Deadline): Promise<void> {
+  await resultWithin(world.evaluate<boolean>(REST), deadline.share(0.2, REST_CAP_MS));
+}
+
+/** The same as `drawFrame` for two frames: what the first one shows may ask for the second. */
+export async function drawFrames(
+  { frames }: Tab,
+  world: IsolatedWorld,
+  deadline: Deadline,
+): Promise<void> {
+  const drawn = frames.during(world.evaluate<boolean>(FRAMES));
+  await resultWithin(drawn, deadline.share(0.2, CAP_MS));
 }
 
 /**
@@ -89,5 +105,5 @@ export async function showWhole(
     if (shown === undefined) return false;
     return (await within(world.evaluate<boolean>(SCROLLED))) === true;
   };
-  await waits.measure('view', show(), (done) => done);
+  await waits.measure('view', tab.frames.during(show()), (done) => done);
 }

@@ -1,6 +1,7 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
 import { Deadline, resultWithin } from './deadline.ts';
-import { type Tab, WINDOW_SHAPE } from './tab.ts';
+import type { Tab } from './tab.ts';
+import { WINDOW_SHAPE } from './window-shape.ts';
 
 const RESET_TIMEOUT_MS = 1_000;
 /** A limit that no empty window reaches: above it a document left something behind. */

@@ -19,8 +19,9 @@ const LOADED = `
   }
   await Promise.all(lazy.map((image) => image.decode().catch(() => {})));
   await Promise.all(Array.from(own('fonts'), (font) => font.load().catch(() => {})));`;
+const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
 // A selector that is none here may be one for Chrome where it stands.
-const drawn = (selectors: readonly string[]): string => `
+const needsFrame = (selectors: readonly string[]): string => `
   const has = (selector) => {
     try {
       return Document.prototype.querySelector.call(document, selector) !== null;
@@ -28,9 +29,7 @@ const drawn = (selectors: readonly string[]): string => `
       return true;
     }
   };
-  if (moved > 0 || ${JSON.stringify(selectors)}.some(has)) {
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-  }`;
+  return moved > 0 || ${JSON.stringify(selectors)}.some(has);`;
 
 /**
  * Sends its command at once, so that it may follow the writing itself. No script has run in the window, so
@@ -47,12 +46,15 @@ export async function completeWritten(
   const steps = [
     loads ? LOADED : '',
     `const moved = ${moves ? FINISH_ANIMATIONS : 0};`,
-    drawn(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
+    needsFrame(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
   ];
-  const asked = tab.send('Runtime.evaluate', {
-    expression: `(async () => {${steps.join('\n')} })()`,
-    awaitPromise: true,
-    returnByValue: true,
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const params = { expression, awaitPromise: true, returnByValue: true };
+    return (await tab.send('Runtime.evaluate', params)).result.value;
+  };
+  const asked = evaluate(`(async () => {${steps.join('\n')} })()`).then(async (needed) => {
+    if (needed === true) await tab.frames.during(evaluate(FRAME));
+    return true;
   });
   const done = await resultWithin(asked, deadline.share(0.5, CAP_MS));
   const what = loads ? 'images' : 'drawing';

@@ -17,6 +17,11 @@ export interface CopyProgress {
   readonly perSecond: number;
 }
 
+/** An event of the log that is read, with its position there. */
+export interface LogEntry extends Entry {
+  readonly event: RecordedEvent;
+}
+
 export class CheckedLog {
   readonly digest: Digest;
   readonly #store: LogReader;
@@ -64,13 +69,13 @@ export class CheckedLog {
   async *rest(
     after: bigint,
     onProgress: (progress: CopyProgress) => void,
-  ): AsyncGenerator<readonly Entry[]> {
+  ): AsyncGenerator<readonly LogEntry[]> {
     const head = await this.#store.head();
     const [began, before] = [performance.now(), this.digest.tree.size];
     for (let at = after; at < head; ) {
       const events = await this.#store.readAll({ after: at, limit: BATCH });
       const taken = events.filter(({ position }) => position <= head);
-      const entries = taken.map(entryOf);
+      const entries = taken.map((event) => ({ ...entryOf(event), event }));
       await this.take(entries);
       yield entries;
       at = taken.at(-1)?.position ?? head;

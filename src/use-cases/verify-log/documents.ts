@@ -94,11 +94,13 @@ const missing = ({ ref, at }: NamedBlob): Difference =>
   new Difference({ file: ref.key, ...at }, contentOf(ref), 'no such file');
 
 /** The files of a failure go soon, those of others with their retention; the event follows the deletion. */
-const isDeletionDue = ({ conversion: { end } }: KeptConversion, dueBefore: number): boolean =>
-  end?.type === 'ConversionFailed' || (end !== undefined && end.at < dueBefore);
+export const isDeletionDue = (
+  { conversion: { end } }: KeptConversion,
+  dueBefore: number,
+): boolean => end?.type === 'ConversionFailed' || (end !== undefined && end.at < dueBefore);
 
 /** Says whether a service that runs has deleted it since its events were read. */
-async function isDeletedNow(
+export async function isDeletedNow(
   { id, revision, conversion: { accountId }, accountRevision }: KeptConversion,
   store: Pick<EventStore, 'readStream'>,
 ): Promise<boolean> {

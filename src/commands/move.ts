@@ -1,0 +1,125 @@
+/** `move`: the log with its documents and keys, to other places. */
+import { isAbsolute, resolve } from 'node:path';
+import { cancelMove, move as moveLog, type Moved } from '../use-cases/move/move.ts';
+import {
+  type Command,
+  counted,
+  eventsRead,
+  type Invocation,
+  type Output,
+  textOption,
+  UsageError,
+} from './command.ts';
+
+const TELL_MS = 1000;
+
+/** The names of the settings that each option sets in the new place. An empty value: none. */
+const OPTIONS = {
+  'to-event-store': 'EVENT_STORE_URL',
+  'to-blobs': 'BLOB_STORE_URL',
+  'to-nats': 'NATS_URL',
+  'to-data-dir': 'DATA_DIR',
+} as const;
+
+/** What stands for "no such setting", which is where one machine keeps it. */
+const UNSET: Readonly<Record<string, string>> = { 'to-event-store': 'sqlite', 'to-blobs': 'files' };
+
+/** @throws {UsageError} */
+function targetSettings(invocation: Invocation): Readonly<Record<string, string>> {
+  const settings: Record<string, string> = {};
+  for (const [option, setting] of Object.entries(OPTIONS)) {
+    const value = textOption(invocation, option);
+    if (value === undefined) continue;
+    if (value === '') throw new UsageError(`--${option} needs a value.`);
+    settings[setting] = value === UNSET[option] ? '' : value;
+  }
+  const { DATA_DIR: directory } = settings;
+  if (directory !== undefined && !isAbsolute(directory)) settings['DATA_DIR'] = resolve(directory);
+  if (Object.keys(settings).length > 0) return settings;
+  throw new UsageError('--to-event-store, --to-blobs or --to-data-dir is needed.');
+}
+
+/** Tells at most one step a second. */
+function teller(output: Output): (text: () => string) => void {
+  let toldAt = performance.now();
+  return (text) => {
+    if (performance.now() - toldAt < TELL_MS) return;
+    toldAt = performance.now();
+    output.progress(text());
+  };
+}
+
+function tell(output: Output, moved: Moved): void {
+  const { events, root, found, accounts, documents, lostKeys } = moved;
+  output.line(`${counted(events, 'event')}, root ${root}`);
+  if (found > 0) output.note(`${counted(found, 'event')} had been copied before.`);
+  if (accounts > 0) output.line(`${counted(accounts, 'account')} with their keys`);
+  if (documents) {
+    const { copied, found: there, bytes } = documents;
+    output.line(`${counted(copied + there, 'file')}, ${copied} of them now (${bytes} bytes)`);
+  }
+  const lost = [...(documents?.lost ?? []), ...lostKeys.map((id) => `the key of ${id}`)];
+  if (lost.length > 0) {
+    output.note(
+      `The old place lacks, or has damaged: ${lost.slice(0, 10).join(', ')}${lost.length > 10 ? ', …' : ''}`,
+    );
+  }
+}
+
+export const move: Command = {
+  name: 'move',
+  usage: '',
+  summary: 'Move the log, its documents and keys to other places.',
+  examples: [
+    'move --ahead --to-event-store kurrentdb://host --to-blobs s3://bucket?region=eu-west-1',
+    'move --to-event-store kurrentdb://host --to-blobs s3://bucket?region=eu-west-1',
+    'move --to-data-dir /srv/pressledger',
+  ],
+  positionals: {},
+  options: {
+    'to-event-store': { value: 'url', help: 'the new EVENT_STORE_URL; sqlite: none' },
+    'to-blobs': { value: 'url', help: 'the new BLOB_STORE_URL; files: none' },
+    'to-nats': { value: 'url', help: 'the new NATS_URL, where --to-blobs is nats:' },
+    'to-data-dir': { value: 'directory', help: 'the new DATA_DIR' },
+    ahead: { help: 'copy beside a running service, and leave the old place in use' },
+    'leave-lost': {
+      help: 'move although the old place lacks documents or keys that the log names',
+    },
+    cancel: { help: 'take a move back, before anything was started in the new place' },
+  },
+  run: async (invocation, { withMove, output }) => {
+    const settings = targetSettings(invocation);
+    const { values } = invocation;
+    const [ahead, cancels] = [values['ahead'] === true, values['cancel'] === true];
+    if (ahead && cancels) throw new UsageError('--ahead or --cancel, not both.');
+    await withMove(settings, { ahead }, async (parts) => {
+      if (cancels) {
+        await cancelMove(parts);
+        output.json({ cancelled: true });
+        return output.line('The move is taken back: start with the old settings.');
+      }
+      const telling = teller(output);
+      const moved = await moveLog(parts, {
+        ahead,
+        leaveLost: values['leave-lost'] === true,
+        now: Date.now(),
+        onEvents: (progress) => telling(() => eventsRead(progress)),
+        onDocuments: (files) => telling(() => counted(files, 'file')),
+      });
+      output.json({ ...moved, ahead });
+      tell(output, moved);
+      if (ahead) {
+        return output.note(
+          'Copied ahead. To move, stop every node, and repeat the command without --ahead.',
+        );
+      }
+      const { masterKeyFile } = parts;
+      if (masterKeyFile !== undefined) {
+        output.note(`The new place needs MASTER_KEY: set it to what is in ${masterKeyFile}.`);
+      }
+      output.note(
+        'Moved: start with the new settings, and look once with them: pressledger verify --documents',
+      );
+    });
+  },
+};

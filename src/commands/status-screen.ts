@@ -1,0 +1,79 @@
+/** A service's status as lines for people; the same for `status` and `top`. */
+import type { ServiceStatus } from '../core.ts';
+import { plainText } from '../plain-text.ts';
+import { counted } from './command.ts';
+
+const MINUTE_MS = 60_000;
+const SHOWN_ACCOUNTS = 8;
+const SHOWN_RENDERERS = 5;
+const SHOWN_FAILURES = 5;
+
+/** `12 s`, `3 min`, `2 h`. */
+function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+const listed = (lines: readonly string[], most: number): readonly string[] =>
+  lines.length <= most ? lines : [...lines.slice(0, most), `  and ${lines.length - most} more`];
+
+function nodes({ api, isLed, slots }: ServiceStatus): readonly string[] {
+  const state = api.missing === '' ? 'ready' : (api.missing ?? 'none answers');
+  const led = isLed === undefined ? 'not known' : isLed ? 'yes' : 'NO: nothing is rendered';
+  const { total, busy, nodes: count } = slots;
+  const used = busy === undefined ? '' : `: ${busy} busy, ${Math.max(0, total - busy)} free`;
+  return [
+    `API node    ${api.address}  ${state}`,
+    `Leader      ${led}`,
+    `Renderers   ${counted(count, 'node')}, ${counted(total, 'slot')}${used}`,
+  ];
+}
+
+function queueLines({ queue, at }: ServiceStatus): readonly string[] {
+  if (queue === undefined) return ['Queue       ?'];
+  const sum = (of: 'waiting' | 'rendering'): number =>
+    queue.reduce((total, each) => total + each[of], 0);
+  const oldest = Math.min(...queue.map(({ oldestAt }) => oldestAt));
+  const age = queue.length === 0 ? '' : `, the oldest for ${duration(at - oldest)}`;
+  const lines = queue.map(
+    (each) =>
+      `  ${each.accountId}  ${each.waiting} waiting, ${each.rendering} rendering, oldest ${duration(at - each.oldestAt)}`,
+  );
+  return [
+    `Queue       ${sum('waiting')} waiting, ${sum('rendering')} rendering${age}`,
+    ...listed(lines, SHOWN_ACCOUNTS),
+  ];
+}
+
+function recentLines({ recent, at }: ServiceStatus): readonly string[] {
+  const { requested, completed, failed, requeued } = recent.perMinute;
+  const minutes = Math.round((recent.windowMs / MINUTE_MS) * 10) / 10;
+  const failures = recent.failures.map(({ code, count }) => `  ${code}  ${count}`);
+  const renderers = recent.renderers.map(
+    (each) =>
+      `  ${each.name}  ${each.completed} completed, ${each.failed} failed, last report ${duration(at - each.lastSeen)} ago`,
+  );
+  return [
+    `Per minute  ${requested} requested, ${completed} completed, ${failed} failed, ${requeued} requeued (of ${minutes} min)`,
+    failures.length === 0 ? 'Failures    none' : 'Failures',
+    ...listed(failures, SHOWN_FAILURES),
+    renderers.length === 0 ? 'Reports     none' : 'Reports',
+    ...listed(renderers, SHOWN_RENDERERS),
+  ];
+}
+
+/** @returns the lines, the most important first */
+export function statusLines(status: ServiceStatus): readonly string[] {
+  const { position, readModel } = status.log;
+  const lag =
+    readModel === undefined ? '?' : `${readModel.lagEvents} events, ${duration(readModel.lagMs)}`;
+  return [
+    ...nodes(status),
+    `Log         position ${position}, read models behind by ${lag}`,
+    ...queueLines(status),
+    ...recentLines(status),
+    ...status.notSeen.map((line) => `Not seen    ${line}`),
+  ].map(plainText);
+}

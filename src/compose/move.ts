@@ -1,0 +1,177 @@
+/** Opens both places of a move: the one of the settings, and the one that it goes to. */
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { serversOf, parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
+import { createDurably } from '../keyring/durable-file.ts';
+import { FileKeyRecords } from '../keyring/file-records.ts';
+import { MOVED_RECORD } from '../keyring/identity.ts';
+import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
+import type { KeyRecords } from '../keyring/port.ts';
+import { findKeyring } from '../keyring/remote.ts';
+import { FileLease } from '../leader/file-lease.ts';
+import type { Logger } from '../log.ts';
+import { parseNatsUrl } from '../nats/address.ts';
+import type { MoveParts } from '../use-cases/move/move.ts';
+import { isDirectory } from './directories.ts';
+import { openEventStore } from './event-stores.ts';
+import { connect } from './nats.ts';
+import { Openings } from './openings.ts';
+import { openKeyRecords } from './keyring.ts';
+import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
+
+export interface OpenedMove extends MoveParts {
+  /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */
+  readonly masterKeyFile?: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param options `ahead`: also while a service runs on the old place
+ * @throws {Error} one line that names the file, server or setting and the remedy
+ */
+export function openMove(
+  source: Config,
+  target: Config,
+  logger: Logger,
+  { ahead }: { readonly ahead: boolean },
+): Promise<OpenedMove> {
+  return Openings.all(async (openings) => {
+    const places = placesOf(source, target);
+    if (!places.events && !places.documents) {
+      throw new Error(
+        'Nothing would be moved: --to-event-store, --to-blobs and --to-data-dir name what the settings name.',
+      );
+    }
+    const from = await sideOf(source, logger, openings);
+    const { store, database } = await openEventStore(from, 'moved');
+    if (!ahead && database) await keepServicesOff(source.dataDir, openings);
+    const masterKey = masterKeyOf(source);
+    const sourceKeys = places.keys && (await recordsOf(from, masterKey, 'source'));
+    const sourceBlobs = places.documents && (await openBlobs(from, 'reader', database));
+    const to = await sideOf(target, logger, openings);
+    const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
+    const targetBlobs = places.documents && (await openBlobs(to, 'api', opened.database));
+    const targetKeys = places.keys && (await recordsOf(to, masterKey, 'target'));
+    return {
+      store,
+      ...(places.events && { events: { from: store, to: opened.store, place: places.events } }),
+      ...(sourceBlobs &&
+        targetBlobs &&
+        places.documents && {
+          documents: { from: sourceBlobs, to: targetBlobs, place: places.documents },
+        }),
+      ...(sourceKeys &&
+        targetKeys &&
+        places.keys && { keys: { from: sourceKeys, to: targetKeys, place: places.keys } }),
+      dataDir: target.dataDir,
+      movedRecord: MOVED_RECORD,
+      keepCheckpoint: async (note) => {
+        if (target.dataDir !== source.dataDir) await openLastCheckpoint(target.dataDir).write(note);
+      },
+      retentionMs: source.retentionSeconds * 1000,
+      ...masterKeyFileOf(source, target, masterKey),
+      close: () => openings.close(),
+    };
+  });
+}
+
+/** The new places of what is moved, in the operator's words and without passwords; of what stays nothing. */
+function placesOf(source: Config, target: Config) {
+  const differing = (of: (config: Config) => string): string | undefined =>
+    of(source) === of(target) ? undefined : of(target);
+  return {
+    events: differing(eventPlace),
+    // Small documents are rows of the embedded event store.
+    documents: differing((config) => `${blobPlace(config)}${rowPlace(config)}`)
+      ? blobPlace(target)
+      : undefined,
+    keys: differing(blobPlace),
+  };
+}
+
+const eventPlace = ({ eventStoreUrl, dataDir }: Config): string => {
+  if (eventStoreUrl === undefined) return `SQLite in ${dataDir}`;
+  const to = parseConnectionString(eventStoreUrl);
+  const namespace = to.namespace === '' ? '' : `, namespace ${to.namespace}`;
+  return `the event store at ${serversOf(to)}${namespace}`;
+};
+
+const rowPlace = ({ eventStoreUrl, blobStoreUrl, dataDir }: Config): string =>
+  eventStoreUrl === undefined && blobStoreUrl === undefined ? `, rows in ${dataDir}` : '';
+
+const blobPlace = ({ blobStoreUrl: place, natsUrl, dataDir }: Config): string => {
+  if (place === undefined) return dataDir;
+  if (place.kind === 'folder') return place.path;
+  if (place.kind === 's3') return place.url;
+  const { display, namespace } = parseNatsUrl(natsUrl ?? '');
+  return `${display}, namespace ${namespace}`;
+};
+
+async function sideOf(config: Config, logger: Logger, openings: Openings): Promise<Surroundings> {
+  const usesNats = config.blobStoreUrl?.kind === 'nats';
+  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
+  return { config, logger, openings, nats };
+}
+
+/** @throws {Error} one line: a service renders on this store */
+async function keepServicesOff(dataDir: string, openings: Openings): Promise<void> {
+  const held = await new FileLease(join(dataDir, 'render.lock')).acquire();
+  if (held === undefined) {
+    throw new Error(
+      `A service runs on ${dataDir}: stop it for the last step of the move, or give --ahead to copy while it runs.`,
+    );
+  }
+  openings.add({ close: () => held.release() });
+}
+
+/** @throws {Error} one line: it is missing, or another one */
+function masterKeyOf({ masterKey, blobStoreUrl, dataDir }: Config): Buffer {
+  const found = blobStoreUrl === undefined ? findMasterKey(dataDir, masterKey) : masterKey;
+  if (found !== undefined) return found;
+  throw new Error(`MASTER_KEY is needed: set it to the one that the service of ${dataDir} has.`);
+}
+
+/** The keyring's records, wherever it lies. */
+async function recordsOf(
+  around: Surroundings,
+  masterKey: Buffer,
+  side: 'source' | 'target',
+): Promise<KeyRecords> {
+  const { blobStoreUrl, dataDir } = around.config;
+  if (blobStoreUrl !== undefined) {
+    const { records } = await openKeyRecords(around, blobStoreUrl, side === 'target');
+    const isThere = await findKeyring(records, masterKey);
+    if (!isThere && side === 'source') throw new Error('There is no keyring at BLOB_STORE_URL.');
+    return withMasterCheck(records, masterKey);
+  }
+  const directory = join(dataDir, 'keyring');
+  if (side === 'source' && !isDirectory(directory)) {
+    throw new Error(`There is no keyring in ${directory}: restore it from a backup.`);
+  }
+  if (side === 'target') loadMasterKey(dataDir, masterKey);
+  return withMasterCheck(new FileKeyRecords(directory), masterKey);
+}
+
+/** A data directory has the check of its master key beside its keyring, other places have it in there. */
+function withMasterCheck(records: KeyRecords, masterKey: Buffer): KeyRecords {
+  const check = fingerprintOf(masterKey);
+  return {
+    create: (name, text) => records.create(name, text),
+    read: async (name) =>
+      (await records.read(name)) ?? (name === 'master.check' ? check : undefined),
+    remove: (name) => records.remove(name),
+  };
+}
+
+/** Puts the key file beside files, and names it where the new place needs MASTER_KEY instead. */
+function masterKeyFileOf(
+  source: Config,
+  target: Config,
+  masterKey: Buffer,
+): { readonly masterKeyFile?: string } {
+  if (source.masterKey !== undefined) return {};
+  if (target.blobStoreUrl !== undefined)
+    return { masterKeyFile: join(source.dataDir, 'master.key') };
+  createDurably(join(target.dataDir, 'master.key'), masterKey.toString('hex'));
+  return {};
+}

@@ -1,0 +1,136 @@
+/** What an operator sees of a service from the machine of its settings. Nothing is changed. */
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { logTreeQueries } from '../../projections/log-tree.ts';
+import { queueQueries } from '../../projections/unfinished-conversions.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { ServiceStatus } from '../core.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { isFileLeaseHeld } from '../leader/file-lease.ts';
+import { isNatsLeaseHeld } from '../leader/nats-lease.ts';
+import type { Logger } from '../log.ts';
+import { currentGeneration, generationPath } from '../read-model/generations.ts';
+import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
+import { SlotCounter } from '../render-queue/nats/slots.ts';
+import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
+import { RecentActivity } from '../use-cases/recent-activity.ts';
+import { readinessAt } from './doctor.ts';
+import { connect } from './nats.ts';
+import { Openings } from './openings.ts';
+import { openEventStore } from './event-stores.ts';
+import { readModelOf } from './stores.ts';
+
+/** Renderers announce their slots each second. */
+const ANNOUNCED_MS = 1_200;
+/** Accounts that are listed, those that wait for most first. */
+const MOST_ACCOUNTS = 100;
+/** Events that a lag is counted up to. */
+const MOST_LAG = 1_000;
+
+export interface Watch {
+  look(): Promise<ServiceStatus>;
+  close(): Promise<void>;
+}
+
+/** @throws {Error} one line: there is no store, or it or NATS cannot be reached */
+export function watchService(config: Config, logger: Logger): Promise<Watch> {
+  return Openings.all(async (openings) => {
+    const nats = await connect(config, logger, openings, 'api');
+    const { store } = await openEventStore({ config, logger, openings, nats }, 'read');
+    const activity = new RecentActivity(store);
+    const slots = nats && new SlotCounter(nats, logger, () => {});
+    if (slots) {
+      openings.add({ close: async () => slots.close() });
+      await delay(ANNOUNCED_MS);
+    }
+    return {
+      look: async () => {
+        const now = systemClock.now();
+        const opened = openReadModel(config, logger);
+        const seen = async () => {
+          try {
+            const recent = await activity.look(now, opened && logTreeQueries(opened.db));
+            return { recent, log: await logAt(store, opened?.db, now) };
+          } finally {
+            opened?.close();
+          }
+        };
+        const [{ recent, log }, ready, isLed] = await Promise.all([
+          seen(),
+          readinessAt(config.host, config.port),
+          nats ? isNatsLeaseHeld(nats) : isFileLeaseHeld(join(config.dataDir, 'render.lock')),
+        ]);
+        const { queue, ...position } = log;
+        const busy = queue?.reduce((sum, { rendering }) => sum + rendering, 0);
+        const status = {
+          at: now,
+          log: position,
+          api: { address: `${config.host}:${config.port}`, missing: ready },
+          isLed,
+          // Without NATS the process that leads renders as well.
+          slots: slots
+            ? { nodes: slots.nodes(), total: slots.total(), busy }
+            : { nodes: Number(isLed), total: isLed ? config.renderConcurrency : 0, busy },
+          queue,
+          recent,
+        };
+        return { ...status, notSeen: notSeen(config, status) };
+      },
+      close: () => openings.close(),
+    };
+  });
+}
+
+type Log = ServiceStatus['log'] & Pick<ServiceStatus, 'queue'>;
+
+/** The read model of this machine, which its own service keeps; each look opens the generation in use. */
+function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undefined {
+  const { directory } = readModelOf(config, logger);
+  const path = generationPath(directory, currentGeneration(directory));
+  if (!existsSync(path)) return undefined;
+  const opened = openReadOnly(path);
+  if (formatOf(opened.db) === FORMAT) return opened;
+  // The next start makes it anew.
+  opened.close();
+  return undefined;
+}
+
+async function logAt(store: EventStore, db: Database | undefined, now: number): Promise<Log> {
+  const head = await store.head();
+  if (db === undefined) return { position: head, readModel: undefined, queue: undefined };
+  const positions = checkpointsOf(db)().map(({ position }) => position);
+  const after = positions.reduce((least, each) => (each < least ? each : least), head);
+  const queue = queueQueries(db).byAccount(MOST_ACCOUNTS);
+  const behind = await store.readAll({ after, limit: MOST_LAG });
+  const [first] = behind;
+  const since = first && (first.metadata as EventMetadata).time;
+  const lagMs = since === undefined ? 0 : Math.max(0, now - since);
+  return { position: head, readModel: { lagEvents: behind.length, lagMs }, queue };
+}
+
+/** One line for each thing that a person may miss, and where it can be seen. */
+function notSeen(
+  { natsUrl, dataDir }: Config,
+  { api, queue }: Pick<ServiceStatus, 'api' | 'queue'>,
+): readonly string[] {
+  const lines: readonly (readonly [boolean, string])[] = [
+    [
+      api.missing === undefined,
+      `API node: none answers at ${api.address}. Set HOST and PORT as the service has them`,
+    ],
+    [natsUrl !== undefined, 'other API nodes: not seen from here; ask each at its /readyz'],
+    [
+      natsUrl === undefined,
+      'slots: those of these settings are shown; the RENDER_CONCURRENCY that the service was started with is not seen',
+    ],
+    [
+      queue === undefined,
+      `queue, lag, rates: not seen from here; there is no read model in ${dataDir}. Run it on the machine of an API node`,
+    ],
+  ];
+  return lines.flatMap(([isMissing, line]) => (isMissing ? line : []));
+}

@@ -1,0 +1,74 @@
+/** The frames of a tab. Chrome draws them on command only, so that none is drawn for nothing, or by chance. */
+import { CommandRefused } from './connection.ts';
+import { resultWithin } from './deadline.ts';
+
+/** A screen shows 60 frames a second. */
+const FRAME_MS = 16;
+/** Frames that follow each other at once: a wait for one or two of them is not to take longer than it must. */
+const AT_ONCE = 3;
+/** A frame that takes longer, because a script does, is no reason to stop. */
+const PATIENCE_MS = 500;
+
+export class Frames {
+  readonly #draw: (() => Promise<unknown>) | undefined;
+  /** The waits that are under way. */
+  #waits = 0;
+  #atOnce = 0;
+  #isDrawing = false;
+  #wake: (() => void) | undefined;
+
+  /** @param draw draws one frame; undefined where Chrome draws them by itself */
+  constructor(draw: (() => Promise<unknown>) | undefined) {
+    this.#draw = draw;
+  }
+
+  /**
+   * Settles as `promise` does, and has frames drawn until then.
+   * @param after milliseconds before the first one
+   */
+  async during<T>(promise: Promise<T>, after = 0): Promise<T> {
+    const draw = this.#draw;
+    if (draw === undefined) return await promise;
+    let begun = false;
+    const begin = (): void => {
+      begun = true;
+      this.#waits += 1;
+      this.#atOnce = AT_ONCE;
+      this.#wake?.();
+      void this.#drawOn(draw);
+    };
+    const timer = after > 0 ? setTimeout(begin, after) : undefined;
+    if (timer === undefined) begin();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      if (begun) this.#waits -= 1;
+    }
+  }
+
+  async #drawOn(draw: () => Promise<unknown>): Promise<void> {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    while (this.#waits > 0) {
+      const started = performance.now();
+      try {
+        await resultWithin(draw(), PATIENCE_MS);
+      } catch (error) {
+        // The one before it may not have ended. Whoever waits for the page hears when its tab is gone.
+        if (!(error instanceof CommandRefused)) break;
+        this.#atOnce = 0;
+      }
+      this.#atOnce -= 1;
+      if (this.#atOnce < 0) await this.#rest(FRAME_MS - (performance.now() - started));
+    }
+    this.#isDrawing = false;
+  }
+
+  async #rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await resultWithin(promise, Math.max(1, ms));
+    this.#wake = undefined;
+  }
+}

@@ -1,0 +1,47 @@
+/** Copies the records of a keyring, wrapped by the master key as they are. */
+import type { KeyRecords } from '../../keyring/port.ts';
+
+/** What says which master key, which keyring and which log it is. */
+const IDENTITY = ['master.check', 'keyring.id', 'keyring.log'];
+
+/** @throws {Error} one line: there is another keyring in the new place */
+export async function copyIdentity(from: KeyRecords, to: KeyRecords, place: string): Promise<void> {
+  for (const name of IDENTITY) {
+    const text = await from.read(name);
+    if (text === undefined) continue;
+    await to.create(name, text);
+    if ((await to.read(name)) === text) continue;
+    throw new Error(
+      `There is another keyring in ${place} (its ${name} is another one): name a place without a keyring.`,
+    );
+  }
+}
+
+/**
+ * Brings an account's key, or the record of its erasure, to the new place, and reads it back.
+ * @returns false: there is neither, so what is personal of this account cannot be read
+ */
+export async function copyKey(
+  from: KeyRecords,
+  to: KeyRecords,
+  accountId: string,
+): Promise<boolean> {
+  const [key, erased] = [`${accountId}.key`, `${accountId}.erased`];
+  const tombstone = await from.read(erased);
+  if (tombstone !== undefined) {
+    await to.create(erased, tombstone);
+    await to.remove(key);
+    if ((await to.read(erased)) === undefined) throw unlike(erased);
+    return true;
+  }
+  const text = await from.read(key);
+  if (text === undefined) return false;
+  await to.create(key, text);
+  if ((await to.read(key)) !== text) throw unlike(key);
+  return true;
+}
+
+const unlike = (name: string): Error =>
+  new Error(
+    `The record ${name} of the new keyring is another one: name a place without a keyring.`,
+  );

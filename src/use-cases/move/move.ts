@@ -1,0 +1,244 @@
+/**
+ * Moves a log with its documents and keys to other places. Each call goes through the whole log, copies what is not
+ * there yet and compares what is. See docs/decisions/0039-moving.md.
+ */
+import type { BlobStore } from '../../blob-store/port.ts';
+import type { CopyableEventStore } from '../../event-store/port.ts';
+import type { KeyRecords } from '../../keyring/port.ts';
+import { CheckedLog, type CopyProgress, type LogEntry } from '../log-copy/checked-log.ts';
+import { beginCopy, EventCopy, verifyCopy } from '../log-copy/copy-events.ts';
+import type { Totals } from '../log-copy/format.ts';
+import { Broken } from '../verify-log/difference.ts';
+import { LogRules } from '../verify-log/rules.ts';
+import { copyDocuments, type MovedDocuments } from './documents.ts';
+import { Journal } from './journal.ts';
+import { copyIdentity, copyKey } from './keys.ts';
+
+/** One part of a deployment, and the place that it goes to, in the operator's words. */
+export interface Transfer<T> {
+  readonly from: T;
+  readonly to: T;
+  readonly place: string;
+}
+
+/** A part that stays is absent. */
+export interface MoveParts {
+  readonly store: CopyableEventStore;
+  readonly events?: Transfer<CopyableEventStore>;
+  readonly documents?: Transfer<BlobStore>;
+  readonly keys?: Transfer<KeyRecords>;
+  /** The new data directory. */
+  readonly dataDir: string;
+  /** The record in a keyring that says where it was moved. */
+  readonly movedRecord: string;
+  /** Keeps the log's newest checkpoint in the new data directory. */
+  readonly keepCheckpoint: (note: string) => Promise<void>;
+  readonly retentionMs: number;
+}
+
+export interface MoveOptions {
+  /** Copies beside a running service, and leaves the old place in use. */
+  readonly ahead: boolean;
+  /** Goes on although documents are lost. */
+  readonly leaveLost: boolean;
+  readonly now: number;
+  readonly onEvents: (progress: CopyProgress) => void;
+  readonly onDocuments: (files: number) => void;
+}
+
+export interface Moved extends Totals {
+  readonly found: number;
+  readonly accounts: number;
+  readonly lostKeys: readonly string[];
+  readonly documents?: MovedDocuments;
+}
+
+/** @throws {Error} one line: the places cannot be used, or are not what they must be in the end */
+export async function move(parts: MoveParts, options: MoveOptions): Promise<Moved> {
+  const { store, events, documents, keys } = parts;
+  const [first] = await store.readAll({ limit: 1 });
+  if (first === undefined) {
+    throw new Error('The log is empty, so there is nothing to move: start with the new settings.');
+  }
+  const subject = `the log that begins with the event ${first.id}`;
+  if (events) {
+    await takeUpIfMoved(events, subject);
+    await beginCopy(events.to, subject);
+  }
+  if (documents && !(await documents.to.claim(first.id))) {
+    throw new Error(
+      `The documents in ${documents.place} belong to another log: name an empty place.`,
+    );
+  }
+  if (keys) await copyIdentity(keys.from, keys.to, keys.place);
+  // From here on the old event store takes nothing, from whoever has it open.
+  if (!options.ahead) await events?.from.setBarrier({ kind: 'moved', subject: events.place });
+  const journal = new Journal(parts.dataDir, `${subject}, to ${documents?.place}`);
+  const pass = new Pass(parts, options, journal);
+  try {
+    return await pass.run();
+  } finally {
+    pass.close();
+  }
+}
+
+/** A call may have been killed after its last step: the next one looks at all of it once more. */
+async function takeUpIfMoved(
+  { from, to, place }: Transfer<CopyableEventStore>,
+  subject: string,
+): Promise<void> {
+  const isMoved = (await from.barrier())?.kind === 'moved';
+  if (!isMoved || (await to.barrier()) !== undefined || (await to.head()) === 0n) return;
+  if ((await sizeOf(to)) > (await sizeOf(from))) {
+    throw new Error(
+      `The log was moved to ${place} and has gone on there: start with its settings.`,
+    );
+  }
+  await to.setBarrier({ kind: 'incomplete', subject });
+}
+
+class Pass {
+  readonly #parts: MoveParts;
+  readonly #options: MoveOptions;
+  readonly #journal: Journal;
+  readonly #log: CheckedLog;
+  readonly #rules: LogRules;
+  readonly #copy: EventCopy | undefined;
+  readonly #lostKeys: string[] = [];
+  #accounts = 0;
+
+  constructor(parts: MoveParts, options: MoveOptions, journal: Journal) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#journal = journal;
+    this.#log = new CheckedLog(parts.store);
+    this.#rules = new LogRules({ keepsBlobs: parts.documents !== undefined });
+    this.#copy = parts.events && new EventCopy(parts.events.to);
+  }
+
+  async run(): Promise<Moved> {
+    const { store, events } = this.#parts;
+    const { ahead } = this.#options;
+    const head = await store.head();
+    for await (const entries of this.#log.rest(0n, this.#options.onEvents)) {
+      await this.#take(entries);
+    }
+    const documents = await this.#copyDocuments();
+    const totals = this.#log.digest.totals(this.#log.newest);
+    if (events && !ahead) await verifyCopy(events.to, totals);
+    if (!ahead && (await store.head()) !== head) {
+      throw new Error(
+        'The old event store was written to meanwhile: stop every node of this deployment, and repeat the command.',
+      );
+    }
+    if (!ahead) await this.#switchOver(documents);
+    return {
+      ...totals,
+      found: this.#copy?.found ?? 0,
+      accounts: this.#accounts,
+      lostKeys: this.#lostKeys,
+      ...(documents && { documents }),
+    };
+  }
+
+  close(): void {
+    this.#rules.close();
+  }
+
+  async #take(entries: readonly LogEntry[]): Promise<void> {
+    const before = this.#log.digest.tree.size - entries.length;
+    await this.#copy?.take(entries);
+    const { documents, keys } = this.#parts;
+    for (const [index, { event }] of entries.entries()) {
+      this.#check(event, before + index);
+      const { type } = event;
+      if (type === 'AccountOpened' && keys) {
+        const { accountId } = event.data as { readonly accountId: string };
+        this.#accounts += 1;
+        if (!(await copyKey(keys.from, keys.to, accountId))) this.#lostKeys.push(accountId);
+      }
+      // An earlier pass may have copied what was deleted since.
+      if (type === 'ConversionExpired' && documents && before + index >= this.#journal.through) {
+        const { conversionId } = event.data as { readonly conversionId: string };
+        await documents.to.deleteAll(conversionId);
+      }
+    }
+  }
+
+  #check(event: LogEntry['event'], number: number): void {
+    try {
+      this.#rules.check(event, number);
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error;
+      throw new Error(
+        `The log is not as it must be (event number ${number}: ${error.message}): 'pressledger verify' says more.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #copyDocuments(): Promise<MovedDocuments | undefined> {
+    const { documents, store, retentionMs } = this.#parts;
+    if (documents === undefined) return undefined;
+    return await copyDocuments(this.#rules.keptConversions(), {
+      ...documents,
+      store,
+      journal: this.#journal,
+      events: this.#log.digest.tree.size,
+      dueBefore: this.#options.now - retentionMs,
+      onProgress: this.#options.onDocuments,
+    });
+  }
+
+  async #switchOver(documents: MovedDocuments | undefined): Promise<void> {
+    const { events, keys, movedRecord, keepCheckpoint } = this.#parts;
+    const lost = [...(documents?.lost ?? []), ...this.#lostKeys.map((id) => `the key of ${id}`)];
+    if (lost.length > 0 && !this.#options.leaveLost) {
+      throw new Error(
+        `The old place lacks ${lost.length} of what the log names, or has it damaged (${lost.slice(0, 3).join(', ')}): ` +
+          "restore it, or give --leave-lost to move without. 'pressledger verify --documents' says more.",
+      );
+    }
+    if (this.#log.newest !== undefined) await keepCheckpoint(this.#log.newest);
+    await keys?.to.remove(movedRecord);
+    await keys?.from.create(movedRecord, keys.place);
+    await events?.to.setBarrier(undefined);
+    this.#journal.remove();
+  }
+}
+
+/**
+ * Takes a move back: the old place is in use again, and the new one holds a copy that is not complete.
+ * @throws {Error} one line: the log has gone on in the new place
+ */
+export async function cancelMove({ store, events, keys, movedRecord }: MoveParts): Promise<void> {
+  const [first] = await store.readAll({ limit: 1 });
+  if (events && first !== undefined) {
+    await refuseIfGoneOn(events);
+    const subject = `the log that begins with the event ${first.id}`;
+    if ((await events.to.head()) !== 0n)
+      await events.to.setBarrier({ kind: 'incomplete', subject });
+    await events.from.setBarrier(undefined);
+  }
+  await keys?.from.remove(movedRecord);
+}
+
+async function refuseIfGoneOn({ from, to }: Transfer<CopyableEventStore>): Promise<void> {
+  const [old, copied] = [await sizeOf(from), await sizeOf(to)];
+  if (copied <= old) return;
+  throw new Error(
+    `The log has gone on in the new place (${copied} events there, ${old} here), so the move cannot be taken back: ` +
+      'move the log from there to an empty store instead.',
+  );
+}
+
+async function sizeOf(store: CopyableEventStore): Promise<number> {
+  let size = 0;
+  for (let after = 0n; ; ) {
+    const events = await store.readAll({ after });
+    const last = events.at(-1);
+    if (last === undefined) return size;
+    size += events.length;
+    after = last.position;
+  }
+}

@@ -1,0 +1,187 @@
+/** Moves of a small log between SQLite files and folders: what is refused, and what is taken back. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { openMove } from '../../src/compose/move.ts';
+import { openCopyTarget } from '../../src/compose/stored-log.ts';
+import { readConfig } from '../../src/config.ts';
+import { FileKeyring } from '../../src/keyring/file.ts';
+import { loadMasterKey } from '../../src/keyring/master-key.ts';
+import { createLogger } from '../../src/log.ts';
+import { cancelMove, move, type Moved, type MoveParts } from '../../src/use-cases/move/move.ts';
+import { readLog } from '../support/invariants.ts';
+import { accountId, conversionId, NOW } from '../support/samples.ts';
+import { filesOf, signedLog, verifyDirectory } from '../support/signed-log.ts';
+import { newEvents } from '../support/events.ts';
+
+const logger = createLogger('silent');
+const RETENTION_SECONDS = '3153600000';
+
+/** A log with documents and a keyring, and the directory that it is to be moved to. */
+async function movable(t: Test) {
+  const from = await signedLog(t);
+  const keyring = new FileKeyring(join(from, 'keyring'), loadMasterKey(from));
+  for (const n of [1, 2]) await keyring.makeKey(accountId(n));
+  const to = join(from, '../moved');
+  const source = { DATA_DIR: from, RETENTION_SECONDS };
+  const withParts = async <T>(
+    ahead: boolean,
+    use: (parts: MoveParts) => Promise<T>,
+    target: Readonly<Record<string, string>> = {},
+  ): Promise<T> => {
+    const settings = [source, { ...source, DATA_DIR: to, ...target }].map((env) => readConfig(env));
+    const [old = readConfig(source), there = old] = settings;
+    const parts = await openMove(old, there, logger, { ahead });
+    try {
+      return await use(parts);
+    } finally {
+      await parts.close();
+    }
+  };
+  const run = (options: { ahead?: boolean; leaveLost?: boolean } = {}, target = {}) => {
+    const { ahead = false, leaveLost = false } = options;
+    const quiet = { now: NOW, onEvents: () => {}, onDocuments: () => {} };
+    const go = (parts: MoveParts): Promise<Moved> => move(parts, { ahead, leaveLost, ...quiet });
+    return withParts(ahead, go, target);
+  };
+  return { from, to, run, cancel: () => withParts(true, cancelMove) };
+}
+
+const verified = (dataDir: string) => verifyDirectory(dataDir, { documents: true });
+const textsOf = (directory: string): Record<string, string> =>
+  Object.fromEntries(
+    filesOf(directory, 'keyring').map((file) => [
+      file.slice(directory.length),
+      readFileSync(file, 'utf8'),
+    ]),
+  );
+
+void test('a move takes log, documents, keys and the last checkpoint along', async (t) => {
+  const { from, to, run } = await movable(t);
+  const before = await verified(from);
+  t.match(before, { ok: true });
+  const keys = textsOf(from);
+  const ahead = await run({ ahead: true });
+  t.match(ahead, { accounts: 2, documents: { copied: 7, found: 0, lost: [] } });
+  t.match(await run(), { found: ahead.events, documents: { copied: 0, lost: [] } });
+  t.strictSame(await verified(to), before);
+  t.match(textsOf(to), keys);
+  const checkpoint = 'transparency-log/last-checkpoint';
+  t.equal(readFileSync(join(to, checkpoint), 'utf8'), readFileSync(join(from, checkpoint), 'utf8'));
+  t.equal(
+    readFileSync(join(to, 'master.key'), 'utf8'),
+    readFileSync(join(from, 'master.key'), 'utf8'),
+  );
+  t.notOk(existsSync(join(to, 'move')), 'nothing of the move is left');
+  t.strictSame(readLog(to), readLog(from));
+});
+
+void test('a document that the old place lacks or has damaged stops a move, unless it is told', async (t) => {
+  const { from, run } = await movable(t);
+  const [document = ''] = filesOf(from).filter((file) => file.includes('document-'));
+  const content = readFileSync(document);
+  for (const spoil of [
+    () => rmSync(document),
+    () => writeFileSync(document, content.fill(0, 9, 20)),
+  ]) {
+    spoil();
+    t.match(await run({ ahead: true }), { documents: { lost: [/\/document-/] } });
+    await t.rejects(run(), {
+      message: /^The old place lacks 1 of what the log names, or has it damaged \(conv_\S+\): /,
+    });
+  }
+  t.match(await run({ leaveLost: true }), { documents: { lost: { length: 1 } } });
+});
+
+void test('a key that the old place lacks stops a move', async (t) => {
+  const { from, run } = await movable(t);
+  rmSync(join(from, `keyring/${accountId(2)}.key`));
+  await t.rejects(run(), { message: new RegExp(`\\(the key of ${accountId(2)}\\)`) });
+});
+
+void test('what is deleted and erased between two passes is so in the new place', async (t) => {
+  const { from, to, run } = await movable(t);
+  await run({ ahead: true });
+  t.ok(existsSync(join(to, `keyring/${accountId(2)}.key`)));
+  await new FileKeyring(join(from, 'keyring'), loadMasterKey(from)).erase(accountId(2));
+  await withStore(from, async (store) => {
+    const [last] = (await store.readStream(`conversion-${conversionId(1)}`)).slice(-1);
+    const data = { accountId: accountId(1), conversionId: conversionId(1), expiredAt: NOW };
+    const [event] = newEvents(1).map((each) => ({
+      ...each,
+      type: 'ConversionExpired',
+      data,
+      metadata: { ...last?.metadata },
+    }));
+    await store.append(`conversion-${conversionId(1)}`, event ? [event] : [], last?.revision ?? 0);
+  });
+  await run();
+  t.notOk(filesOf(to).some((file) => file.includes(conversionId(1))));
+  t.notOk(existsSync(join(to, `keyring/${accountId(2)}.key`)));
+  t.ok(existsSync(join(to, `keyring/${accountId(2)}.erased`)));
+  t.match(await verified(to), { ok: true });
+});
+
+async function withStore(
+  dataDir: string,
+  use: (store: Awaited<ReturnType<typeof openCopyTarget>>['store']) => Promise<void>,
+): Promise<void> {
+  const { store, close } = await openCopyTarget(readConfig({ DATA_DIR: dataDir }), logger);
+  try {
+    await use(store);
+  } finally {
+    await close();
+  }
+}
+
+void test('a move goes to no place that holds something else', async (t) => {
+  const { from, to, run } = await movable(t);
+  await t.rejects(run({}, { DATA_DIR: from }), { message: /^Nothing would be moved: / });
+  const used = join(to, '../used');
+  await withStore(used, async (store) => void (await store.append('a', newEvents(1), 'no-stream')));
+  await t.rejects(run({}, { DATA_DIR: used }), { message: /^The event store is not empty, / });
+  const keyed = join(to, '../keyed');
+  await new FileKeyring(join(keyed, 'keyring'), loadMasterKey(keyed)).makeKey(accountId(1));
+  await t.rejects(run({}, { DATA_DIR: keyed }), {
+    message: /^The master key is not the one that /,
+  });
+  const claimed = join(to, '../claimed');
+  await run({ ahead: true }, { DATA_DIR: claimed });
+  writeFileSync(join(claimed, 'blobs/log'), 'another');
+  await t.rejects(run({ ahead: true }, { DATA_DIR: claimed }), {
+    message: /^The documents in \S+ belong to another log: name an empty place\.$/,
+  });
+  t.match(await verified(from), { ok: true }, 'the old place is as it was');
+  await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+});
+
+const append = (dataDir: string): Promise<void> =>
+  withStore(dataDir, async (store) => void (await store.append('new', newEvents(1), 'no-stream')));
+
+void test('a move can be taken back until the log has gone on in the new place', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  await run();
+  await t.rejects(append(from), { name: 'EventStoreUnavailable' });
+  await cancel();
+  t.notOk(existsSync(join(from, 'keyring/keyring.moved')));
+  await withStore(to, async (store) => void t.match(await store.barrier(), { kind: 'incomplete' }));
+  await run();
+  t.ok(existsSync(join(from, 'keyring/keyring.moved')));
+  await append(to);
+  await t.rejects(cancel(), {
+    message: /^The log has gone on in the new place \(\d+ events there/,
+  });
+  await t.rejects(run(), {
+    message: /^The log was moved to SQLite in \S+ and has gone on there: /,
+  });
+});
+
+void test('documents and keys move alone, rows of the log included', async (t) => {
+  const { from, to, run } = await movable(t);
+  const masterKey = readFileSync(join(from, 'master.key'), 'utf8');
+  const target = { DATA_DIR: from, BLOB_STORE_URL: `file:${to}`, MASTER_KEY: masterKey };
+  t.match(await run({}, target), { found: 0, documents: { copied: 7 } });
+  t.equal(filesOf(to).filter((file) => /-[0-9a-f]{64}$/.test(file)).length, 7);
+  t.match(readFileSync(join(from, 'keyring/keyring.moved'), 'utf8'), to);
+  await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+});
