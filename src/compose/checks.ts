@@ -57,6 +57,11 @@ export function checksOfStart(
   const all: readonly (Check | undefined)[] = [
     check('data directory', ['dataDir'], () => dataDirectory(config)),
     check('port', ['host', 'port'], () => address(config)),
+    config.metricsPort === undefined
+      ? undefined
+      : check('metrics port', ['metricsHost', 'metricsPort', 'host', 'port'], () =>
+          metricsAddress(config),
+        ),
     role === 'api' ? undefined : check('Chrome', ['chromePath', 'dataDir'], () => chrome(config)),
     config.natsUrl === undefined
       ? undefined
@@ -120,6 +125,21 @@ export const check = (name: string, reads: Check['reads'], look: Check['look']):
 async function dataDirectory({ dataDir }: Config): Promise<Finding> {
   const isThere = checkDirectory('DATA_DIR', dataDir);
   return ok(isThere ? `${dataDir} can be used` : `${dataDir} is made at the first start`);
+}
+
+export async function metricsAddress(config: Config): Promise<Finding> {
+  const {
+    host: apiHost,
+    port: apiPort,
+    metricsPort: port = 0,
+    metricsHost: host = apiHost,
+  } = config;
+  if (port !== 0 && port === apiPort && host === apiHost) {
+    throw new Error(`METRICS_PORT is ${port}, as PORT is: set it to another.`);
+  }
+  const { checkMetricsAddress } = await import('../metrics/server.ts');
+  await checkMetricsAddress(host, port);
+  return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
 }
 
 async function address({ host, port }: Config): Promise<Finding> {

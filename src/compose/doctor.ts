@@ -6,7 +6,15 @@ import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';
 import { clockSet, diskSpace, fonts, processLimits } from './machine-checks.ts';
-import { type Check, check, checksOfStart, makeChecks, ok, warning } from './checks.ts';
+import {
+  type Check,
+  check,
+  checksOfStart,
+  makeChecks,
+  metricsAddress,
+  ok,
+  warning,
+} from './checks.ts';
 import { checkAddress } from '../http/server.ts';
 
 /** The longest wait for a service that may answer at the address. */
@@ -28,6 +36,7 @@ export async function examine(
       : problems.map((text) => ({ name: 'settings', verdict: 'wrong', text }));
   const inFull = new Map([
     ['port', () => addressInUse(config)],
+    ['metrics port', () => metricsInUse(config)],
     ['Chrome', () => chromeInFull(config)],
   ]);
   const asStart = checksOfStart(config, role, logger, holdClockAgainst).map((each) => ({
@@ -64,12 +73,34 @@ async function addressInUse({ host, port }: Config): Promise<Finding> {
   }
 }
 
+async function metricsInUse(config: Config): Promise<Finding> {
+  try {
+    return await metricsAddress(config);
+  } catch (error) {
+    const { metricsPort, metricsHost, host } = config;
+    const url = `${originOf(metricsHost ?? host, metricsPort ?? 0)}/metrics`;
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const told = await fetch(url, { signal }).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    if (told.includes('pressledger_build_info')) return ok(`${url} tells metrics of Pressledger`);
+    throw error;
+  }
+}
+
+/** The origin where a program on this machine reaches what listens there. */
+function originOf(host: string, port: number): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
+}
+
 /** @returns what a service of Pressledger lacks; empty: nothing; undefined: none answers */
 export async function readinessAt(host: string, port: number): Promise<string | undefined> {
-  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const origin = `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
   try {
-    const answer = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const answer = await fetch(`${originOf(host, port)}/readyz`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
     const said = (await answer.json()) as { status?: unknown; message?: unknown };
     if (said.status === 'ready') return '';
     return typeof said.message === 'string' ? said.message : undefined;

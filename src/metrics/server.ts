@@ -1,5 +1,5 @@
 /** Serves GET /metrics on a port of its own: no client of the API sees it. */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage } from '../error-message.ts';
 import type { Metrics } from './metrics.ts';
@@ -20,6 +20,34 @@ async function answer(metrics: Metrics, response: ServerResponse): Promise<void>
 }
 
 /** @throws {Error} one line that names the setting and the remedy */
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    const reason =
+      error.code === 'EADDRINUSE'
+        ? `port ${port} is in use. Set METRICS_PORT to another`
+        : `${error.message}. Check METRICS_HOST and METRICS_PORT`;
+    reject(new Error(`Cannot serve metrics on ${host}: ${reason}.`, { cause: error }));
+  });
+  server.listen({ port, host }, resolve);
+  await promise;
+}
+
+async function end(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}
+
+/** Listens for a moment. @throws {Error} one line that names the setting and the remedy */
+export async function checkMetricsAddress(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await bind(server, host, port);
+  await end(server);
+}
+
+/** @throws {Error} one line that names the setting and the remedy */
 export async function serveMetrics(
   metrics: Metrics,
   host: string,
@@ -35,25 +63,8 @@ export async function serveMetrics(
     }
     void answer(metrics, response);
   });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', (error: NodeJS.ErrnoException) => {
-    const reason =
-      error.code === 'EADDRINUSE'
-        ? `port ${port} is in use. Set METRICS_PORT to another`
-        : `${error.message}. Check METRICS_HOST and METRICS_PORT`;
-    reject(new Error(`Cannot serve metrics on ${host}: ${reason}.`, { cause: error }));
-  });
-  server.listen({ port, host }, resolve);
-  await promise;
+  await bind(server, host, port);
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return {
-    url: `http://${shown}:${address.port}/metrics`,
-    close: async () => {
-      const { promise: closed, resolve: end } = Promise.withResolvers<void>();
-      server.close(() => end());
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { url: `http://${shown}:${address.port}/metrics`, close: () => end(server) };
 }

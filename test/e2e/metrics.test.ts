@@ -111,6 +111,11 @@ void test('nothing is served unless it is asked for, and a taken port stops the 
     ),
   );
   t.throws(() => readdirSync(place.dataDir), { code: 'ENOENT' }, 'nothing was made');
+  const same = new Service(createPlace(t, { METRICS_PORT: '8123', PORT: '8123' }));
+  t.teardown(() => same.kill());
+  t.equal((await same.startInVain()).code, 1);
+  t.match(same.output.stderr, /METRICS_PORT is 8123, as PORT is: set it to another/);
+  t.throws(() => readdirSync(same.place.dataDir), { code: 'ENOENT' });
   const plain = await startService(t);
   t.notMatch(plain.output.stderr, /metrics are at/);
 });

@@ -198,6 +198,20 @@ void test('a collector that is away costs a line, and no request', async (t) => 
   await service.stop();
 });
 
+void test('traces are sent as Protobuf unless a protocol is set', async (t) => {
+  const receiver = await startOtlpReceiver(t);
+  const { OTEL_EXPORTER_OTLP_PROTOCOL: _, ...settings } = receiver.settings;
+  const service = await startService(t, settings);
+  const { traceId, header } = newParent();
+  const id = await convert(service, { html: '<h1>x</h1>' }, header);
+  await service.client().wait(id);
+  await service.stop();
+  const sent = Buffer.concat(receiver.received as readonly Buffer[]);
+  for (const part of [ROOT_SPAN, 'record completed', Buffer.from(traceId, 'hex')]) {
+    t.ok(sent.includes(part), String(part));
+  }
+});
+
 void test('without an endpoint nothing is traced, whatever else is set', async (t) => {
   const receiver = await startOtlpReceiver(t);
   const service = await startService(t, { ...receiver.settings, OTEL_SDK_DISABLED: 'true' });

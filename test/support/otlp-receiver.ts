@@ -1,8 +1,8 @@
-/** A receiver of OTLP over HTTP, in JSON: what an OpenTelemetry collector gets. */
+/** A receiver of OTLP over HTTP: what an OpenTelemetry collector gets. It reads JSON, and keeps Protobuf as it is. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { buffer, json } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
 type Value = Readonly<Record<string, string | number | boolean>>;
@@ -78,6 +78,11 @@ export async function startOtlpReceiver(t: Test): Promise<OtlpReceiver> {
   const received: unknown[] = [];
   const server = createServer((request, response) => {
     void (async () => {
+      if (request.headers['content-type'] === 'application/x-protobuf') {
+        received.push(await buffer(request));
+        response.writeHead(200).end();
+        return;
+      }
       const data = await json(request);
       received.push(data);
       if (request.url === '/v1/traces') spans.push(...spansOf(data as TracesData));
