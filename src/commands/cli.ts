@@ -76,7 +76,8 @@ function helpAbout(
   let about = program;
   for (const word of words) {
     const next = about.commands.find((each) => each.name() === word);
-    if (!next && about.commands.length > 0) program.parse([...words], { from: 'user' });
+    const isGroup = about.commands.length > 0 && about.registeredArguments.length === 0;
+    if (!next && isGroup) program.parse([...words], { from: 'user' });
     about = next ?? about;
   }
   const command = commands.find(({ name }) => name === nameOf(about));

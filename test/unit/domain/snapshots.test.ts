@@ -221,7 +221,10 @@ void test('a state of another form has snapshots of another version', (t) => {
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
   t.equal(formOf(sessionAggregate), '2: status,accountId,expiresAt,epoch');
   t.equal(formOf(emailAggregate), '1: accountId');
-  t.equal(formOf(logAggregate), '3: openedAs,keyring,origin,generation,keys,isKeyUsed,checkpoints');
+  t.equal(
+    formOf(logAggregate),
+    '4: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints',
+  );
   t.equal(formOf(signInTrailAggregate), '1: hour,recorded,notes');
   t.end();
 });
