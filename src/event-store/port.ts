@@ -86,7 +86,7 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
-/** An event as another store holds it, without its position there, which means nothing here. */
+/** An event as another store holds it. Its position there, where it is given, means nothing here. */
 export type CopiedEvent = Omit<RecordedEvent, 'position'>;
 
 /** Keeps services off a log. Only a start and a command that opens the log look for it. */

@@ -6,6 +6,7 @@ import {
   type CopyableEventStore,
   type EventStore,
   type ExpectedRevision,
+  type RecordedEvent,
   VersionConflict,
 } from '../../src/event-store/port.ts';
 import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
@@ -29,11 +30,13 @@ export interface EventStoreAdapter {
 const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 
 /** Events as another store has recorded them, of three streams that alternate, some two at a time. */
-const copies = (count: number): CopiedEvent[] =>
+/** Events as a move reads them from another store, with their positions there. */
+const copies = (count: number): RecordedEvent[] =>
   newEvents(count).map((event, n) => ({
     ...event,
     stream: `a-${Math.floor(n / 2) % 3}`,
     revision: 2 * Math.floor(n / 6) + (n % 2),
+    position: BigInt(1000 + n),
   }));
 const withoutPositions = (events: readonly CopiedEvent[]): CopiedEvent[] =>
   events.map(({ id, type, data, metadata, stream, revision }) => {

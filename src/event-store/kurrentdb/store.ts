@@ -173,7 +173,7 @@ function* runsOf(events: readonly CopiedEvent[]): Generator<readonly CopiedEvent
   let run: CopiedEvent[] = [];
   let characters = 0;
   for (const event of events) {
-    const { length } = JSON.stringify(event);
+    const { length } = JSON.stringify([event.data, event.metadata]);
     const isFull = run.length === COPIES_AT_ONCE || characters + length > COPIED_CHARACTERS;
     if (run.length > 0 && (isFull || run[0]?.stream !== event.stream)) {
       yield run;
