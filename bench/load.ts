@@ -22,6 +22,8 @@ const MAX_GROWTH = 1.15;
 const CAPACITY_LETTERS = 300;
 /** Longer than the minute that rate limits count. */
 const OVERLOAD_SECONDS = 75;
+/** The work that may wait: what comes on top is refused with 503. */
+const MOST_WAITING_SECONDS = 5;
 
 const { values } = parseArgs({
   options: {
@@ -135,10 +137,16 @@ async function steady(
 /** An operator sets the limit by what the service can do: together, the accounts may ask for no more. */
 async function flooded(directory: string, keys: readonly string[], capacity: number) {
   const perMinute = String(Math.max(1, Math.floor((capacity * 60) / keys.length)));
-  const settings = { RATE_LIMIT_FREE: perMinute, RATE_LIMIT_STARTER: '1000000' };
+  const settings = {
+    RATE_LIMIT_FREE: perMinute,
+    RATE_LIMIT_STARTER: '1000000',
+    MAX_QUEUED: String(Math.ceil(capacity * MOST_WAITING_SECONDS)),
+  };
   const service = await startService(directory, settings, 'start', keys[0]);
   try {
-    print(`Rate limit: ${perMinute} requests a minute for each of ${keys.length} accounts.`);
+    print(
+      `Rate limit: ${perMinute} requests a minute for each of ${keys.length} accounts; MAX_QUEUED: ${settings.MAX_QUEUED}.`,
+    );
     const calmKey = await service.accountKey('calm', 'starter');
     const calm = new PressledgerClient({ server: service.server, apiKey: calmKey });
     const unfinished = (): number => {

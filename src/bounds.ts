@@ -33,8 +33,8 @@ export const BOUNDS = {
 
 export type BoundSetting = keyof typeof BOUNDS;
 
-/** The names of bounds in log lines and for whoever counts refusals. */
-export type BoundName = 'queue' | 'disk' | 'memory' | 'blob store' | 'nats';
+/** The names of bounds in log lines and metrics. */
+export type BoundName = 'queue' | 'disk' | 'memory' | 'blob_store' | 'nats';
 
 export interface BoundCheck {
   readonly name: BoundName;
@@ -54,10 +54,11 @@ export class Bounds {
   readonly #checks: readonly BoundCheck[];
   readonly #logger: Logger;
   readonly #lines = new Map<BoundName, LogThrottle>();
-  readonly #listeners = new Set<(bound: BoundName) => void>();
+  readonly #refused: Map<BoundName, number>;
 
   constructor(checks: readonly BoundCheck[], logger: Logger) {
     this.#checks = checks;
+    this.#refused = new Map(checks.map(({ name }) => [name, 0]));
     this.#logger = logger;
   }
 
@@ -69,10 +70,9 @@ export class Bounds {
     }
   }
 
-  /** Calls back at each refusal with the bound that was reached; returns how to end that. */
-  onRefusal(listener: (bound: BoundName) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** The requests that each bound has refused, since the process began. */
+  refused(): ReadonlyMap<BoundName, number> {
+    return this.#refused;
   }
 
   #refuse(bound: BoundName, reason: string): never {
@@ -81,7 +81,7 @@ export class Bounds {
     line.log((suppressed) =>
       this.#logger.warn({ bound, suppressed }, `new conversions are refused: ${reason}`),
     );
-    for (const listener of this.#listeners) listener(bound);
+    this.#refused.set(bound, (this.#refused.get(bound) ?? 0) + 1);
     throw new BudgetExceeded('service', REFUSED, RETRY_SECONDS);
   }
 }

@@ -28,7 +28,10 @@ export function watchCore(core: Core): void {
 }
 
 /** Every bound of this process: what is used of it, and what was refused because of it. */
-function tellBounds({ budgets }: Core, { boundUsed, boundLimit, refusals }: ApiMetrics): void {
+function tellBounds(
+  { budgets, bounds }: Core,
+  { boundUsed, boundLimit, refusals }: ApiMetrics,
+): void {
   refusals.reset();
   for (const { name, limit, used, refused } of budgets.counts()) {
     const bound = boundLabel(name);
@@ -36,6 +39,7 @@ function tellBounds({ budgets }: Core, { boundUsed, boundLimit, refusals }: ApiM
     boundUsed.set({ bound }, used);
     refusals.inc({ bound }, refused);
   }
+  for (const [bound, refused] of bounds.refused()) refusals.inc({ bound }, refused);
 }
 
 function tellQueue({ readModel, clock }: Core, { queue, oldest }: ApiMetrics): void {

@@ -69,7 +69,7 @@ export async function openBlobs(
       return failure === undefined ? undefined : unusable(failure);
     },
     bound: {
-      name: 'blob store',
+      name: 'blob_store',
       reason: sometimes(async () => {
         const failure = await blobs.knownFailure();
         return failure === undefined ? undefined : unusable(failure);

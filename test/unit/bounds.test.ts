@@ -42,8 +42,6 @@ void test('a bound that is reached: 503 before anything is accepted, one line, e
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
   const bounds = new Bounds([queueBound(() => unfinished, 1)], logger);
-  const refused: string[] = [];
-  const forget = bounds.onRefusal((bound) => void refused.push(bound));
   const api = await startApi(t, { replace: () => ({ bounds }) });
   const { key } = await api.newAccount();
   const post = async () =>
@@ -55,21 +53,25 @@ void test('a bound that is reached: 503 before anything is accepted, one line, e
     t.notMatch(answer.text, /MAX_QUEUED/, 'nothing internal');
   }
   t.notOk((await api.log()).some(({ type }) => type === 'ConversionRequested'));
-  t.strictSame(refused, ['queue', 'queue', 'queue']);
+  t.strictSame([...bounds.refused()], [['queue', 3]]);
   t.equal(lines.length, 1);
   t.match(JSON.parse(lines[0] ?? ''), { bound: 'queue', msg: /^new conversions are refused: 1 / });
   t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 200, 'others go on');
   unfinished = 0;
-  forget();
   await eventually('acceptance', async () => ((await post()).status === 202 ? true : undefined));
 });
 
 void test('the first bound that is reached is the one that is told', async (t) => {
   const never = { name: 'memory', reason: async () => undefined } as const;
   const full = { name: 'nats', reason: async () => 'NATS is away.' } as const;
-  const refused: string[] = [];
   const bounds = new Bounds([never, full, { ...full, name: 'disk' }], silent);
-  bounds.onRefusal((bound) => void refused.push(bound));
   await t.rejects(bounds.admit(), { name: 'BudgetExceeded', scope: 'service' });
-  t.strictSame(refused, ['nats']);
+  t.match(
+    bounds.refused(),
+    new Map([
+      ['memory', 0],
+      ['nats', 1],
+      ['disk', 0],
+    ]),
+  );
 });
