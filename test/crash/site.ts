@@ -24,6 +24,8 @@ const SETTINGS = {
   RENDER_TIMEOUT_MS: '10000',
   CHECKPOINT_SECONDS: '1',
   LOG_LEVEL: 'warn',
+  // The disks are small, and they are to become full.
+  MIN_FREE_DISK_BYTES: '0',
 };
 const DISK_SIZE = '96m';
 /** A process that was killed is up again by then, whatever else happens meanwhile. */
