@@ -200,6 +200,7 @@ function lookAtLog(
     if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return undefined;
     return await looking(config, logger, async (around) => {
       const { store } = await openEventStore(around, 'read');
+      await refuseBarrier(store);
       const head = await store.head();
       if (eventStoreUrl === undefined) {
         await refuseNewerLog(store);
