@@ -103,7 +103,7 @@ interface StoredDue extends Omit<DeletionDue, 'named'> {
   readonly hashes: string;
 }
 
-/** In the order in which events name them. */
+/** Kinds of blobs, in the order in which events name them. */
 const KINDS = ['request', 'document', 'manifest'] as const;
 
 function toDue({ hashes, ...due }: StoredDue): DeletionDue {

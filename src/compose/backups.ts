@@ -20,7 +20,7 @@ import { RemoteKeyring } from '../keyring/remote.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 import { isDirectory, openDirectory } from './directories.ts';
-import { connect } from './nats.ts';
+import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
 import { openEventStore } from './event-stores.ts';
 import { openKeyRecords } from './keyring.ts';
@@ -85,7 +85,7 @@ export function openKeyringSource(
         close,
       };
     }
-    const around = await surroundings(config, logger, openings);
+    const around = await openSurroundings(config, logger, openings);
     const { records } = await openKeyRecords(around, place, false);
     const masterKey = await records.read('master.check');
     if (masterKey === undefined) {
@@ -127,7 +127,7 @@ function openRestoreTarget(
 ): Promise<{ readonly target: RestoreTarget; readonly close: () => Promise<void> }> {
   return Openings.all(async (openings) => {
     const { dataDir } = config;
-    const around = await surroundings(config, logger, openings);
+    const around = await openSurroundings(config, logger, openings);
     const { store, database } = await openEventStore(around, 'copy');
     const blobs = await openBlobs(around, 'api', database);
     const keys = await openTargetKeys(around, masterKey);
@@ -151,16 +151,6 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
   // It makes the record that names the master key.
   await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
   return records;
-}
-
-async function surroundings(
-  config: Config,
-  logger: Logger,
-  openings: Openings,
-): Promise<Surroundings> {
-  const usesNats = config.blobStoreUrl?.kind === 'nats';
-  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
-  return { config, logger, openings, nats };
 }
 
 /** Replaces the file as a whole; its owner alone may read it. */

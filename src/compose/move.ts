@@ -14,7 +14,7 @@ import { parseNatsUrl } from '../nats/address.ts';
 import type { MoveParts } from '../use-cases/move/move.ts';
 import { isDirectory } from './directories.ts';
 import { openEventStore } from './event-stores.ts';
-import { connect } from './nats.ts';
+import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
 import { openKeyRecords } from './keyring.ts';
 import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
@@ -42,13 +42,13 @@ export function openMove(
         'Nothing would be moved: --to-event-store, --to-blobs and --to-data-dir name what the settings name.',
       );
     }
-    const from = await sideOf(source, logger, openings);
+    const from = await openSurroundings(source, logger, openings);
     const { store, database } = await openEventStore(from, 'moved');
     if (!ahead && database) await keepServicesOff(source.dataDir, openings);
     const masterKey = masterKeyOf(source);
     const sourceKeys = places.keys && (await recordsOf(from, masterKey, 'source'));
     const sourceBlobs = places.documents && (await openBlobs(from, 'reader', database));
-    const to = await sideOf(target, logger, openings);
+    const to = await openSurroundings(target, logger, openings);
     const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
     const targetBlobs = places.documents && (await openBlobs(to, 'api', opened.database));
     const targetKeys = places.keys && (await recordsOf(to, masterKey, 'target'));
@@ -106,12 +106,6 @@ const blobPlace = ({ blobStoreUrl: place, natsUrl, dataDir }: Config): string =>
   const { display, namespace } = parseNatsUrl(natsUrl ?? '');
   return `${display}, namespace ${namespace}`;
 };
-
-async function sideOf(config: Config, logger: Logger, openings: Openings): Promise<Surroundings> {
-  const usesNats = config.blobStoreUrl?.kind === 'nats';
-  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
-  return { config, logger, openings, nats };
-}
 
 /** @throws {Error} one line: a service renders on this store */
 async function keepServicesOff(dataDir: string, openings: Openings): Promise<void> {

@@ -9,6 +9,7 @@ import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import type { Openings } from './openings.ts';
+import type { Surroundings } from './stores.ts';
 
 /** Each side has an inbox of its own at the server, or its permissions could not be told apart. */
 type Side = 'api' | 'renderer';
@@ -152,4 +153,15 @@ export async function openNatsRateLimiter(
 ): Promise<RateLimiter> {
   const { NatsKvRateLimiter } = await import('../rate-limiter/nats-kv.ts');
   return await NatsKvRateLimiter.open({ link, logger, clock });
+}
+
+/** The surroundings of a command that opens stores one by one: NATS only where documents lie there. */
+export async function openSurroundings(
+  config: Config,
+  logger: Logger,
+  openings: Openings,
+): Promise<Surroundings> {
+  const usesNats = config.blobStoreUrl?.kind === 'nats';
+  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
+  return { config, logger, openings, nats };
 }

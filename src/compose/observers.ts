@@ -1,4 +1,4 @@
-/** What watches a process: opened before everything else, closed after it. */
+/** The watchers of a process: opened before everything else, closed after it. */
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';

@@ -21,7 +21,7 @@ export interface DispatchDependencies {
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly store: EventStore;
-  readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
+  readonly vault: Pick<Vault, 'contentKey' | 'unsealExactly'>;
 }
 
 export interface Dispatch {
@@ -51,7 +51,7 @@ export function startDispatch(deps: DispatchDependencies): Dispatch {
   const traceOf = async ({ accountId, trace }: UnfinishedRow): Promise<{ trace?: string }> => {
     if (trace === undefined) return {};
     // It may be lost: the conversion is not.
-    const unsealed = await vault.unseal(accountId, trace).catch(() => undefined);
+    const unsealed = await vault.unsealExactly(accountId, trace).catch(() => undefined);
     return unsealed === undefined ? {} : { trace: unsealed };
   };
 

@@ -180,6 +180,11 @@ void test('a document that the service has lost is told, and all else is backed 
   await source.blobs.deleteAll(conversionId(4));
   const { lost } = await makeBackup(source, place, OPTIONS);
   t.equal(lost.length, 3);
+  const totals: number[] = [];
+  const onDocuments = (done: number, total: number) => void (done === 1 && totals.push(total));
+  await makeBackup(source, place, { ...OPTIONS, recheck: true, onDocuments });
+  t.equal(totals[0], 7, 'all are looked for once');
+  t.strictSame([...new Set(totals.slice(1))], [3], 'then the lost ones alone');
   const found = await verify(place);
   t.match(found, { ok: false, documents: 4 });
   t.match(found.problems[0], { problem: 'missing: the service did not have it either' });

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { type Test, test } from 'tap';
-import type { CopyableEventStore } from '../../src/event-store/port.ts';
+import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { encodeBlock } from '../../src/use-cases/log-copy/blocks.ts';
+import type { LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
 import { exportLog } from '../../src/use-cases/log-copy/export-log.ts';
 import { openExport } from '../../src/use-cases/log-copy/exported-log.ts';
 import { importLog } from '../../src/use-cases/log-copy/import-log.ts';
@@ -110,6 +111,12 @@ void test('an export goes on with nothing that is not the same log', async (t) =
   renameSync(file, partial);
   await t.rejects(exportLog(other, file, quietly), { message: /^[^\n]+ remove it[^\n]+$/ });
   t.notOk(existsSync(file));
+  const away: LogReader = {
+    head: () => store.head(),
+    readAll: (options) => store.readAll(options),
+    readStream: () => Promise.reject(new EventStoreUnavailable('It does not answer.')),
+  };
+  await t.rejects(exportLog(away, file, quietly), { name: 'EventStoreUnavailable' });
   writeFileSync(partial, 'mine');
   await t.rejects(exportLog(store, file, quietly), {
     message: /cannot be gone on with: remove it/,

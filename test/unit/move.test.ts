@@ -44,7 +44,7 @@ async function movable(t: Test) {
     const go = (parts: MoveParts): Promise<Moved> => move(parts, { ahead, leaveLost, ...quiet });
     return withParts(ahead, go, target);
   };
-  return { from, to, run, cancel: () => withParts(true, cancelMove) };
+  return { from, to, run, cancel: (target = {}) => withParts(true, cancelMove, target) };
 }
 
 const verified = (dataDir: string) => verifyDirectory(dataDir, { documents: true });
@@ -174,6 +174,24 @@ void test('a move can be taken back until the log has gone on in the new place',
   await t.rejects(run(), {
     message: /^The log was moved to SQLite in \S+ and has gone on there: /,
   });
+});
+
+void test('a move that is repeated or taken back with another place leaves the log there as it is', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  const other = join(to, '../other');
+  await append(other);
+  await run();
+  const elsewhere = { DATA_DIR: other };
+  await t.rejects(run({}, elsewhere), {
+    message: /^This log was moved to SQLite in \S+\/moved, and not to SQLite in \S+\/other: /,
+  });
+  await t.rejects(cancel(elsewhere), { message: /^The new place holds another log: / });
+  await withStore(other, async (store) => void t.equal(await store.barrier(), undefined));
+  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+  rmSync(to, { recursive: true });
+  await append(to);
+  await t.rejects(run(), { message: /^The event store is not empty, / });
+  await withStore(to, async (store) => void t.equal(await store.barrier(), undefined));
 });
 
 void test('documents and keys move alone, rows of the log included', async (t) => {

@@ -139,7 +139,7 @@ class Backup {
     let lost: readonly BlobRef[] = [];
     for (let look = 1; ; look += 1) {
       await this.#readOn();
-      lost = await this.#copyDocuments();
+      lost = await this.#copyDocuments(this.#options.recheck && look === 1);
       if (lost.length === 0 || look === LOOKS) break;
       await pause(LOOK_MS);
     }
@@ -188,9 +188,12 @@ class Backup {
     this.#segments.push({ ...written, first, events: lines.length });
   }
 
-  /** @returns those that are neither there nor due for deletion */
-  async #copyDocuments(): Promise<readonly BlobRef[]> {
-    const { now, recheck, onDocuments } = this.#options;
+  /**
+   * @param recheck also looks for those that were copied before
+   * @returns those that are neither there nor due for deletion
+   */
+  async #copyDocuments(recheck: boolean): Promise<readonly BlobRef[]> {
+    const { now, onDocuments } = this.#options;
     const completedBefore = now - this.#source.retentionMs;
     const wanted = [...this.#kept.all()].filter(([, { isCopied }]) => recheck || !isCopied);
     const lost: BlobRef[] = [];

@@ -1,6 +1,8 @@
 /** Writes the whole log to a file, and goes on with a file whose writer was killed. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { encodeBlock, readBlock } from './blocks.ts';
 import { CheckedLog, type CopyProgress, type LogReader, positionOf } from './checked-log.ts';
 import {
@@ -57,6 +59,7 @@ export async function exportLog(
     await file.sync();
     await readBack(partial, totals);
     await rename(partial, path);
+    await syncDirectory(dirname(path));
     return { ...totals, found };
   } finally {
     await file.close();
@@ -93,10 +96,22 @@ async function takeUp(
       end = block.end;
     }
   } catch (error) {
+    // The file is not to blame for a log that does not answer.
+    if (error instanceof EventStoreUnavailable) throw error;
     throw new Error(`${path} cannot be gone on with: remove it, and begin anew.`, { cause: error });
   }
   await file.truncate(end);
   return last;
+}
+
+/** A power failure would otherwise take the file's name back. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }
 
 /** @throws {Error} the file does not read as it was written */

@@ -58,7 +58,7 @@ export class Journal {
 
   #write(done: Done): void {
     this.#done = done;
-    // What a power failure takes of it is copied, or read, once more.
+    // Not synced: after a power failure, the files that it no longer names are copied or read once more.
     writeFileSync(`${this.#path}.new`, JSON.stringify(done), { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);
   }

@@ -62,6 +62,7 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   }
   const subject = `the log that begins with the event ${first.id}`;
   if (events) {
+    await refuseIfMovedElsewhere(events);
     await takeUpIfMoved(events, subject);
     await beginCopy(events.to, subject);
   }
@@ -82,13 +83,26 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   }
 }
 
+/** The log may have gone on there, and would then go on twice. */
+async function refuseIfMovedElsewhere({
+  from,
+  place,
+}: Transfer<CopyableEventStore>): Promise<void> {
+  const barrier = await from.barrier();
+  if (barrier?.kind !== 'moved' || barrier.subject === place) return;
+  throw new Error(
+    `This log was moved to ${barrier.subject}, and not to ${place}: move it from there, or take that move back ` +
+      'first, with the options that it was called with and --cancel.',
+  );
+}
+
 /** A call may have been killed after its last step: the next one looks at all of it once more. */
 async function takeUpIfMoved(
   { from, to, place }: Transfer<CopyableEventStore>,
   subject: string,
 ): Promise<void> {
   const isMoved = (await from.barrier())?.kind === 'moved';
-  if (!isMoved || (await to.barrier()) !== undefined || (await to.head()) === 0n) return;
+  if (!isMoved || (await to.barrier()) !== undefined || !(await holdsCopy({ from, to }))) return;
   if ((await sizeOf(to)) > (await sizeOf(from))) {
     throw new Error(
       `The log was moved to ${place} and has gone on there: start with its settings.`,
@@ -214,13 +228,27 @@ class Pass {
 export async function cancelMove({ store, events, keys, movedRecord }: MoveParts): Promise<void> {
   const [first] = await store.readAll({ limit: 1 });
   if (events && first !== undefined) {
-    await refuseIfGoneOn(events);
-    const subject = `the log that begins with the event ${first.id}`;
-    if ((await events.to.head()) !== 0n)
+    if (await holdsCopy(events)) {
+      await refuseIfGoneOn(events);
+      const subject = `the log that begins with the event ${first.id}`;
       await events.to.setBarrier({ kind: 'incomplete', subject });
+    } else if ((await events.to.head()) !== 0n) {
+      throw new Error(
+        'The new place holds another log: give the options that the move was called with.',
+      );
+    }
     await events.from.setBarrier(undefined);
   }
   await keys?.from.remove(movedRecord);
+}
+
+/** False where `to` is empty, and where it holds another log, which no barrier of this one may close. */
+async function holdsCopy({
+  from,
+  to,
+}: Pick<Transfer<CopyableEventStore>, 'from' | 'to'>): Promise<boolean> {
+  const [[ours], [theirs]] = [await from.readAll({ limit: 1 }), await to.readAll({ limit: 1 })];
+  return ours !== undefined && ours.id === theirs?.id;
 }
 
 async function refuseIfGoneOn({ from, to }: Transfer<CopyableEventStore>): Promise<void> {
