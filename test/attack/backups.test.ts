@@ -1,0 +1,125 @@
+/** Backups that somebody has changed who may write their place, and has no keys. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { test } from 'tap';
+import { BackupFolder } from '../../src/backup-place/folder.ts';
+import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
+import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
+import { type Manifest, sha256Of, writeManifest } from '../../src/use-cases/backup/manifest.ts';
+import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
+import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
+
+void test('a link in a folder leads nobody to delete what lies elsewhere', async (t) => {
+  const source = await openSource(t);
+  const path = join(source.directory, 'backup');
+  await makeBackup(source, await BackupFolder.open(path), OPTIONS);
+  const elsewhere = join(source.directory, 'keyring');
+  mkdirSync(elsewhere);
+  const key = join(elsewhere, 'acct_1.key');
+  writeFileSync(key, 'v1.one');
+  utimesSync(key, 1, 1);
+  for (const name of ['tmp', 'log', 'documents', 'documents/tmp', 'documents/aa']) {
+    const copy = join(source.directory, 'copy');
+    cpSync(path, copy, { recursive: true });
+    rmSync(join(copy, name), { recursive: true, force: true });
+    symlinkSync(elsewhere, join(copy, name));
+    await t.rejects(BackupFolder.open(copy), { message: /is a symbolic link/ }, name);
+    t.strictSame(readdirSync(elsewhere), ['acct_1.key'], name);
+    rmSync(copy, { recursive: true });
+  }
+  const link = join(source.directory, 'link');
+  symlinkSync(path, link);
+  t.match(await makeBackup(source, await BackupFolder.open(link), OPTIONS), { addedEvents: 0 });
+});
+
+void test('a manifest names no file but those of a backup', async (t) => {
+  const source = await openSource(t);
+  const path = join(source.directory, 'backup');
+  const place = await BackupFolder.open(path);
+  const { manifest } = await makeBackup(source, place, OPTIONS);
+  const [segment] = manifest.segments;
+  if (segment === undefined || manifest.index === null) throw new Error('There is no segment.');
+  // What lies outside has the right content, so that nothing but its name speaks against it.
+  for (const file of [segment.file, manifest.index.file]) {
+    writeFileSync(join(source.directory, basename(file)), readFileSync(join(path, file)));
+  }
+  const outside = `../${basename(segment.file)}`;
+  const index = { ...manifest.index, file: `../${basename(manifest.index.file)}` };
+  for (const forged of [
+    { segments: [{ ...segment, file: outside }] },
+    { segments: [{ ...segment, file: `log/${outside}` }] },
+    { index },
+    { index: { ...index, file: join(source.directory, basename(index.file)) } },
+    { subtrees: 'x' },
+    { events: -1 },
+  ]) {
+    await writeManifest(place, { ...manifest, ...forged } as Manifest);
+    const told = JSON.stringify(forged);
+    const error = { message: /^is damaged: manifest\.json/ };
+    await t.rejects(makeBackup(source, place, OPTIONS), error, told);
+    await t.rejects(verify(place), error, told);
+    await t.rejects(planRestore(place, undefined, [], quietly), error, told);
+    t.ok(existsSync(join(path, outside)), 'and stays as it is');
+  }
+});
+
+void test('a backup that was changed with its manifest is not as it was signed', async (t) => {
+  const source = await openSource(t);
+  const path = join(source.directory, 'backup');
+  const place = await BackupFolder.open(path);
+  const { manifest } = await makeBackup(source, place, OPTIONS);
+  const checkpoint = manifest.checkpoint ?? '';
+  const [segment] = manifest.segments;
+  if (segment === undefined) throw new Error('There is no segment.');
+  const text = gunzipSync(readFileSync(join(path, segment.file))).toString();
+  const change = async (lines: readonly string[]): Promise<void> => {
+    const content = gzipSync(lines.map((line) => `${line}\n`).join(''));
+    await place.write(segment.file, content);
+    const tree = new Frontier();
+    for (const line of lines) tree.add(leafHash(line));
+    await writeManifest(place, {
+      ...manifest,
+      events: lines.length,
+      root: tree.root().toString('base64'),
+      segments: [{ ...segment, sha256: sha256Of(content), events: lines.length }],
+    });
+  };
+  const lines = text.split('\n').slice(0, -1);
+  const ofAccount = lines.findIndex((line) => line.includes('AccountOpened'));
+  const actor = lines.with(
+    ofAccount,
+    (lines[ofAccount] ?? '').replace('"kind":"operator"', '"kind":"service"'),
+  );
+  t.notSame(actor, lines);
+  await change(actor);
+  await t.rejects(planRestore(place, undefined, [], quietly), {
+    name: 'UnusableBackup',
+    message: /^is not as its log was signed \(.*expected the root/,
+  });
+
+  const unsigned = actor.slice(
+    0,
+    lines.findIndex((line) => line.includes('CheckpointSigned')),
+  );
+  await change(unsigned);
+  const known = [checkpoint];
+  t.match(await planRestore(place, undefined, known, quietly), { isBehind: true });
+
+  const longer = Number(checkpoint.split('\n')[1]);
+  const events = lines.filter((line) => !line.includes('CheckpointSigned'));
+  await change([...events, ...events].slice(0, longer + 1));
+  await t.rejects(planRestore(place, undefined, known, quietly), {
+    message: /has other events than those of the published checkpoint/,
+  });
+});
