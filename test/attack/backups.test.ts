@@ -15,10 +15,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { test } from 'tap';
 import { BackupFolder } from '../../src/backup-place/folder.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
+import { keyringText, parseKeyring } from '../../src/use-cases/backup/keyring-file.ts';
 import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
 import { type Manifest, sha256Of, writeManifest } from '../../src/use-cases/backup/manifest.ts';
 import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
 import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
+import { accountId, NOW } from '../support/samples.ts';
 
 void test('a link in a folder leads nobody to delete what lies elsewhere', async (t) => {
   const source = await openSource(t);
@@ -122,4 +124,35 @@ void test('a backup that was changed with its manifest is not as it was signed',
   await t.rejects(planRestore(place, undefined, known, quietly), {
     message: /has other events than those of the published checkpoint/,
   });
+});
+
+void test("a keyring's file names no record but those of a keyring", (t) => {
+  const account = accountId();
+  const records = (name: string) => ({
+    madeAt: NOW,
+    masterKey: 'x',
+    records: new Map([[name, 'x']]),
+  });
+  for (const name of [`${account}.key`, `${account}.erased`, 'keyring.id', 'keyring.log']) {
+    t.ok(parseKeyring(keyringText(records(name))).records.has(name), name);
+  }
+  for (const name of [
+    `../${account}.key`,
+    `./${account}.key`,
+    `/tmp/${account}.erased`,
+    `${account}.key/../../x.key`,
+    `${account}.key\n`,
+    '../../x.erased',
+    'keyring.moved',
+    'master.check',
+    '',
+  ]) {
+    const forged = keyringText(records(name));
+    t.throws(
+      () => parseKeyring(forged),
+      { message: /^is damaged: it names what is no record/ },
+      name,
+    );
+  }
+  t.end();
 });

@@ -220,7 +220,7 @@ void test('the documents of an account that is erased leave the backup', async (
 });
 
 void test('a keyring is read while an account is erased, and a changed file is refused', async (t) => {
-  const [kept, erased] = ['acct_1', 'acct_2'];
+  const [kept, erased] = [accountId(1), accountId(2)];
   const records = new Map([
     [`${kept}.key`, 'v1.one'],
     [`${erased}.key`, 'v1.two'],
