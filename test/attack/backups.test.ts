@@ -1,4 +1,6 @@
 /** Backups that somebody has changed who may write their place, and has no keys. */
+import { constants } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -16,6 +18,7 @@ import { test } from 'tap';
 import { BackupFolder } from '../../src/backup-place/folder.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
 import { keyringText, parseKeyring } from '../../src/use-cases/backup/keyring-file.ts';
+import { readLines } from '../../src/use-cases/backup/lines.ts';
 import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
 import { type Manifest, sha256Of, writeManifest } from '../../src/use-cases/backup/manifest.ts';
 import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
@@ -126,15 +129,13 @@ void test('a backup that was changed with its manifest is not as it was signed',
   });
 });
 
+const keyringOf = (name: string): string =>
+  keyringText({ madeAt: NOW, masterKey: 'x', records: new Map([[name, 'x']]) });
+
 void test("a keyring's file names no record but those of a keyring", (t) => {
   const account = accountId();
-  const records = (name: string) => ({
-    madeAt: NOW,
-    masterKey: 'x',
-    records: new Map([[name, 'x']]),
-  });
   for (const name of [`${account}.key`, `${account}.erased`, 'keyring.id', 'keyring.log']) {
-    t.ok(parseKeyring(keyringText(records(name))).records.has(name), name);
+    t.ok(parseKeyring(keyringOf(name)).records.has(name), name);
   }
   for (const name of [
     `../${account}.key`,
@@ -147,7 +148,7 @@ void test("a keyring's file names no record but those of a keyring", (t) => {
     'master.check',
     '',
   ]) {
-    const forged = keyringText(records(name));
+    const forged = keyringOf(name);
     t.throws(
       () => parseKeyring(forged),
       { message: /^is damaged: it names what is no record/ },
@@ -155,4 +156,32 @@ void test("a keyring's file names no record but those of a keyring", (t) => {
     );
   }
   t.end();
+});
+
+/** Reads what a place holds as its one file. */
+const readAs = (content: Buffer): Promise<readonly string[]> => {
+  const place = { read: async () => content };
+  return readLines(place, { file: 'log/x', sha256: sha256Of(content) });
+};
+
+void test('a list is read that is longer than the longest string', async (t) => {
+  const line = `{"id":"${'x'.repeat(1000)}${randomBytes(64).toString('hex')}"}`;
+  const text = `${line}\n`.repeat(1000);
+  const blocks = Math.ceil(constants.MAX_STRING_LENGTH / text.length) + 1;
+  // Noise between the blocks, as hashes are: no list is packed a hundred times smaller.
+  const noise = gzipSync(`${randomBytes(20_000).toString('hex')}\n`);
+  const content = Buffer.concat(
+    Array.from({ length: blocks }, () => [gzipSync(text), noise]).flat(),
+  );
+  const lines = await readAs(content);
+  t.equal(lines.length, blocks * 1001);
+  t.equal(lines[0], line);
+});
+
+void test('a file that unpacks to far more than lines do is refused', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(128 * 1024 * 1024));
+  t.ok(bomb.length < 200_000);
+  for (const content of [bomb, Buffer.from('no gzip'), gzipSync('{}\n').subarray(0, -9)]) {
+    await t.rejects(readAs(content), { message: 'is damaged: log/x cannot be unpacked.' });
+  }
 });
