@@ -32,7 +32,7 @@ export interface OpenedEventStore {
 }
 
 /** @throws {Error} one line: no service may work on this log */
-async function refuseBarrier(store: CopyableEventStore): Promise<void> {
+export async function refuseBarrier(store: CopyableEventStore): Promise<void> {
   const barrier = await store.barrier();
   if (barrier === undefined) return;
   const { kind, subject } = barrier;
