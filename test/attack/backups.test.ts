@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -16,6 +17,8 @@ import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { test } from 'tap';
 import { BackupFolder } from '../../src/backup-place/folder.ts';
+import { temporaryName } from '../../src/blob-store/durable-file.ts';
+import { writeSecret } from '../../src/compose/backups.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
 import { keyringText, parseKeyring } from '../../src/use-cases/backup/keyring-file.ts';
 import { readLines } from '../../src/use-cases/backup/lines.ts';
@@ -23,6 +26,7 @@ import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
 import { type Manifest, sha256Of, writeManifest } from '../../src/use-cases/backup/manifest.ts';
 import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
 import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
+import { testDirectory } from '../support/directory.ts';
 import { accountId, NOW } from '../support/samples.ts';
 
 void test('a link in a folder leads nobody to delete what lies elsewhere', async (t) => {
@@ -184,4 +188,18 @@ void test('a file that unpacks to far more than lines do is refused', async (t) 
   for (const content of [bomb, Buffer.from('no gzip'), gzipSync('{}\n').subarray(0, -9)]) {
     await t.rejects(readAs(content), { message: 'is damaged: log/x cannot be unpacked.' });
   }
+});
+
+void test('no copy of the keys stays behind where a call was killed', async (t) => {
+  const directory = testDirectory(t);
+  const path = join(directory, 'keyring.jsonl');
+  const writer = temporaryName().replace(/-\d+-\d+-/, '-999999999-1-');
+  for (const name of [`${path}.${writer}.tmp`, `${path}.4711.tmp`]) {
+    writeFileSync(name, 'v1.old');
+    utimesSync(name, 1, 1);
+  }
+  await writeSecret(path, 'v1.new');
+  t.strictSame(readdirSync(directory), ['keyring.jsonl']);
+  t.equal(readFileSync(path, 'utf8'), 'v1.new');
+  t.equal(statSync(path).mode & 0o777, 0o600);
 });
