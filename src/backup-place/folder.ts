@@ -1,5 +1,5 @@
 /** Backups in a folder. */
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   hasCode,
@@ -23,8 +23,12 @@ export class BackupFolder implements BackupPlace {
     this.documents = documents;
   }
 
-  /** Makes the folder where there is none, and removes what killed writers left in it. */
+  /**
+   * Makes the folder where there is none, and removes what killed writers left in it.
+   * @throws {Error} one line: what is written or removed in it would lie elsewhere
+   */
   static async open(path: string): Promise<BackupFolder> {
+    for (const folder of ['', DOCUMENTS]) await refuseLinks(join(path, folder));
     await mkdir(join(path, TEMPORARY), { recursive: true, mode: 0o700 });
     await sweepTemporary(join(path, TEMPORARY));
     return new BackupFolder(path, await FileBlobStore.open(join(path, DOCUMENTS)));
@@ -57,5 +61,20 @@ export class BackupFolder implements BackupPlace {
     for (const name of await readdir(this.name)) {
       if (name !== DOCUMENTS && name !== TEMPORARY) yield name;
     }
+  }
+}
+
+/** Whoever may write the folder must not have others' files removed: sweeping and dropping would follow a link. */
+async function refuseLinks(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    return [];
+  });
+  for (const name of names) {
+    const path = join(folder, name);
+    if (!(await lstat(path)).isSymbolicLink()) continue;
+    throw new Error(
+      `${path} is a symbolic link, and a backup has none: remove it, and find out who made it.`,
+    );
   }
 }

@@ -84,7 +84,7 @@ export const restore: Command = {
 function refuseSecondHistory(plan: RestorePlan, known: readonly string[]): void {
   if (plan.isBehind) {
     throw new Error(
-      `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored, or others: ` +
+      `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored: ` +
         `signing on would make two histories of one name. Restore a newer backup, or ${NEW_ORIGIN}`,
     );
   }

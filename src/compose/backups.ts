@@ -10,8 +10,9 @@ import type { BackupPlace } from '../backup-place/port.ts';
 import type { OpenedKeyring, RestorePlace } from '../commands/command.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { writeDurably } from '../blob-store/durable-file.ts';
-import { readIfThere } from '../keyring/durable-file.ts';
+import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
+import { isAbandoned } from '../blob-store/writer.ts';
+import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
 import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
@@ -157,5 +158,7 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
 export async function writeSecret(path: string, text: string): Promise<void> {
   const whole = resolve(path);
   if (!isDirectory(dirname(whole))) throw new Error(`There is no folder ${dirname(whole)}.`);
-  await writeDurably(whole, `${whole}.${process.pid}.tmp`, Buffer.from(text));
+  // What a killed call left may hold the keys of accounts that were erased since.
+  removeTemporary(`${whole}.`, isAbandoned);
+  await writeDurably(whole, `${whole}.${temporaryName()}.tmp`, Buffer.from(text));
 }

@@ -20,7 +20,7 @@ import type { Role } from '../setting.ts';
 import { checkDirectory, isMissing } from './directories.ts';
 import { holdsKeyring } from './keyring.ts';
 import { connect } from './nats.ts';
-import { openEventStore } from './event-stores.ts';
+import { openEventStore, refuseBarrier } from './event-stores.ts';
 import { Openings } from './openings.ts';
 import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
 
@@ -200,6 +200,7 @@ function lookAtLog(
     if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return undefined;
     return await looking(config, logger, async (around) => {
       const { store } = await openEventStore(around, 'read');
+      // Before its keyring is looked for: an imported log that is not complete has none, and misses none.
       await refuseBarrier(store);
       const head = await store.head();
       if (eventStoreUrl === undefined) {

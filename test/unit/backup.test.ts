@@ -14,8 +14,6 @@ import { type Test, test } from 'tap';
 import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/backup-place/bucket.ts';
 import { BackupFolder } from '../../src/backup-place/folder.ts';
 import type { BackupPlace } from '../../src/backup-place/port.ts';
-import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
@@ -26,29 +24,11 @@ import { keyringText, parseKeyring, readKeyring } from '../../src/use-cases/back
 import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
 import { readManifest } from '../../src/use-cases/backup/manifest.ts';
 import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
-import { verifyBackup } from '../../src/use-cases/backup/verify-backup.ts';
+import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
 import { appendNext, newEvents } from '../support/events.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { accountId, conversionId, NOW } from '../support/samples.ts';
-import { account, life, signedLog } from '../support/signed-log.ts';
-
-const quietly = (): void => {};
-const OPTIONS = { now: NOW, recheck: false, onEvents: quietly, onDocuments: quietly };
-
-/** A log as a service has it open, with a directory for backups of it. */
-async function openSource(t: Test) {
-  const dataDir = await signedLog(t);
-  const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
-  const store = new SqliteEventStore(database);
-  t.teardown(async () => {
-    await store.close();
-    database.close();
-  });
-  const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
-  return { store, blobs, retentionMs: 3_600_000, directory: join(dataDir, '..') };
-}
-
-const verify = (place: BackupPlace) => verifyBackup(place, { now: NOW });
+import { account, life } from '../support/signed-log.ts';
 
 function expired(n: number) {
   const data = { accountId: accountId(), conversionId: conversionId(n), expiredAt: NOW };
@@ -245,7 +225,7 @@ void test('the documents of an account that is erased leave the backup', async (
 });
 
 void test('a keyring is read while an account is erased, and a changed file is refused', async (t) => {
-  const [kept, erased] = ['acct_1', 'acct_2'];
+  const [kept, erased] = [accountId(1), accountId(2)];
   const records = new Map([
     [`${kept}.key`, 'v1.one'],
     [`${erased}.key`, 'v1.two'],

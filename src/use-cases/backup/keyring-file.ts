@@ -1,4 +1,5 @@
 /** A keyring as one file: what lies in it, as it lies there. Every data key is wrapped by the master key. */
+import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { sha256Of } from './manifest.ts';
 
 /** Counted up when an older release could not read the file. */
@@ -22,6 +23,8 @@ const KEY = '.key';
 const ERASED = '.erased';
 /** The ids of keyring and log. */
 const IDENTITY = ['keyring.id', 'keyring.log'];
+/** A name becomes a path: any other could lead out of the keyring's folder. */
+const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log))$`);
 
 export const accountsOf = (
   { records }: StoredKeyring,
@@ -77,7 +80,10 @@ export function parseKeyring(text: string): StoredKeyring {
     throw new Error('is damaged: it is not what was written.');
   const records = lines.slice(1, -1).map((line) => {
     const { name, text: content } = parsed(line);
-    return [String(name), String(content)] as const;
+    if (typeof name !== 'string' || typeof content !== 'string' || !RECORD.test(name)) {
+      throw new Error('is damaged: it names what is no record of a keyring.');
+    }
+    return [name, content] as const;
   });
   return { madeAt: Number(madeAt), masterKey: String(masterKey), records: new Map(records) };
 }

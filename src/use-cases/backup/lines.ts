@@ -1,15 +1,13 @@
 /** Lines of text in a file of a backup: gzip members, which other tools read as one file. */
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import type { BackupPlace } from '../../backup-place/port.ts';
 import { encodeBlock } from '../log-copy/blocks.ts';
 import { type LinesFile, sha256Of, UnusableBackup } from './manifest.ts';
 
 const LINES_IN_BLOCK = 1_000;
-/** Above what is ever written. A forged file must not take all memory. */
-const MOST_BYTES = 1024 * 1024 * 1024;
-
-const inflated = promisify(gunzip);
+/** Above what lines of ours come to, which have hashes and ids. A forged file must not take all memory. */
+const MOST_INFLATION = 100;
+const MOST_BYTES = 64 * 1024 * 1024;
 
 export async function writeLines(
   place: BackupPlace,
@@ -28,7 +26,7 @@ export async function writeLines(
 
 /** @throws {UnusableBackup} it is missing, or not what was written */
 export async function readLines(
-  place: BackupPlace,
+  place: Pick<BackupPlace, 'read'>,
   { file, sha256 }: LinesFile,
 ): Promise<readonly string[]> {
   const content = await place.read(file);
@@ -36,6 +34,31 @@ export async function readLines(
   if (sha256Of(content) !== sha256) {
     throw new UnusableBackup(`is damaged: ${file} is not what was written.`);
   }
-  const text = (await inflated(content, { maxOutputLength: MOST_BYTES })).toString();
-  return text.split('\n').slice(0, -1);
+  try {
+    return await linesIn(content);
+  } catch (error) {
+    throw new UnusableBackup(`is damaged: ${file} cannot be unpacked.`, { cause: error });
+  }
+}
+
+/** Unpacks piece by piece: a list of documents may be longer than the longest string. */
+async function linesIn(content: Buffer): Promise<readonly string[]> {
+  const most = MOST_BYTES + MOST_INFLATION * content.length;
+  const unpacked = createGunzip();
+  unpacked.setEncoding('utf8');
+  unpacked.end(content);
+  const lines: string[] = [];
+  let length = 0;
+  let rest = '';
+  for await (const piece of unpacked as AsyncIterable<string>) {
+    length += piece.length;
+    if (length > most) throw new Error(`It has more than ${most} bytes.`);
+    const [first = '', ...others] = piece.split('\n');
+    rest += first;
+    for (const other of others) {
+      lines.push(rest);
+      rest = other;
+    }
+  }
+  return lines;
 }

@@ -1,5 +1,7 @@
 /** The manifest of a backup: the one file that says what belongs to it. It is replaced as the last step of a backup. */
 import { hash } from 'node:crypto';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { BackupPlace } from '../../backup-place/port.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -38,6 +40,40 @@ export interface Manifest {
   readonly index: (LinesFile & { readonly documents: number; readonly bytes: number }) | null;
 }
 
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const SHA256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const ROOT = Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' });
+
+/** Names are those that a backup gives: any other could lead out of the place, to be read or deleted. */
+const manifests = Compile(
+  Type.Object({
+    id: Type.String(),
+    madeAt: Count,
+    events: Count,
+    root: Type.Union([ROOT, Type.Literal('')]),
+    subtrees: Type.Array(ROOT),
+    logEvents: Count,
+    checkpoint: Type.Union([Type.String(), Type.Null()]),
+    segments: Type.Array(
+      Type.Object({
+        file: Type.String({ pattern: '^log/[0-9]+-[0-9]+\\.jsonl\\.gz$' }),
+        sha256: SHA256,
+        first: Count,
+        events: Count,
+      }),
+    ),
+    index: Type.Union([
+      Type.Object({
+        file: Type.String({ pattern: '^documents-[0-9a-f-]+\\.jsonl\\.gz$' }),
+        sha256: SHA256,
+        documents: Count,
+        bytes: Count,
+      }),
+      Type.Null(),
+    ]),
+  }),
+);
+
 /** The files at the place cannot be used; the message goes on after its name. */
 export class UnusableBackup extends Error {
   override readonly name = 'UnusableBackup';
@@ -66,7 +102,9 @@ export async function readManifest(place: BackupPlace): Promise<Manifest | undef
   if (content.toString() !== `${first}\n${second}\n` || sha256 !== sha256Of(second)) {
     throw damaged();
   }
-  return JSON.parse(second) as Manifest;
+  const manifest: unknown = JSON.parse(second);
+  if (!manifests.Check(manifest)) throw damaged();
+  return manifest;
 }
 
 /** @throws {UnusableBackup} there is none */

@@ -4,8 +4,7 @@ import { errorMessage } from '../../error-message.ts';
 import type { BackupPlace } from '../../backup-place/port.ts';
 import type { DomainEvent } from '../../domain/events.ts';
 import type { EventMetadata } from '../../domain/event-metadata.ts';
-import { Frontier, leafHash } from '../../transparency-log/merkle-tree.ts';
-import type { CopyProgress } from '../log-copy/checked-log.ts';
+import { CheckedLog, type CopyProgress, NotAsSigned } from '../log-copy/checked-log.ts';
 import type { Entry } from '../log-copy/format.ts';
 import { isSignedBy, readNote } from '../verify-log/checkpoints.ts';
 import { BackupLog } from './backup-log.ts';
@@ -51,11 +50,11 @@ export async function planRestore(
   onProgress: (progress: CopyProgress) => void,
 ): Promise<RestorePlan> {
   const manifest = await neededManifest(place);
-  const reading = new Reading(manifest, until, known);
   const log = new BackupLog(place, manifest);
+  const reading = new Reading(manifest, new CheckedLog(log), until, known);
   const began = performance.now();
   for await (const entries of log.entries()) {
-    for (const entry of entries) reading.take(entry);
+    for (const entry of entries) await reading.take(entry);
     const perSecond = (reading.read * 1000) / (performance.now() - began);
     onProgress({ done: reading.read, total: manifest.events, perSecond });
   }
@@ -82,7 +81,7 @@ class Reading {
   readonly #manifest: Manifest;
   readonly #until: Until | undefined;
   readonly #known: readonly string[];
-  readonly #tree = new Frontier();
+  readonly #log: CheckedLog;
   readonly #kept = new KeptDocuments();
   readonly #open = new Set<string>();
   readonly #erased = new Set<string>();
@@ -101,14 +100,21 @@ class Reading {
   #end: End | undefined;
   read = 0;
 
-  constructor(manifest: Manifest, until: Until | undefined, known: readonly string[]) {
+  constructor(
+    manifest: Manifest,
+    log: CheckedLog,
+    until: Until | undefined,
+    known: readonly string[],
+  ) {
     this.#manifest = manifest;
+    this.#log = log;
     this.#until = until;
     this.#known = known;
     for (const note of known) this.#roots.set(readNote(note).size, undefined);
   }
 
-  take({ line, event }: Entry): void {
+  async take(entry: Entry): Promise<void> {
+    const { event } = entry;
     if (this.#end === undefined && this.#isBeyond(event)) {
       this.#end = this.#isWithinAppend ? this.#before : this.#now();
     }
@@ -125,9 +131,9 @@ class Reading {
     if (domainEvent.type === 'CreditDebited') this.#before = this.#now();
     this.#isWithinAppend = domainEvent.type === 'CreditDebited';
     this.#note(domainEvent, event);
-    this.#tree.add(leafHash(line));
+    await this.#check(entry);
     this.read += 1;
-    if (this.#roots.has(this.read)) this.#roots.set(this.read, this.#tree.root());
+    if (this.#roots.has(this.read)) this.#roots.set(this.read, this.#log.digest.tree.root());
   }
 
   end(): Omit<RestorePlan, 'manifest' | 'entries'> {
@@ -153,6 +159,19 @@ class Reading {
     };
   }
 
+  /** A file that was changed together with the manifest is told by the log's signatures alone. */
+  async #check(entry: Entry): Promise<void> {
+    try {
+      await this.#log.take([entry]);
+    } catch (error) {
+      if (!(error instanceof NotAsSigned)) throw error;
+      throw new UnusableBackup(
+        `is not as its log was signed (${error.where}): use another backup.`,
+        { cause: error },
+      );
+    }
+  }
+
   #isBeyond({ metadata }: Entry['event']): boolean {
     if (this.#until === undefined) return false;
     if ('events' in this.#until) return this.read >= this.#until.events;
@@ -162,7 +181,7 @@ class Reading {
   #now(): End {
     return {
       events: this.read,
-      root: this.#tree.root().toString('base64'),
+      root: this.#log.digest.tree.root().toString('base64'),
       origin: this.#origin,
     };
   }
@@ -204,8 +223,14 @@ class Reading {
       if (size <= this.read && !isSignedBy(note, this.#keys)) {
         throw new Error('The published checkpoint is not signed by a key of this log.');
       }
-      const isKnownRoot = size === 0 || !this.#roots.has(size);
-      isBehind ||= size > events || !(isKnownRoot || this.#roots.get(size)?.equals(root));
+      const own = this.#roots.get(size);
+      if (own !== undefined && !own.equals(root)) {
+        throw new UnusableBackup(
+          `has other events than those of the published checkpoint over ${size}: it was changed, or two logs ` +
+            'were signed under one name. Use another backup.',
+        );
+      }
+      isBehind ||= size > events;
     }
     const [checkpoint] = notes.toSorted((a, b) => readNote(b).size - readNote(a).size);
     return { isBehind, checkpoint };

@@ -22,6 +22,19 @@ export interface LogEntry extends Entry {
   readonly event: RecordedEvent;
 }
 
+/** One line: no log that was signed has these events. */
+export class NotAsSigned extends Error {
+  override readonly name = 'NotAsSigned';
+  /** The number of the event, and what is wrong with it. */
+  readonly where: string;
+
+  constructor(number: number, cause: Broken) {
+    const where = `event number ${number}: ${cause.message}`;
+    super(`The log is not as it was signed (${where}): 'pressledger verify' says more.`, { cause });
+    this.where = where;
+  }
+}
+
 export class CheckedLog {
   readonly digest: Digest;
   readonly #store: LogReader;
@@ -46,18 +59,14 @@ export class CheckedLog {
     await this.#signed.passOver(logEvents, size);
   }
 
-  /** @throws {Error} one line: the events are not those that a checkpoint was signed over */
+  /** @throws {NotAsSigned} the events are not those that a checkpoint was signed over */
   async take(entries: readonly Entry[]): Promise<void> {
     await this.#signed.readThrough(this.digest.tree.size + entries.length);
     try {
       for (const entry of entries) this.#take(entry);
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
-      throw new Error(
-        `The log is not as it was signed (event number ${this.digest.tree.size}: ${error.message}): ` +
-          "'pressledger verify' says more.",
-        { cause: error },
-      );
+      throw new NotAsSigned(this.digest.tree.size, error);
     }
   }
 

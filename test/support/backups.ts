@@ -1,0 +1,28 @@
+/** A log as a service has it open, with a directory for backups of it. */
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
+import { FileBlobStore } from '../../src/blob-store/files.ts';
+import type { BackupPlace } from '../../src/backup-place/port.ts';
+import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { verifyBackup } from '../../src/use-cases/backup/verify-backup.ts';
+import { NOW } from './samples.ts';
+import { signedLog } from './signed-log.ts';
+
+export const quietly = (): void => {};
+export const OPTIONS = { now: NOW, recheck: false, onEvents: quietly, onDocuments: quietly };
+
+export async function openSource(t: Test) {
+  const dataDir = await signedLog(t);
+  const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
+  const store = new SqliteEventStore(database);
+  t.teardown(async () => {
+    await store.close();
+    database.close();
+  });
+  const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
+  return { store, blobs, retentionMs: 3_600_000, directory: join(dataDir, '..') };
+}
+
+export const verify = (place: BackupPlace) => verifyBackup(place, { now: NOW });
