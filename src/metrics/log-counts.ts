@@ -1,4 +1,3 @@
-import { FAILURE_CODES } from '../domain/events.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 import { timeOfId } from '../ids.ts';
@@ -12,8 +11,6 @@ export function eventCounter(metrics: ApiMetrics): (events: readonly RecordedEve
       { outcome },
       Math.max(0, at - timeOfId(conversionId)) / 1000,
     );
-  // A count that begins with its first failure has no rate for Prometheus.
-  for (const reason of FAILURE_CODES) metrics.failed.inc({ reason }, 0);
   const handlers = typedHandlers({
     ConversionRequested() {
       metrics.accepted.inc();
