@@ -21,7 +21,7 @@ const OPTIONS = {
   'to-data-dir': 'DATA_DIR',
 } as const;
 
-/** What stands for "no such setting", which is where one machine keeps it. */
+/** Stands for "no such setting", which is where one machine keeps it. */
 const UNSET: Readonly<Record<string, string>> = { 'to-event-store': 'sqlite', 'to-blobs': 'files' };
 
 /** @throws {UsageError} */

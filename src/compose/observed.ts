@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { Tracing } from '../tracing/port.ts';
 
-/** What watches a process. Each is there where a setting asks for it. */
+/** Parts that watch a process. Each is there where a setting asks for it. */
 export interface Observers {
   readonly metrics?: Metrics | undefined;
   readonly tracing?: Tracing | undefined;

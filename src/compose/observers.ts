@@ -1,4 +1,4 @@
-/** What watches a process: opened before everything else, closed after it. */
+/** Opens the parts that watch a process before everything else, and closes them after it. */
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';

@@ -1,4 +1,4 @@
-/** What is looked at before a start opens or makes anything, so that a failed start leaves nothing behind. */
+/** Checks before a start opens or makes anything, so that a failed start leaves nothing behind. */
 import { type Config, ConfigError, type SettingsRead } from '../config.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';

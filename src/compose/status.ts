@@ -1,4 +1,4 @@
-/** What an operator sees of a service from the machine of its settings. Nothing is changed. */
+/** Shows an operator a service from the machine of its settings. Nothing is changed. */
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
           log: position,
           api: { address: `${config.host}:${config.port}`, missing: ready },
           isLed,
-          // Without NATS the process that leads renders as well.
+          // The process that leads renders as well where there is no NATS.
           slots: slots
             ? { nodes: slots.nodes(), total: slots.total(), busy }
             : { nodes: Number(isLed), total: isLed ? config.renderConcurrency : 0, busy },

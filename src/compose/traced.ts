@@ -34,7 +34,7 @@ class TracedActors extends ActorSystem {
     context: CommandContext,
   ): Promise<Outcome<State, Event>> {
     const send = () => super.send(type, id, command, context);
-    // What no request has caused is not traced.
+    // Work that no request has caused is not traced.
     if (this.#tracing.current() === undefined) return await send();
     return await this.#tracing.span(`command to ${type.name}`, {}, async (span) => {
       this.#commands.set(context.commandId, span);

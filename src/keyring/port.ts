@@ -33,7 +33,7 @@ export interface KeyRecords {
 
 /** Records that can be listed: to keep a copy of all of them. */
 export interface ListedKeyRecords extends KeyRecords {
-  /** In any order. */
+  /** Their order is not fixed. */
   names(): Promise<readonly string[]>;
 }
 

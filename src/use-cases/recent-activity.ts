@@ -1,4 +1,4 @@
-/** What the log's last minutes say of the service: rates, failures by reason, and the renderers at work. */
+/** Reads from the log's last minutes how the service does: rates, failures by reason, and the renderers at work. */
 import type { LogTreeQueries } from '../../projections/log-tree.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';

@@ -38,7 +38,7 @@ export interface Manifest {
   readonly index: (LinesFile & { readonly documents: number; readonly bytes: number }) | null;
 }
 
-/** What lies at the place cannot be used; the message goes on after its name. */
+/** The place holds something that cannot be used; the message goes on after its name. */
 export class UnusableBackup extends Error {
   override readonly name = 'UnusableBackup';
 }

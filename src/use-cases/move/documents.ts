@@ -46,7 +46,7 @@ export async function copyDocuments(
   const copyAll = async (some: readonly KeptConversion[]): Promise<void> => {
     await Promise.all(some.map((kept) => copyConversion(kept, { ...deps, directory }, moved)));
     const lastId = some.at(-1)?.id;
-    // What is lost is looked for again by the next call.
+    // Lost documents are looked for again by the next call.
     if (lastId !== undefined && moved.lost.length === 0) journal.reached(events, lastId);
     onProgress(moved.copied + moved.found);
   };
@@ -97,7 +97,7 @@ async function copy(
 ): Promise<void> {
   const { conversionId = '', name = '' } = parseBlobKey(ref.key) ?? {};
   const kind = name.slice(0, name.indexOf('-')) as BlobKind;
-  // What is there was found to be damaged. It stays until the content was read: both places may be one folder.
+  // The copy that is there was found to be damaged. It stays until the content was read: both places may be one folder.
   if (ref.bytes <= SMALL_BYTES) {
     const content = await from.read(ref);
     await to.delete(ref.key);

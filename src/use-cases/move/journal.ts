@@ -58,7 +58,7 @@ export class Journal {
 
   #write(done: Done): void {
     this.#done = done;
-    // What a power failure takes of it is copied, or read, once more.
+    // Documents whose entry a power failure takes are copied, or read, once more.
     writeFileSync(`${this.#path}.new`, JSON.stringify(done), { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);
   }

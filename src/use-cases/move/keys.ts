@@ -1,7 +1,7 @@
 /** Copies the records of a keyring, wrapped by the master key as they are. */
 import type { KeyRecords } from '../../keyring/port.ts';
 
-/** What says which master key, which keyring and which log it is. */
+/** The names of the records that say which master key, which keyring and which log it is. */
 const IDENTITY = ['master.check', 'keyring.id', 'keyring.log'];
 
 /** @throws {Error} one line: there is another keyring in the new place */
