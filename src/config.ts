@@ -276,7 +276,7 @@ function valueOf(
   return defaultTo();
 }
 
-/** What the environment says: the values that can be used, and what is wrong with the others. */
+/** The settings in the environment: the values that can be used, and what is wrong with the others. */
 export interface SettingsRead {
   readonly values: Partial<Config>;
   /** The settings whose value cannot be used. */

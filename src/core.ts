@@ -22,14 +22,14 @@ import type { Activity } from './use-cases/recent-activity.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { StoredLog } from './use-cases/verify-log.ts';
 
-/** What a check has found. */
+/** The result of a check. */
 export interface Finding {
   readonly verdict: 'ok' | 'warning' | 'wrong';
   /** One line: what was found and, where that is not ok, how to mend it. */
   readonly text: string;
 }
 
-/** What the check of that name has found. */
+/** The result of the check of that name. */
 export interface Examined extends Finding {
   readonly name: string;
 }

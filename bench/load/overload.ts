@@ -9,7 +9,7 @@ const FACTOR = 3;
 const TICK_MS = 20;
 const PROBE_PAUSE_MS = 500;
 const CALM_PROBES = 10;
-/** What the client itself can have under way; more is not sent, and counted. */
+/** The most requests that the client itself can have under way; more is not sent, and counted. */
 const MOST_IN_FLIGHT = 2_000;
 /** A conversion takes no longer than this many times what it took before. */
 const RECOVERED = 2;

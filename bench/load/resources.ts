@@ -1,4 +1,4 @@
-/** What a running service takes of the machine. */
+/** Measures what a running service takes of the machine. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { descendants } from '../../test/support/processes.ts';
@@ -6,7 +6,7 @@ import { descendants } from '../../test/support/processes.ts';
 const PAGE_MIB = 4_096 / 1024 ** 2;
 
 export interface Resources {
-  /** What its own process shares with no other, in MiB; and what its Chromes do. */
+  /** Memory that its own process shares with no other, in MiB; and that of its Chromes. */
   readonly node: number;
   readonly chrome: number;
   readonly processes: number;

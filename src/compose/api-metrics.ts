@@ -2,6 +2,7 @@
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import type { Core } from '../core.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
+import { FAILURE_CODES } from '../domain/events.ts';
 import type { ApiMetrics } from '../metrics/definitions.ts';
 import { eventCounter } from '../metrics/log-counts.ts';
 
@@ -68,6 +69,8 @@ export function countWhileLeading({ metrics, runner }: Core): () => void {
   const api = metrics?.api;
   if (api === undefined) return () => {};
   api.leader.set(1);
+  // A count that begins with its first failure has no rate for Prometheus.
+  for (const reason of FAILURE_CODES) api.failed.inc({ reason }, 0);
   const forget = runner.onCommit(eventCounter(api));
   return () => {
     forget();

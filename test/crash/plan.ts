@@ -1,4 +1,4 @@
-/** What happens to a deployment, round by round: the same for the same seed. */
+/** Plans what happens to a deployment, round by round: the same for the same seed. */
 import { type Random, seededRandom } from '../support/random.ts';
 import { POINTS, type Point } from './points.ts';
 

@@ -8,7 +8,7 @@ export type Moment = 'before' | 'after';
 /** Holds milliseconds by which the process's clock is wrong. */
 export const CLOCK_FILE = 'clock-ms';
 
-/** What each point means to the product. Those of reports are met where the renderer runs, the others where the log is written. */
+/** The meaning of each point to the product. Those of reports are met where the renderer runs, the others where the log is written. */
 export const POINTS = {
   'before ConversionRequested': 'a request is stored, its events are not',
   'after ConversionRequested': 'a request is in the log and not answered',
@@ -30,7 +30,7 @@ export const POINTS = {
 
 export type Point = keyof typeof POINTS;
 
-/** What a process of the product is told by, from outside. */
+/** Tells a process of the product, from outside, what to do. */
 export class Control {
   readonly #directory: string;
 

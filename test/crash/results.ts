@@ -1,4 +1,4 @@
-/** What the rounds came to, kept in a file so that they can be taken up again. */
+/** Results of the rounds, kept in a file so that they can be taken up again. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { counted, percentile } from '../../bench/measure.ts';
 

@@ -7,7 +7,7 @@ import type { Random } from '../support/random.ts';
 import { mayComeAgain } from '../support/come-again.ts';
 import type { Client, Site } from './site.ts';
 
-/** What one client asks for in a round, at least and at most. */
+/** The number of requests of one client in a round, at least and at most. */
 const LEAST_DOCUMENTS = 4;
 const MOST_DOCUMENTS = 16;
 const LARGE_BYTES = 90_000;
@@ -30,7 +30,7 @@ export interface RevokedKey {
 export interface Promises {
   readonly conversions: Promised[];
   readonly revoked: RevokedKey[];
-  /** What a client saw that it must not see. */
+  /** Faults that a client saw. */
   readonly complaints: string[];
   requests: number;
 }

@@ -1,4 +1,4 @@
-/** What a process tells Prometheus, beside what its clients see. */
+/** The metrics of a process, held against what its clients see. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';

@@ -63,7 +63,7 @@ void test('images and fonts of the document itself are on paper', async (t) => {
   const blank = await printed(one('<p></p>'));
   const pictures = [
     `<img src="${image}">`,
-    `<img loading=lazy style="margin-top:3000px" src="${JPEG}">`,
+    `<img style="margin-top:3000px" src="${JPEG}">`,
     `<input type=image src="${image}">`,
     `<p style="width:24px;height:16px;print-color-adjust:exact;background:url(${image})">`,
     `<style>li { list-style-image: url(${image}) }</style><li>a`,

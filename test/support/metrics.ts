@@ -1,4 +1,4 @@
-/** What a process tells Prometheus, asked as Prometheus asks. */
+/** Reads the metrics of a process as Prometheus does. */
 import { eventually } from './deadline.ts';
 import type { Launched } from './launched.ts';
 

@@ -1,4 +1,4 @@
-/** What lies in a folder: to show that nothing of it was made, removed or changed. */
+/** Lists what lies in a folder: to show that nothing of it was made, removed or changed. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -27,6 +27,8 @@ type Series = Readonly<Record<string, string>>;
 interface Case {
   readonly fires: Series;
   readonly quiet: Series;
+  /** Another state in which the alert is quiet. */
+  readonly quietToo?: Series;
   /** Labels of the alert beside those of its rule. */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -75,6 +77,11 @@ const CASES: Readonly<Record<string, Case>> = {
       [`pressledger_conversions_failed_total${labelled('reason="timeout"')}`]: '0+50x30',
       [`pressledger_conversions_failed_total${labelled('reason="page_crashed"')}`]: '0+1x30',
       [`pressledger_conversions_accepted_total${NODE}`]: '0+100x30',
+    },
+    // One crash where little is converted.
+    quietToo: {
+      [`pressledger_conversions_failed_total${labelled('reason="page_crashed"')}`]: '0x18 1x12',
+      [`pressledger_conversions_accepted_total${NODE}`]: '0+1x30',
     },
   },
   PressledgerServerErrors: {
@@ -177,7 +184,7 @@ const withMinutes = (series: Series) =>
 /** A file for `promtool test rules`; JSON is YAML. */
 function testFile() {
   const tests = rules.flatMap(({ alert, labels, annotations }) => {
-    const { fires, quiet, labels: own = {} } = CASES[alert] ?? { fires: {}, quiet: {} };
+    const { fires, quiet, quietToo, labels: own = {} } = CASES[alert] ?? { fires: {}, quiet: {} };
     const expected = { exp_labels: { ...labels, ...own }, exp_annotations: annotations };
     const at = { eval_time: '25m', alertname: alert };
     return [
@@ -187,12 +194,12 @@ function testFile() {
         input_series: withMinutes(fires),
         alert_rule_test: [{ ...at, exp_alerts: [expected] }],
       },
-      {
+      ...[quiet, quietToo ?? []].flat().map((series) => ({
         name: `${alert} is quiet`,
         interval: '1m',
-        input_series: withMinutes(quiet),
+        input_series: withMinutes(series),
         alert_rule_test: [{ ...at, exp_alerts: [] }],
-      },
+      })),
     ];
   });
   return { rule_files: [RULES], evaluation_interval: '1m', tests };

@@ -19,7 +19,7 @@ function metricsOf(t: Test, role: 'start' | 'api' | 'renderer'): Metrics {
 const namesOf = (metrics: Metrics): readonly string[] =>
   metrics.registry.getMetricsAsArray().map(({ name }) => name);
 
-/** What `labelNames` says is not in prom-client's own type. */
+/** The labels of a metric, which prom-client's own type does not have. */
 interface Described {
   readonly name: string;
   readonly help: string;

@@ -30,6 +30,7 @@ t.equal(judgeHtml('<p>a</p><!doctype html>')?.doctype, '', 'nor is one after a t
 const leaving = {
   loads: [
     `<img src="${PNG}">`,
+    `<img loading=eager src="${PNG}">`,
     `<img srcset="${PNG} 1x, ${PNG} 2x">`,
     `<p style="background: url('${PNG}')">`,
     `<p style="background: u\\72l(${PNG})">`,
@@ -87,6 +88,7 @@ const not = [
   '<object data=x></object>',
   '<embed src=x>',
   '<img src="a.png">',
+  `<img loading=lazy src="${PNG}">`,
   '<link rel=stylesheet href="https://example.com/">',
   '<style>@import "a.css";</style>',
   '<style>p { background: url("a.png") }</style>',

@@ -4,6 +4,7 @@ import type { RequestDocument } from '../../domain/request-document.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
+import { END_LAZY_LOADS } from './lazy-images.ts';
 import type { Navigation } from './navigation.ts';
 import { IDLE_MS, type NetworkActivity } from './network-activity.ts';
 import type { Tab } from './tab.ts';
@@ -17,7 +18,8 @@ const SELECTOR_POLL_MS = 40;
 // Lazy images would stay empty below the first screen. No timers: they rest where scripts are off.
 const SETTLED = `(async () => {
   const find = (selector) => [...Document.prototype.querySelectorAll.call(document, selector)];
-  for (const lazy of find('[loading=lazy]')) lazy.loading = 'eager';
+  const lazy = find('[loading=lazy]');
+  for (const each of lazy) each.loading = 'eager';
   const fonts = Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document);
   const started = performance.now();
   await fonts.ready;
@@ -25,6 +27,7 @@ const SETTLED = `(async () => {
   await Promise.all(find('img').map((image) => image.decode().catch(() => {})));
   await fonts.ready;
   const withImages = performance.now();
+  if (lazy.length > 0) ${END_LAZY_LOADS}
   // The caret of a field blinks: it would be on paper by chance.
   let focused = Object.getOwnPropertyDescriptor(Document.prototype, 'activeElement').get.call(document);
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;

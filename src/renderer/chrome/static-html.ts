@@ -98,6 +98,8 @@ const QUOTES = /&(?:quot|apos|#39|amp);/g;
 /** @returns false if the attribute may run or fetch something */
 function judgeAttribute(element: string, name: string, value: string, found: Found): boolean {
   if (NEVER_ATTRIBUTE.test(name)) return false;
+  // Lazy images would keep the print waiting: `lazy-images.ts` ends that for pages that are loaded.
+  if (name === 'loading') return value.toLowerCase() === 'eager';
   if (INERT_ATTRIBUTE.test(name)) return true;
   if (LEAVING_ATTRIBUTE.has(name)) found.leaves = true;
   if (name === 'href' && (element === 'a' || element === 'area')) return true;

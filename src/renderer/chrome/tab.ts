@@ -14,6 +14,8 @@ import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone } from './failure.ts';
 import type { FallbackLanguage } from './fallback-fonts.ts';
 import { Frames } from './frames.ts';
+import { endInterruptions } from './interruptions.ts';
+import { Life } from './life.ts';
 import { pageClockSource } from './page-clock-source.ts';
 import { RelatedSessions } from './related-sessions.ts';
 import { newWindowShape } from './window-shape.ts';
@@ -58,9 +60,7 @@ export class Tab {
   fallback: FallbackLanguage | undefined;
   /** `WINDOW_SHAPE` as it was before its first document. */
   windowShape: unknown;
-  #gone: Error | undefined;
-  /** Callbacks for the tab's end. One promise that all race against would keep every answer. */
-  readonly #waiting = new Set<(gone: Error) => void>();
+  readonly #life = new Life();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
   #ofDocument: (() => void)[] = [];
@@ -86,8 +86,7 @@ export class Tab {
     );
     const die = (reason: Error): void => {
       this.#tainted = true;
-      this.#gone ??= reason;
-      for (const tell of this.#waiting) tell(this.#gone);
+      this.#life.end(reason);
     };
     const crash = (): void => {
       this.#crashed = true;
@@ -102,6 +101,7 @@ export class Tab {
         die(new Error(`An event of the page could not be handled: ${what}`, { cause }));
       }),
       () => this.#related.close(),
+      ...endInterruptions(connection, { ...ids, onTaint: () => this.markTainted() }),
     );
   }
 
@@ -130,8 +130,6 @@ export class Tab {
     ]);
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId });
-    tab.#answerDialogs();
-    tab.#closePopups();
     const evaluate = async (expression: string): Promise<unknown> =>
       (await send('Runtime.evaluate', { expression, returnByValue: true }, sessionId)).result.value;
     [tab.windowShape] = await Promise.all([
@@ -278,17 +276,7 @@ export class Tab {
 
   /** Settles as `promise` does, but rejects at once when the tab dies. */
   async untilGone<T>(promise: Promise<T>): Promise<T> {
-    const { promise: gone, reject } = Promise.withResolvers<never>();
-    if (this.#gone) {
-      promise.catch(() => {});
-      throw this.#gone;
-    }
-    this.#waiting.add(reject);
-    try {
-      return await Promise.race([promise, gone]);
-    } finally {
-      this.#waiting.delete(reject);
-    }
+    return await this.#life.untilGone(promise);
   }
 
   /** Ends the document: whatever it still says is not heard. */
@@ -324,28 +312,5 @@ export class Tab {
     } catch {
       return false;
     }
-  }
-
-  #answerDialogs(): void {
-    const answer = ({ type }: EventParams<'Page.javascriptDialogOpening'>): void => {
-      if (type !== 'beforeunload') this.#tainted = true;
-      // A page may not keep itself from being left; every other question is answered with no.
-      this.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {});
-    };
-    this.#cleanups.push(
-      this.#connection.on('Page.javascriptDialogOpening', answer, this.#ids.sessionId),
-    );
-  }
-
-  #closePopups(): void {
-    const close = ({ targetInfo }: EventParams<'Target.targetCreated'>): void => {
-      const { type, targetId, browserContextId } = targetInfo;
-      if (browserContextId !== this.#ids.contextId || targetId === this.#ids.targetId) return;
-      // Nobody knows for sure when frames and workers have ended, either.
-      this.#tainted = true;
-      if (type !== 'page') return;
-      this.#connection.send('Target.closeTarget', { targetId }, CLOSE_TIMEOUT_MS).catch(() => {});
-    };
-    this.#cleanups.push(this.#connection.on('Target.targetCreated', close, this.#ids.sessionId));
   }
 }

@@ -7,17 +7,13 @@ import type { Waits } from './waits.ts';
 
 const CAP_MS = 10_000;
 
-// The load event comes after the images, but for those that wait to come into view. Every font is loaded, for
-// a margin box may need one that the page does not. Names on `document` may be covered by elements of that
-// name: hence the prototype's own.
+// The load event comes after the images. Every font is loaded, for a margin box may need one that the page does
+// not. Names on `document` may be covered by elements of that name: hence the prototype's own.
 const LOADED = `
   const own = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(document);
-  const lazy = [...Document.prototype.querySelectorAll.call(document, 'img[loading=lazy]')];
-  for (const image of lazy) image.loading = 'eager';
   if (own('readyState') !== 'complete') {
     await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
   }
-  await Promise.all(lazy.map((image) => image.decode().catch(() => {})));
   await Promise.all(Array.from(own('fonts'), (font) => font.load().catch(() => {})));`;
 const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
 // A selector that is none here may be one for Chrome where it stands.
