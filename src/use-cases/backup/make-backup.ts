@@ -1,5 +1,5 @@
 /**
- * Backs up a log and its documents, beside a running service. See docs/decisions/0039-backups.md.
+ * Backs up a log and its documents, beside a running service. See docs/decisions/0045-backups.md.
  *
  * First the log up to its head, then the documents that it names: each was stored before its event. One that was
  * deleted in between is looked for until the log says so, and the backup then goes up to there.

@@ -1,5 +1,5 @@
 /**
- * Brings a backup into empty stores. See docs/decisions/0039-backups.md. The barrier keeps services off until the last
+ * Brings a backup into empty stores. See docs/decisions/0045-backups.md. The barrier keeps services off until the last
  * step, and each step is safe to repeat: a restore that was killed is gone on with by the same command.
  */
 import type { ActorSystem } from '../../actors/system.ts';
