@@ -1,7 +1,9 @@
 /** `backup`, `backup keyring`, `backup verify`: copies of the log, the documents and the keys, in another place. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isoTime } from '../clock.ts';
 import { errorMessage } from '../error-message.ts';
+import { suggest } from '../suggest.ts';
 import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyring-file.ts';
 import { makeBackup } from '../use-cases/backup/make-backup.ts';
 import { UnusableBackup } from '../use-cases/backup/manifest.ts';
@@ -35,6 +37,15 @@ export async function namingPlace<T>(place: string, work: () => Promise<T>): Pro
   }
 }
 
+/** A word that is almost one of the other commands would else become a folder. @throws {UsageError} */
+function refuseMistyped(place: string): void {
+  const meant = suggest(place, ['verify', 'keyring']);
+  if (meant === undefined || existsSync(place)) return;
+  throw new UsageError(
+    `Did you mean 'backup ${meant}'? To back up to a new folder of that name, write ./${place}.`,
+  );
+}
+
 export const backup: Command = {
   name: 'backup',
   usage: '<place>',
@@ -45,6 +56,7 @@ export const backup: Command = {
     recheck: { help: 'look for every document there, and copy those that are missing' },
   },
   run: async ({ positionals: [name = ''], values }, context) => {
+    refuseMistyped(name);
     const { withBackupPlace, withStoredLog, output } = context;
     await withBackupPlace(name, { write: true }, async (place) => {
       await withStoredLog(
@@ -163,6 +175,7 @@ export async function checkpointOption(
     readNote(note);
     return [note];
   } catch (error) {
-    throw new UsageError(`--checkpoint ${file} is no signed checkpoint: ${errorMessage(error)}.`);
+    const reason = errorMessage(error).replace(/\.$/, '');
+    throw new UsageError(`--checkpoint ${file} is no signed checkpoint: ${reason}.`);
   }
 }

@@ -12,14 +12,30 @@ const HOME = '\u001b[H';
 const REST_OF_LINE = '\u001b[K';
 const REST_OF_SCREEN = '\u001b[J';
 const CTRL_C = '\u0003';
+/** The names of lines are as wide. */
+const INDENT = ' '.repeat(12);
+
+/** Breaks a line at spaces; its rest stands below its text, beside its name. */
+function wrapped(line: string, columns: number): string[] {
+  const characters = Array.from(line);
+  if (characters.length <= columns) return [line];
+  const space = characters.lastIndexOf(' ', columns);
+  const end = space > INDENT.length ? space : columns;
+  const rest = INDENT + characters.slice(end).join('').trimStart();
+  return [
+    characters.slice(0, end).join(''),
+    ...wrapped(rest, Math.max(columns, INDENT.length + 1)),
+  ];
+}
 
 /** Draws in place, so that nothing flickers; what does not fit is cut off. */
 function draw(lines: readonly string[]): void {
   // Some terminals say that they have no size.
   const columns = process.stdout.columns || 80;
   const rows = process.stdout.rows || 24;
-  const fitting = lines.length <= rows ? lines : [...lines.slice(0, rows - 1), '…'];
-  const drawn = fitting.map((line) => Array.from(line).slice(0, columns).join('') + REST_OF_LINE);
+  const broken = lines.flatMap((line) => wrapped(line, columns));
+  const fitting = broken.length <= rows ? broken : [...broken.slice(0, rows - 1), '…'];
+  const drawn = fitting.map((line) => line + REST_OF_LINE);
   process.stdout.write(HOME + drawn.join('\r\n') + REST_OF_SCREEN);
 }
 

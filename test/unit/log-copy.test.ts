@@ -173,7 +173,7 @@ void test('a file that is cut off, changed or of another format is refused, and 
   );
   await refused(
     Buffer.from('%PDF-1.7'),
-    /^is damaged: there is no block at byte 0\.$/,
+    /^is damaged: it does not begin as an export does\.$/,
     'no blocks',
   );
   copyFileSync(file, bad);

@@ -51,7 +51,9 @@ export async function endOfBlock(file: FileHandle, at: number): Promise<number |
   const { bytesRead } = await file.read(header, 0, header.length, at);
   const known = Math.min(bytesRead, LENGTH_AT);
   if (header.compare(HEADER, 0, known, 0, known) !== 0) {
-    throw new DamagedBlock(`there is no block at byte ${at}`);
+    throw new DamagedBlock(
+      at === 0 ? 'it does not begin as an export does' : `there is no block at byte ${at}`,
+    );
   }
   const length = bytesRead < header.length ? 0 : header.readUInt32LE(LENGTH_AT);
   if (bytesRead < header.length) return 'cut off';
