@@ -81,7 +81,9 @@ void test('a full disk stops acceptance and nothing else', { skip: noOwnMounts }
 void test('a disk that fills while a page is rendered costs it no try', {
   skip: noOwnMounts,
 }, async (t) => {
-  const { service, log, fill, remove } = createServiceOnOwnMount(t, '40m', 'true', {});
+  const { service, log, fill, remove } = createServiceOnOwnMount(t, '40m', 'true', {
+    MIN_FREE_DISK_BYTES: '0',
+  });
   await service.start();
   const client = service.client();
   const { id } = await client.create({ html: '<p>slow</p>', wait_for: { delay_ms: 3000 } });

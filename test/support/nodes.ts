@@ -150,7 +150,9 @@ export class Nodes {
   /** A renderer node that is ready. */
   async renderer(settings: Settings = {}): Promise<RendererProcess> {
     const { env, ...place } = createPlace(this.#t, { ...this.#settings, ...settings });
-    const own = Object.entries(env).filter(([name]) => !NOT_FOR_RENDERERS.has(name));
+    const own = Object.entries(env).filter(
+      ([name]) => name in settings || !NOT_FOR_RENDERERS.has(name),
+    );
     const node = new RendererProcess({ ...place, env: Object.fromEntries(own) });
     this.#t.teardown(() => node.kill());
     await node.start();
