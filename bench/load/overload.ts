@@ -1,6 +1,7 @@
 /** Requests that come three times as fast as they can be served, whether the last was answered or not. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PressledgerClient } from '../../client/src/client.ts';
+import { PressledgerError } from '../../client/src/errors.ts';
 import { letter } from '../documents.ts';
 import { counted, median, percentile, print } from '../measure.ts';
 import { convert, type RunningService } from '../running-service.ts';
@@ -24,10 +25,15 @@ export interface OverloadOptions {
   readonly unfinished: () => number;
 }
 
-/** Milliseconds that a client outside the crowd waits for a letter. */
-async function probe(client: PressledgerClient): Promise<number> {
+/** Milliseconds that a client outside the crowd waits for a letter; undefined where it is refused, too. */
+async function probe(client: PressledgerClient): Promise<number | undefined> {
   const began = performance.now();
-  await convert(client, letter(1));
+  try {
+    await convert(client, letter(1));
+  } catch (error) {
+    if (error instanceof PressledgerError && error.status === 503) return undefined;
+    throw error;
+  }
   return performance.now() - began;
 }
 
@@ -89,13 +95,16 @@ export async function overload(
   options: OverloadOptions,
 ): Promise<void> {
   const before: number[] = [];
-  for (let n = 0; n < CALM_PROBES; n += 1) before.push(await probe(calm));
+  for (let n = 0; n < CALM_PROBES; n += 1) before.push((await probe(calm)) ?? Number.NaN);
   const usual = median(before);
   const during: number[] = [];
+  let refused = 0;
   const over = new AbortController();
   const probing = (async () => {
     while (!over.signal.aborted) {
-      during.push(await probe(calm));
+      const ms = await probe(calm);
+      if (ms === undefined) refused += 1;
+      else during.push(ms);
       await pause(PROBE_PAUSE_MS, undefined, { signal: over.signal }).catch(() => {});
     }
   })();
@@ -107,7 +116,9 @@ export async function overload(
   let recoveredMs = Number.NaN;
   while (performance.now() - endedAt < GIVE_UP_MS) {
     const began = performance.now();
-    if ((await probe(calm)) <= RECOVERED * usual) {
+    const ms = await probe(calm);
+    if (ms === undefined) await pause(LOOK_EVERY_MS);
+    else if (ms <= RECOVERED * usual) {
       recoveredMs = began - endedAt;
       break;
     }
@@ -126,7 +137,7 @@ export async function overload(
     `Answers took ${percentile(times, 0.5).toFixed(0)} ms (half), ${percentile(times, 0.99).toFixed(0)} ms (99 %).`,
   );
   print(
-    `A letter of an account that took no part: ${usual.toFixed(0)} ms before, ${median(during).toFixed(0)} ms meanwhile, at most ${Math.max(...during).toFixed(0)} ms.`,
+    `A letter of an account that took no part: ${usual.toFixed(0)} ms before, ${median(during).toFixed(0)} ms meanwhile, at most ${Math.max(...during).toFixed(0)} ms; ${during.length} were made and ${refused} refused.`,
   );
   print(
     `Accepted and waiting at the end: ${waiting}; ${left === 0 ? 'all' : `all but ${left}`} ended ${(drainedMs / 1000).toFixed(1)} s later.`,
