@@ -11,7 +11,7 @@ import {
 } from './compose/backups.ts';
 import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
-import { refuseBadStart } from './compose/preflight.ts';
+import { checkStart } from './compose/checks.ts';
 import { openMove } from './compose/move.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
@@ -62,9 +62,7 @@ async function main(args: readonly string[]): Promise<void> {
   const output = createOutput(wantsJson);
   const startable = async () => {
     const role = command.role ?? 'start';
-    const read = readSettings(process.env, role);
-    await refuseBadStart(read, role, createLogger('silent'));
-    const config = readConfig(process.env, role);
+    const config = await checkStart(readSettings(process.env, role), role, createLogger('silent'));
     let tracing: Tracing | undefined;
     const logger = createLogger(
       config.logLevel,

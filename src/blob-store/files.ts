@@ -190,7 +190,7 @@ export class FileBlobStore implements BlobStore {
     );
   }
 
-  /** Whether an earlier try has moved the file here, and then failed to sync. */
+  /** Tells that an earlier try has moved the file here, and then failed to sync. */
   async #wasMoved(from: string, ref: BlobRef): Promise<boolean> {
     const sizes = await Promise.all(
       [from, this.#path(ref)].map(async (path) => {

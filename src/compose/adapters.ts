@@ -63,7 +63,7 @@ export function openAdapters(
     );
     const store = observedEventStore(opened, options);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
-    // Before documents have a place: a node that is not this log's leaves nothing behind.
+    // This comes before documents have a place: a node that is not this log's leaves nothing behind.
     const keyring = await openKeyring(around, store);
     const blobs = observedBlobStore(await openBlobs(around, 'api', database), options);
     return {

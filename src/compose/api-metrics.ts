@@ -12,7 +12,7 @@ const MAX_LAG = 1_000;
 /** `MAX_BODIES_BYTES` → `max_bodies_bytes`. */
 const boundLabel = (key: string): string => key.replaceAll(/[A-Z]/g, '_$&').toLowerCase();
 
-/** Until the core is closed. */
+/** Follows the core until it is closed. */
 export function watchCore(core: Core): void {
   const { metrics, runner, clock } = core;
   if (metrics?.api === undefined) return;

@@ -158,7 +158,7 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
 export async function writeSecret(path: string, text: string): Promise<void> {
   const whole = resolve(path);
   if (!isDirectory(dirname(whole))) throw new Error(`There is no folder ${dirname(whole)}.`);
-  // What a killed call left may hold the keys of accounts that were erased since.
+  // Files that a killed call left may hold the keys of accounts that were erased since.
   removeTemporary(`${whole}.`, isAbandoned);
   await writeDurably(whole, `${whole}.${temporaryName()}.tmp`, Buffer.from(text));
 }

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
-import { type Config, SETTINGS } from '../config.ts';
+import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
 import type { Examined, Finding } from '../core.ts';
 import { errorMessage } from '../error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
@@ -76,12 +76,31 @@ export function checksOfStart(
       : undefined,
     asksKeys
       ? check('keys', ['masterKey', 'dataDir', ...BLOBS], async () =>
-          // Where the log cannot be read, its own check says so.
+          // The log's own check says where it cannot be read.
           keys(config, logger, await head().catch(() => undefined)),
         )
       : undefined,
   ];
   return all.filter((each) => each !== undefined);
+}
+
+/**
+ * Checks before a start opens or makes anything, so that a failed start leaves nothing behind.
+ * @returns the settings, which suffice
+ * @throws {ConfigError} one line for each mistake that was found, in the settings and in what they name
+ */
+export async function checkStart(
+  { values, unusable, problems }: SettingsRead,
+  role: Role,
+  logger: Logger,
+): Promise<Config> {
+  const config = Object.freeze(values) as Config;
+  const looked = await makeChecks(checksOfStart(config, role, logger), unusable);
+  const faults = looked.filter(({ verdict }) => verdict === 'wrong').map(({ text }) => text);
+  // Several checks meet the same fault, such as a server that is away.
+  const all = new Set([...problems, ...faults]);
+  if (all.size > 0) throw new ConfigError(...all);
+  return config;
 }
 
 /** The longest that one check may take: the start of a Chrome that hangs has 20 s of its own. */
@@ -147,7 +166,7 @@ async function address({ host, port }: Config): Promise<Finding> {
   return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
 }
 
-/** Before the first start a Chrome is tried: one that does not run would leave a store behind. */
+/** Tries a Chrome before the first start: one that does not run would leave a store behind. */
 async function chrome({ chromePath, dataDir }: Config): Promise<Finding> {
   const { findInstalledChrome } = await import('../renderer/installed-chrome.ts');
   const { path } = await findInstalledChrome(chromePath);
@@ -200,7 +219,7 @@ function lookAtLog(
     if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return undefined;
     return await looking(config, logger, async (around) => {
       const { store } = await openEventStore(around, 'read');
-      // Before its keyring is looked for: an imported log that is not complete has none, and misses none.
+      // This comes before its keyring is looked for: an imported log that is not complete has none, and misses none.
       await refuseBarrier(store);
       const head = await store.head();
       if (eventStoreUrl === undefined) {

@@ -9,7 +9,7 @@ export const MOVED_RECORD = 'keyring.moved';
 
 export class KeyringIdentity {
   readonly #records: KeyRecords;
-  /** Where the keyring lies, as its operator knows it. */
+  /** The keyring's place, as its operator knows it. */
   readonly place: string;
 
   private constructor(records: KeyRecords, place: string) {

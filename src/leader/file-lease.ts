@@ -47,7 +47,7 @@ export class FileLease implements Lease {
   }
 }
 
-/** Whether a process holds the lease of that file. A reader is locked out only while one does. */
+/** Tells whether a process holds the lease of that file. A reader is locked out only while one does. */
 export async function isFileLeaseHeld(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
   let db: Database.Database | undefined;

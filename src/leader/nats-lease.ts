@@ -113,7 +113,7 @@ export class NatsLease implements Lease {
   }
 }
 
-/** Whether a node holds the lease; undefined while the server does not say. Makes no bucket. */
+/** Tells whether a node holds the lease; undefined while the server does not say. Makes no bucket. */
 export async function isNatsLeaseHeld(link: NatsLink): Promise<boolean | undefined> {
   const bucket = nameIn(link.namespace, BUCKET);
   try {

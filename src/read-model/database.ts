@@ -218,7 +218,7 @@ function openGeneration(path: string): Database {
   }
 }
 
-/** Of this file's kind: TypeScript in a clone, JavaScript in an installed package. */
+/** The check's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
 const PAGE_CHECK = join(import.meta.dirname, `page-check${extname(import.meta.filename)}`);
 
 /** It takes some seconds for the read model of a million conversions, and nobody waits for it. */

@@ -107,7 +107,7 @@ const ABORT_MS = 500;
 /** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
-/** Beside this file, and of its kind: TypeScript in a clone, JavaScript in an installed package. */
+/** The worker's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
 const OWN_WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url);
 
 export interface RenderPoolOptions {

@@ -82,7 +82,7 @@ const isOpened = (state: LogState): state is OpenedLog => state.origin !== undef
 
 /** A keyring as far as it says whose it is. */
 export interface BoundKeyring {
-  /** Where it lies, as its operator knows it. */
+  /** Its place, as its operator knows it. */
   readonly place: string;
   /** Its own name, made with it. */
   id(): Promise<string>;

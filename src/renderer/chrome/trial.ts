@@ -13,7 +13,7 @@ const NO_PROXY_PORT = 9;
 export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxed' | 'sandboxNote'> {
   /** The size of the PDF. */
   readonly bytes: number;
-  /** From the start of Chrome to the PDF. */
+  /** Milliseconds from the start of Chrome to the PDF. */
   readonly milliseconds: number;
 }
 

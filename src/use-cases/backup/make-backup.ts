@@ -300,5 +300,5 @@ async function beginPlace(place: BackupPlace, now: number): Promise<Manifest> {
   return manifest;
 }
 
-/** As many digits as sort by name. */
+/** The digits of a number in a file's name: with so many, names sort as numbers do. */
 const numbered = (number: number): string => String(number).padStart(12, '0');

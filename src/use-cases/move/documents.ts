@@ -147,7 +147,7 @@ class Measured {
     this.#bytes += chunk.length;
   }
 
-  /** To be asked once, at the end. */
+  /** Is asked once, at the end. */
   isOf({ bytes, sha256 }: BlobRef): boolean {
     return this.#bytes === bytes && this.#hash.digest('hex') === sha256;
   }

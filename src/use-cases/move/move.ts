@@ -72,7 +72,7 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
     );
   }
   if (keys) await copyIdentity(keys.from, keys.to, keys.place);
-  // From here on the old event store takes nothing, from whoever has it open.
+  // The old event store takes nothing from here on, from whoever has it open.
   if (!options.ahead) await events?.from.setBarrier({ kind: 'moved', subject: events.place });
   const journal = new Journal(parts.dataDir, `${subject}, to ${documents?.place}`);
   const pass = new Pass(parts, options, journal);
