@@ -59,7 +59,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|projections|test|bench)/',
-        pathNot: '^src/event-store/kurrentdb/(client|connection)\\.ts$',
+        pathNot: '^src/event-store/kurrentdb/(client|connection|driver-reads)\\.ts$',
       },
       to: { path: 'node_modules/@(eventstore|kurrent)/' },
     },
@@ -327,6 +327,12 @@ module.exports = {
       ['^client/'],
       'The client is packed for others: it carries nothing of the service.',
     ),
+    only(
+      'dashboard',
+      '^dashboard/src/',
+      ['^dashboard/(src|node_modules)/'],
+      'Pages use the public API as any client, and types that are generated from its document.',
+    ),
     {
       name: 'compose-is-for-main',
       comment: 'What puts the parts together is used by the entry point alone.',
@@ -341,7 +347,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|status|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|renderer-watch|stored-log|stores)\\.ts$',
           '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -15,6 +15,14 @@ WORKDIR /app
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 
+FROM base AS dashboard
+COPY dashboard/package.json dashboard/package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts
+COPY dashboard .
+# The pages run its checks, and name it by its place beside the folder of the dashboard.
+COPY verifier /verifier/
+RUN node node_modules/vite/bin/vite.js build
+
 FROM base AS app
 COPY package.json package-lock.json .npmrc ./
 # The lock file names the workspace, of which the service imports the sources.
@@ -22,6 +30,7 @@ COPY client/package.json client/
 # No package needs its install script: better-sqlite3 brings its binaries.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY . .
+COPY --from=dashboard /app/dist dashboard/dist/
 
 FROM base AS renderer
 # fontconfig makes the index of the fonts here, or each Chrome would make it at its start; tini takes in

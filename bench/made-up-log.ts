@@ -40,9 +40,10 @@ export function appendSteps({ db }: EmbeddedDatabase, steps: Iterable<Step>): nu
         const last = revisions.get(step.stream) ?? lastRevision.get(step.stream) ?? -1;
         revisions.set(step.stream, last + 1);
         const cause = `bench/${position}`;
+        const isRefund = event.type === 'CreditRefunded';
         const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
           correlationId: step.stream,
-          causationId: cause,
+          causationId: isRefund ? eventId(`bench/${failedAt}`) : cause,
           actor: { kind: 'service' },
           time: NOW + position,
         });

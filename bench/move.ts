@@ -1,18 +1,21 @@
 /**
- * Moves a log with its documents and keys from SQLite and files to another SQLite file and NATS, then to a third one
- * and S3, and kills each move several times. It compares tree, checkpoints, documents and keys after each.
+ * Moves a log with its documents and keys from SQLite and files to an event-store server and S3, where
+ * EVENTSTORE_TEST_URL names a server, else to another SQLite file and S3; and back to SQLite and files. It kills each
+ * move several times, and compares tree, checkpoints, documents and keys after each.
  *
- *   node bench/move.ts [events, default 200000] [conversions with documents, default 2000] [places, default 2; 3: back to files]
+ *   node bench/move.ts [events, default 200000] [conversions with documents, default 2000]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { needsEventStoreServer } from '../test/support/event-store-server.ts';
 import { moveAround } from '../test/support/move-chain.ts';
 import { print } from './measure.ts';
 
 const KILLS = 2;
 
-const [, , events = '200000', documents = '2000', places = '2'] = process.argv;
+const [, , events = '200000', documents = '2000'] = process.argv;
+const there = needsEventStoreServer.skip === undefined ? 'server and s3' : 's3';
 const root = mkdtempSync(join(tmpdir(), 'pressledger-bench-'));
 const teardowns: (() => unknown)[] = [() => rmSync(root, { recursive: true, force: true })];
 const { PATH = '' } = process.env;
@@ -22,7 +25,12 @@ try {
   await moveAround(
     { teardown: (work: () => unknown) => void teardowns.unshift(work) },
     { dataDir, tmpDir: root, env },
-    { events: Number(events), documents: Number(documents), kills: KILLS, places: Number(places) },
+    {
+      events: Number(events),
+      documents: Number(documents),
+      kills: KILLS,
+      stops: [there, 'files'],
+    },
     ({
       name,
       kills,

@@ -106,18 +106,14 @@ function writesByHand(db: Database): Write {
      VALUES (?, ?, ?, ?, ?, ?)`,
   );
   const useKey = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
-  const count = db
-    .prepare<unknown[], number>(
-      `INSERT INTO conversion_totals (account_id, total) VALUES (?, 1)
-       ON CONFLICT DO UPDATE SET total = total + 1 RETURNING total`,
-    )
-    .pluck();
-  const countFailed = db.prepare(
-    'UPDATE conversion_totals SET failed = failed + 1 WHERE account_id = ?',
+  const count = db.prepare<unknown[], { total: number; time: number }>(
+    `INSERT INTO conversion_totals (account_id, total, time) VALUES (?, 1, ?)
+     ON CONFLICT DO UPDATE SET total = total + 1, time = max(time, excluded.time)
+     RETURNING total, time`,
   );
   const request = db.prepare(
-    `INSERT INTO conversions (account_id, number, id, status, created_at)
-     VALUES (?, ?, ?, 'pending', ?)`,
+    `INSERT INTO conversions (account_id, number, id, status, created_at, time)
+     VALUES (?, ?, ?, 'pending', ?, ?)`,
   );
   const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
   const complete = db.prepare(
@@ -125,7 +121,8 @@ function writesByHand(db: Database): Write {
      WHERE id = ?`,
   );
   const fail = db.prepare(
-    "UPDATE conversions SET status = 'failed', error_message = ? WHERE id = ?",
+    `UPDATE conversions SET status = 'failed', failed_at = ?, failure_code = ?, error_message = ?
+     WHERE id = ?`,
   );
   const countInBlock = db.prepare(
     `INSERT INTO conversion_failures SELECT account_id, number / 1000, 1 FROM conversions WHERE id = ?
@@ -174,8 +171,8 @@ function writesByHand(db: Database): Write {
      RETURNING total, time`,
   );
   const remember = db.prepare(
-    `INSERT INTO history (account_id, number, stream, revision, type, actor_kind, actor,
-       conversion_id, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO history (account_id, number, position, stream, revision, type, actor_kind, actor,
+       conversion_id, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addLeaf = leavesByHand(db);
 
@@ -192,7 +189,18 @@ function writesByHand(db: Database): Write {
       const { stream, revision, type } = event;
       const { total, time: notBefore } = numbered ?? {};
       const of = conversion ?? null;
-      remember.run(account, total, stream, revision, type, kind, actor, of, notBefore);
+      remember.run(
+        account,
+        total,
+        event.position,
+        stream,
+        revision,
+        type,
+        kind,
+        actor,
+        of,
+        notBefore,
+      );
     }
     const ledger = (type: string, amount: number): void => {
       addCredits.run(amount, account);
@@ -226,7 +234,8 @@ function writesByHand(db: Database): Write {
       case 'ConversionRequested': {
         const { requestedAt } = data;
         const [blob, options] = [JSON.stringify(data['request']), JSON.stringify(data['options'])];
-        request.run(account, count.get(account), conversion, requestedAt);
+        const counted = count.get(account, requestedAt);
+        request.run(account, counted?.total, conversion, requestedAt, counted?.time);
         todo.run(event.position, conversion, account, blob, options, requestedAt);
         const { sha256, bytes } = data['request'] as BlobRef;
         keep.run(conversion, account, sha256, bytes);
@@ -250,8 +259,7 @@ function writesByHand(db: Database): Write {
         break;
       }
       case 'ConversionFailed':
-        fail.run(data['message'], conversion);
-        countFailed.run(account);
+        fail.run(data['failedAt'], data['code'], data['message'], conversion);
         countInBlock.run(conversion);
         todoDone.run(conversion);
         refundDue.run(

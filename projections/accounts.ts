@@ -12,12 +12,13 @@ CREATE TABLE accounts (
   email TEXT NOT NULL,
   plan TEXT NOT NULL,
   credits INTEGER NOT NULL DEFAULT 0,
+  operator INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL
 ) STRICT;`;
 
 export const accounts: Projection = {
   name: 'accounts',
-  version: 1,
+  version: 2,
   tables: ['accounts'],
   ddl,
   handlers(db) {
@@ -26,6 +27,7 @@ export const accounts: Projection = {
     );
     const setPlan = db.prepare('UPDATE accounts SET plan = ? WHERE id = ?');
     const addCredits = db.prepare('UPDATE accounts SET credits = credits + ? WHERE id = ?');
+    const setOperator = db.prepare('UPDATE accounts SET operator = ? WHERE id = ?');
     const remove = db.prepare('DELETE FROM accounts WHERE id = ?');
     return typedHandlers({
       AccountOpened({ accountId, email, plan }, event) {
@@ -44,6 +46,12 @@ export const accounts: Projection = {
       CreditRefunded({ accountId, amount }) {
         addCredits.run(amount, accountId);
       },
+      OperatorGranted({ accountId }) {
+        setOperator.run(1, accountId);
+      },
+      OperatorRevoked({ accountId }) {
+        setOperator.run(0, accountId);
+      },
       AccountErased({ accountId }) {
         remove.run(accountId);
       },
@@ -57,6 +65,8 @@ export interface AccountRow {
   readonly email: string;
   readonly plan: Plan;
   readonly credits: number;
+  /** It may act for the service. */
+  readonly isOperator: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number;
 }
@@ -65,19 +75,37 @@ export interface AccountQueries {
   byId(id: string): AccountRow | undefined;
   /** Oldest first. */
   all(page: { readonly offset: number; readonly limit: number }): readonly AccountRow[];
+  /** Newest first. */
+  newest(page: { readonly offset: number; readonly limit: number }): readonly AccountRow[];
+  count(): number;
   /** The oldest account that is still open. */
   first(): AccountRow | undefined;
 }
 
+interface Stored extends Omit<AccountRow, 'isOperator'> {
+  readonly operator: number;
+}
+
+const rowOf = ({ operator, ...row }: Stored): AccountRow => ({
+  ...row,
+  isOperator: operator === 1,
+});
+
 export function accountQueries(db: Database): AccountQueries {
-  const select = 'SELECT id, email, plan, credits, created_at AS createdAt FROM accounts';
-  const byId = db.prepare<[string], AccountRow>(`${select} WHERE id = ?`);
-  const all = db.prepare<[number, number], AccountRow>(
-    `${select} ORDER BY position LIMIT ? OFFSET ?`,
+  const select = 'SELECT id, email, plan, credits, operator, created_at AS createdAt FROM accounts';
+  const byId = db.prepare<[string], Stored>(`${select} WHERE id = ?`);
+  const all = db.prepare<[number, number], Stored>(`${select} ORDER BY position LIMIT ? OFFSET ?`);
+  const newest = db.prepare<[number, number], Stored>(
+    `${select} ORDER BY position DESC LIMIT ? OFFSET ?`,
   );
+  const count = db.prepare<[], number>('SELECT count(*) FROM accounts').pluck();
+  const page = ({ offset, limit }: { readonly offset: number; readonly limit: number }) =>
+    all.all(limit, offset).map(rowOf);
   return {
-    byId: (id) => byId.get(id),
-    all: ({ offset, limit }) => all.all(limit, offset),
-    first: () => all.get(1, 0),
+    byId: (id) => byId.all(id).map(rowOf)[0],
+    all: page,
+    newest: ({ offset, limit }) => newest.all(limit, offset).map(rowOf),
+    count: () => count.get() ?? 0,
+    first: () => page({ offset: 0, limit: 1 })[0],
   };
 }

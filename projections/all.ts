@@ -5,6 +5,7 @@ import { apiKeys } from './api-keys.ts';
 import { checkpoints } from './checkpoints.ts';
 import { conversions } from './conversions.ts';
 import { erasures } from './erasures.ts';
+import { failures } from './failures.ts';
 import { history } from './history.ts';
 import { ledger } from './ledger.ts';
 import { logTree } from './log-tree.ts';
@@ -12,6 +13,7 @@ import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
 import { storedBlobs } from './stored-blobs.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
+import { usage } from './usage.ts';
 
 export const allProjections: readonly Projection[] = [
   accounts,
@@ -19,6 +21,7 @@ export const allProjections: readonly Projection[] = [
   checkpoints,
   conversions,
   erasures,
+  failures,
   history,
   ledger,
   logTree,
@@ -26,4 +29,5 @@ export const allProjections: readonly Projection[] = [
   sessions,
   storedBlobs,
   unfinishedConversions,
+  usage,
 ];

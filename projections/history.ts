@@ -7,12 +7,13 @@ import type { Projection } from '../src/read-model/projection.ts';
 
 /**
  * `number` counts an account's events from 1, so that a page is found without skipping rows. `time` never
- * decreases with it (renderers' clocks differ), so that a time is found by halving.
+ * decreases with it (renderers' clocks differ), and neither does `position`, so that both are found by halving.
  */
 const ddl = `
 CREATE TABLE history (
   account_id TEXT NOT NULL,
   number INTEGER NOT NULL,
+  position INTEGER NOT NULL,
   stream TEXT NOT NULL,
   revision INTEGER NOT NULL,
   type TEXT NOT NULL,
@@ -38,7 +39,7 @@ function actorText({ actor }: EventMetadata): string {
 
 export const history: Projection = {
   name: 'history',
-  version: 2,
+  version: 3,
   tables: ['history', 'history_totals'],
   ddl,
   handlers(db) {
@@ -49,8 +50,8 @@ export const history: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO history
-         (account_id, number, stream, revision, type, actor_kind, actor, conversion_id, time)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (account_id, number, position, stream, revision, type, actor_kind, actor, conversion_id, time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const enter = (event: RecordedEvent): void => {
       const { accountId, conversionId = null } = event.data as {
@@ -61,10 +62,10 @@ export const history: Projection = {
       if (accountId === undefined) return;
       const metadata = event.metadata as EventMetadata;
       const { total, time } = book.get(accountId, metadata.time) ?? {};
-      const { stream, revision, type } = event;
+      const { position, stream, revision, type } = event;
       const { kind } = metadata.actor;
-      const actor = actorText(metadata);
-      insert.run(accountId, total, stream, revision, type, kind, actor, conversionId, time);
+      const of = [stream, revision, type, kind, actorText(metadata), conversionId, time];
+      insert.run(accountId, total, position, ...of);
     };
     return Object.fromEntries(EVENT_TYPES.map((type) => [type, enter]));
   },
@@ -110,6 +111,17 @@ export interface HistoryQueries {
   countUpTo(accountId: string, time?: number): number;
   /** The place of one event, by its number. */
   place(accountId: string, number: number): EventPlace | undefined;
+  /** Counts the account's events up to the position of the log. */
+  countUpToPosition(accountId: string, position: bigint): number;
+  /** The position of one event in the log, by its number. */
+  position(accountId: string, number: number): bigint | undefined;
+  /** The account's conversions with events of the types after one number and up to the other, by the last of these. */
+  changes(
+    accountId: string,
+    after: number,
+    upTo: number,
+    types: readonly string[],
+  ): readonly { readonly position: bigint; readonly conversionId: string }[];
   /** Counts the events of the selection up to the number; stops at the limit. */
   countSelected(selection: EventSelection, upTo: number, limit: number): number;
   /** Events of the selection after one number and up to the other, oldest first. */
@@ -133,6 +145,17 @@ function indexFor({ type, conversionId, actor }: HistoryFilter): string {
   return actor === undefined ? '' : 'INDEXED BY history_by_actor';
 }
 
+/** Counts the numbers from 1 that the condition holds for, which holds for none after the first that it does not. */
+function countWhile(total: number, holds: (number: number) => boolean): number {
+  let [low, high] = [0, total];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle + 1)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 export function historyQueries(db: Database): HistoryQueries {
   const totalOf = db
     .prepare<[string], number>('SELECT total FROM history_totals WHERE account_id = ?')
@@ -146,6 +169,20 @@ export function historyQueries(db: Database): HistoryQueries {
   const placeOf = db.prepare<[string, number], EventPlace>(
     'SELECT stream, revision FROM history WHERE account_id = ? AND number = ?',
   );
+  const positionOf = db
+    .prepare<[string, number], bigint>(
+      'SELECT position FROM history WHERE account_id = ? AND number = ?',
+    )
+    .pluck()
+    .safeIntegers();
+  const changesOf = db
+    .prepare<[string, number, number, string], { position: bigint; conversionId: string }>(
+      `SELECT max(number), position, conversion_id AS conversionId FROM history NOT INDEXED
+       WHERE account_id = ? AND number > ? AND number <= ? AND conversion_id IS NOT NULL
+         AND type IN (SELECT value FROM json_each(?))
+       GROUP BY conversion_id ORDER BY 1`,
+    )
+    .safeIntegers();
 
   /** Prepares a query over a selection's events between two numbers, by the index that has the fewest to look at. */
   function bySelection<Row>(query: (events: string) => string) {
@@ -173,15 +210,8 @@ export function historyQueries(db: Database): HistoryQueries {
   );
 
   /** The number of the account's events that are older than the time. */
-  function countBefore(accountId: string, total: number, time: number): number {
-    let [low, high] = [0, total];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((timeOf.get(accountId, middle + 1) ?? 0) < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  const countBefore = (accountId: string, total: number, time: number): number =>
+    countWhile(total, (number) => (timeOf.get(accountId, number) ?? 0) < time);
 
   /** The numbers of the account's first and last event in the filter's time. */
   function numbersOf(accountId: string, { from, to }: HistoryFilter): [number, number] {
@@ -196,6 +226,14 @@ export function historyQueries(db: Database): HistoryQueries {
       return time === undefined ? total : countBefore(accountId, total, time + 1);
     },
     place: (accountId, number) => placeOf.get(accountId, number),
+    countUpToPosition: (accountId, position) =>
+      countWhile(
+        totalOf.get(accountId) ?? 0,
+        (number) => (positionOf.get(accountId, number) ?? 0n) <= position,
+      ),
+    position: (accountId, number) => positionOf.get(accountId, number),
+    changes: (accountId, after, upTo, types) =>
+      changesOf.all(accountId, after, upTo, JSON.stringify(types)),
     countSelected: (selection, upTo, limit) =>
       countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
     selected: (selection, after, upTo) => selected(selection, { after, upTo }),

@@ -1,10 +1,11 @@
 /**
- * Sets a clone up: `node setup/main.mjs [start|test|check]`. Plain JavaScript without
+ * Sets a clone up: `node setup/main.mjs [start|test|build|check]`. Plain JavaScript without
  * dependencies, for Node 20 or later. What is there already is not touched.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bringDashboard } from './dashboard.mjs';
 import { bringNode, isTooOld } from './node.mjs';
 import { bringPackages } from './npm.mjs';
 import { SetupError, say } from './progress.mjs';
@@ -12,17 +13,37 @@ import { SetupError, say } from './progress.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const script = fileURLToPath(import.meta.url);
 
+/** @param {string} purpose @param {boolean} dev */
+async function bringService(purpose, dev) {
+  await bringPackages('dependencies', root, { dev });
+  if (purpose === 'start' || purpose === 'test') {
+    const { bringChrome } = await import('./chrome.mjs');
+    await bringChrome(root);
+  }
+}
+
+/** @param {string} purpose @param {boolean} dev */
+async function bringPages(purpose, dev) {
+  if (purpose === 'check') {
+    await bringPackages('packages of the dashboard', join(root, 'dashboard'), { dev });
+    return;
+  }
+  try {
+    await bringDashboard(root, { dev });
+  } catch (error) {
+    if (purpose !== 'start' || !(error instanceof SetupError)) throw error;
+    say(`${error.message}\nThe service starts without its pages; the next start tries again.`);
+  }
+}
+
 /** @param {string} purpose */
 async function setUp(purpose) {
   if (isTooOld(process.versions.node)) {
     const node = await bringNode(join(root, 'setup', 'node'));
     return spawnSync(node, [script, purpose], { stdio: 'inherit' }).status ?? 1;
   }
-  await bringPackages('dependencies', root, { dev: purpose !== 'start' });
-  if (purpose !== 'check') {
-    const { bringChrome } = await import('./chrome.mjs');
-    await bringChrome(root);
-  }
+  const dev = purpose !== 'start';
+  await Promise.all([bringService(purpose, dev), bringPages(purpose, dev)]);
   if (purpose === 'test') {
     const { bringTestPrograms } = await import('./test-programs.mjs');
     await bringTestPrograms(root);

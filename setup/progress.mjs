@@ -13,6 +13,14 @@ export function say(line) {
   process.stderr.write(`set-up: ${line}\n`);
 }
 
+/** @type {Map<string, () => number>} the seconds of each step that runs, by its title */
+const running = new Map();
+
+function showRunning() {
+  const steps = Array.from(running, ([title, seconds]) => `${title} … ${seconds()} s`);
+  process.stderr.write(`\r\x1b[K${steps.length > 0 ? `set-up: ${steps.join(', ')}` : ''}`);
+}
+
 /**
  * Runs one long step and says so: its title at once, the seconds meanwhile, and the end.
  * @template T
@@ -23,12 +31,11 @@ export async function step(title, work) {
   const started = performance.now();
   const seconds = () => Math.round((performance.now() - started) / 1000);
   const terminal = process.stderr.isTTY;
-  const show = () =>
-    terminal ? process.stderr.write(`\r\x1b[Kset-up: ${title} … ${seconds()} s`) : undefined;
-  if (terminal) show();
+  running.set(title, seconds);
+  if (terminal) showRunning();
   else say(`${title} …`);
   const timer = setInterval(
-    () => (terminal ? show() : say(`${title} … ${seconds()} s`)),
+    () => (terminal ? showRunning() : say(`${title} … ${seconds()} s`)),
     terminal ? 1000 : QUIET_EVERY_SECONDS * 1000,
   );
   let outcome = 'failed after';
@@ -38,7 +45,9 @@ export async function step(title, work) {
     return result;
   } finally {
     clearInterval(timer);
+    running.delete(title);
     if (terminal) process.stderr.write('\r\x1b[K');
     say(`${title}: ${outcome} ${seconds()} s`);
+    if (terminal) showRunning();
   }
 }

@@ -108,6 +108,14 @@ export const BUDGETS = {
     1e7,
     'events that one of them may be worked out from',
   ),
+  maxStreams: bound('api', 'MAX_STREAMS', 1000, 1e6, 'streams of conversions that are open'),
+  maxAccountStreams: bound(
+    'api',
+    'MAX_ACCOUNT_STREAMS',
+    20,
+    1e6,
+    'streams of conversions that are open of one account',
+  ),
   maxPageMemoryBytes: bound(
     'renderer',
     'MAX_PAGE_MEMORY_BYTES',
@@ -222,6 +230,7 @@ const SHARING: Partial<Readonly<Record<CountedBudget, Sharing>>> = {
   maxAccountBodiesBytes: 'each',
   maxDownloads: 'leaving room',
   maxAddressDownloads: 'each',
+  maxAccountStreams: 'each',
 };
 
 /** The budgets of an API node. */

@@ -131,6 +131,7 @@ export const SETTINGS = {
   rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 30, 'account on plan starter'),
   rateLimitPro: rateLimit('RATE_LIMIT_PRO', 100, 'account on plan pro'),
   rateLimitAnonymous: rateLimit('RATE_LIMIT_ANONYMOUS', 30, 'address without a credential'),
+  rateLimitDashboard: rateLimit('RATE_LIMIT_DASHBOARD', 300, 'account in the dashboard'),
   trustProxy: setting(
     'TRUST_PROXY',
     boolean,

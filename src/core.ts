@@ -15,9 +15,10 @@ import type { RateLimiter } from './rate-limiter/port.ts';
 import type { ReadModel, ReadModelOptions } from './read-model/database.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { ProjectionRunner } from './read-model/runner.ts';
-import type { RenderQueue } from './render-queue/port.ts';
+import type { RendererWatch, RenderQueue } from './render-queue/port.ts';
 import type { Stoppable } from './stoppable.ts';
 import type { Tracing } from './tracing/port.ts';
+import type { Lag } from './use-cases/log-lag.ts';
 import type { Activity } from './use-cases/recent-activity.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { StoredLog } from './use-cases/verify-log.ts';
@@ -41,7 +42,7 @@ export interface ServiceStatus {
   readonly log: {
     readonly position: bigint;
     /** How far the read models of this machine are behind the log. */
-    readonly readModel: { readonly lagEvents: number; readonly lagMs: number } | undefined;
+    readonly readModel: Lag | undefined;
   };
   /** The API node at HOST and PORT; `missing` says what it lacks to be ready, and is empty where it is. */
   readonly api: { readonly address: string; readonly missing: string | undefined };
@@ -71,6 +72,8 @@ export interface RenderQueues {
   onReturn(listener: () => void): () => void;
   /** Reserves a shared queue for the log of this origin. @throws {Error} one line: it is another log's */
   claim(logOrigin: string): Promise<void>;
+  /** Sees the renderers, and whether somebody feeds them. */
+  watch(): Promise<RendererWatch>;
   /** The right to offer the log's jobs and to record what came of them. */
   lease(logOrigin: string): Lease;
 }

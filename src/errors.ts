@@ -14,7 +14,7 @@ export const ERRORS = {
   },
   forbidden: {
     status: 403,
-    message: 'The link is not valid or has expired. Read the conversion again for a fresh one.',
+    message: 'The credential does not allow this request.',
   },
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'The resource does not support this method.' },

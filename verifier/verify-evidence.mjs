@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Checks a bundle that `pressledger evidence` wrote. It needs Node 20.15 or later and this file alone: no
- * package, no network, no service.
+ * Checks a bundle that `pressledger evidence` wrote. It needs Node 20.16 or later and this file alone: no
+ * package, no network, no service. The dashboard runs the same checks in browsers, so they use nothing of
+ * Node: the cryptography is Web Crypto's.
  *     node verify-evidence.mjs BUNDLE.zip --key KEY [--witness KEY]...
  * KEY is a verifier key of the log, or a file that holds it. Take it from the service (`/tlog/key`) or from
  * your own records, never from the bundle: everything below rests on it. Each section is one step.
@@ -16,12 +17,6 @@
  * change any more once others have the checkpoint. What only step 2 covers is told as "signed, not proved".
  * No bundle can show that nothing happened after its last event, or that no refund was left out.
  */
-import { createCipheriv, createHash, createHmac, createPublicKey, verify } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { crc32 } from 'node:zlib';
-
 /** The first thing that is not as it must be. `at` says where: a file, and what of it. */
 export class Difference extends Error {
   constructor(at, expected, found) {
@@ -34,18 +29,64 @@ function mustBe(file, of, expected, found) {
   if (expected !== found) throw new Difference({ file, of }, expected, found);
 }
 
-const sha256 = (...parts) => createHash('sha256').update(Buffer.concat(parts)).digest();
-const hexSha256 = (content) => sha256(content).toString('hex');
+// Bytes, and the texts that stand for them.
+
+const utf8 = (text) => new TextEncoder().encode(text);
+const textOf = (bytes) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+/** A character for each byte. */
+const latin1 = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const fromHex = (text) => Uint8Array.from(text.match(/../g), (pair) => Number.parseInt(pair, 16));
+export const base64 = (bytes) => btoa(latin1(bytes));
+
+/** No bytes where the text is not base64: then it is not what it must be either. */
+export function fromBase64(text) {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function joined(parts) {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Looked up when it is used: a browser has none on a page that came over plain HTTP. */
+const subtle = () => globalThis.crypto.subtle;
+
+export const sha256 = async (...parts) =>
+  new Uint8Array(await subtle().digest('SHA-256', parts.length === 1 ? parts[0] : joined(parts)));
+export const hexSha256 = async (content) => hex(await sha256(content));
 
 // 1. The ZIP. Only one form is accepted: files stored without compression, all of the same date, without
 // comments, extra fields or gaps. Else other content could hide there, for other programs to show.
 
-/** Numbers, little-endian, each as wide as its digit in `widths` says. */
-function packed(widths, ...numbers) {
-  const bytes = numbers.map((_, n) => Buffer.alloc(Number(widths[n])));
-  for (const [n, each] of bytes.entries()) each.writeUIntLE(numbers[n], 0, each.length);
-  return Buffer.concat(bytes);
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  return crc;
+});
+
+function crc32(bytes) {
+  let crc = -1;
+  for (const byte of bytes) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 255];
+  return ~crc >>> 0;
 }
+
+/** Numbers, little-endian, each as wide as its digit in `widths` says. */
+const packed = (widths, ...numbers) =>
+  Uint8Array.from(
+    numbers.flatMap((number, n) =>
+      Array.from({ length: Number(widths[n]) }, (_, byte) => number >>> (8 * byte)),
+    ),
+  );
 
 function zipOf(files) {
   const [entries, directory] = [[], []];
@@ -55,25 +96,26 @@ function zipOf(files) {
     // Version 2.0, no flags, stored, midnight, 1 January 1980, CRC-32, length twice, no extra field.
     const facts = packed('2222244422', 20, 0, 0, 0, 33, crc32(content), size, size, name.length, 0);
     const place = packed('22244', 0, 0, 0, 0, offset);
-    entries.push(Buffer.from('PK\x03\x04'), facts, Buffer.from(name), content);
-    directory.push(Buffer.from('PK\x01\x02\x14\x00'), facts, place, Buffer.from(name));
+    entries.push(utf8('PK\x03\x04'), facts, utf8(name), content);
+    directory.push(utf8('PK\x01\x02\x14\x00'), facts, place, utf8(name));
     offset += 4 + facts.length + name.length + size;
     length += 6 + facts.length + place.length + name.length;
   }
   const end = packed('2222442', 0, 0, files.size, files.size, length, offset, 0);
-  return Buffer.concat([...entries, ...directory, Buffer.from('PK\x05\x06'), end]);
+  return joined([...entries, ...directory, utf8('PK\x05\x06'), end]);
 }
 
 function filesOf(zip) {
+  const numbers = new DataView(zip.buffer, zip.byteOffset, zip.length);
   const files = new Map();
   let at = 0;
-  mustBe('the ZIP', 'beginning', 'PK\x03\x04', zip.toString('latin1', 0, 4));
-  while (zip.readUInt32LE(at) === 0x04034b50) {
-    const start = at + 30 + zip.readUInt16LE(at + 26);
-    const name = zip.toString('ascii', at + 30, start);
+  mustBe('the ZIP', 'beginning', 'PK\x03\x04', latin1(zip.subarray(0, 4)));
+  while (numbers.getUint32(at, true) === 0x04034b50) {
+    const start = at + 30 + numbers.getUint16(at + 26, true);
+    const name = latin1(zip.subarray(at + 30, start));
     mustBe('the ZIP', `the name of file ${files.size + 1}`, name.replaceAll(/[^\w.-]/g, ''), name);
-    mustBe(name, 'method of compression', 0, zip.readUInt16LE(at + 8));
-    at = start + zip.readUInt32LE(at + 18);
+    mustBe(name, 'method of compression', 0, numbers.getUint16(at + 8, true));
+    at = start + numbers.getUint32(at + 18, true);
     files.set(name, zip.subarray(start, at));
   }
   return files;
@@ -89,36 +131,38 @@ function mustBeNothingBut(files, zip) {
 // 2. and 3. Signed notes, with Ed25519 (https://c2sp.org/signed-note, https://c2sp.org/tlog-cosignature).
 
 /** Reads `name+id+key`. Keys of type 1 sign notes; those of type 4 are witnesses', who sign a time too. */
-function parseKey(text, type) {
-  const [, name = '', id, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
-  const key = Buffer.from(base64, 'base64');
+export async function parseKey(text, type) {
+  const [, name = '', id, material = ''] =
+    /^([^\s+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
+  const key = fromBase64(material);
   const isKey = key.length === 33 && key[0] === type;
-  if (!isKey || sha256(Buffer.from(`${name}\n`), key).toString('hex', 0, 4) !== id) {
+  if (!isKey || hex((await sha256(utf8(`${name}\n`), key)).subarray(0, 4)) !== id) {
     throw new Error(`${text} is not a verifier key of type ${type} (1: a log's, 4: a witness's).`);
   }
-  const spki = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key.subarray(1)]);
-  const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' });
-  return { name, id, type, publicKey, text: `${name}+${id}+${key.toString('base64')}` };
+  const publicKey = await subtle().importKey('raw', key.subarray(1), 'Ed25519', false, ['verify']);
+  return { name, id, type, publicKey, text: `${name}+${id}+${base64(key)}` };
 }
 
 /** The lines of a note; the texts of those of `keys` whose signatures it has; the names of other signers. */
-function openNote(file, note, keys) {
+export async function openNote(file, note, keys) {
   const end = note.lastIndexOf('\n\n') + 1;
   const text = note.slice(0, end);
   const [signers, others] = [[], []];
   const lines = note.slice(end + 1).split('\n');
   mustBe(file, 'its end', '', lines.pop());
   for (const line of lines) {
-    const [, name, base64 = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
-    const bytes = Buffer.from(base64, 'base64');
-    mustBe(file, 'a line of a signature', `— ${name} ${bytes.toString('base64')}`, line);
-    const id = bytes.toString('hex', 0, 4);
+    const [, name, material = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
+    const bytes = fromBase64(material);
+    mustBe(file, 'a line of a signature', `— ${name} ${base64(bytes)}`, line);
+    const id = hex(bytes.subarray(0, 4));
     // An id is short: somebody can make a key that has the same. The first of `keys` counts.
     const key = keys.find((each) => each.name === name && each.id === id);
     if (key) {
       const signature = bytes.subarray(key.type === 4 ? 12 : 4);
-      const time = key.type === 4 ? `cosignature/v1\ntime ${bytes.readBigUInt64BE(4)}\n` : '';
-      const holds = verify(null, Buffer.from(time + text), key.publicKey, signature);
+      const seconds = () => new DataView(bytes.buffer).getBigUint64(4);
+      const time = key.type === 4 ? `cosignature/v1\ntime ${seconds()}\n` : '';
+      const message = utf8(time + text);
+      const holds = await subtle().verify('Ed25519', key.publicKey, signature, message);
       mustBe(file, `the signature of ${name}+${id} holds`, true, holds);
       signers.push(key.text);
     } else others.push(`${name}+${id}`);
@@ -129,34 +173,49 @@ function openNote(file, note, keys) {
 // 4. The log's Merkle tree (RFC 9162, 2.1.3.2). BigInt, for an index may have more than 32 bits.
 
 /** The root hash that a leaf and its proof lead to, base64. */
-function rootFrom(leaf, index, size, proof) {
+async function rootFrom(leaf, index, size, proof) {
   let [node, last, hash] = [BigInt(index), BigInt(size) - 1n, leaf];
   if (node > last) return 'an index beyond the tree';
   for (const sibling of proof) {
     if (last === 0n) return 'too long a proof';
     if (node % 2n === 1n || node === last) {
-      hash = sha256(Buffer.of(1), sibling, hash);
+      hash = await sha256(Uint8Array.of(1), sibling, hash);
       while (node % 2n === 0n && node !== 0n) [node, last] = [node / 2n, last / 2n];
-    } else hash = sha256(Buffer.of(1), hash, sibling);
+    } else hash = await sha256(Uint8Array.of(1), hash, sibling);
     [node, last] = [node / 2n, last / 2n];
   }
-  return last === 0n ? hash.toString('base64') : 'too short a proof';
+  return last === 0n ? base64(hash) : 'too short a proof';
 }
 
-/** An event by its line in `events.jsonl`: its text as the log has it, and a https://c2sp.org/tlog-proof. */
-function provedEvent(line, checkpoint, size, root) {
-  const { index, event: text, proof } = JSON.parse(line);
-  const file = `events.jsonl, event ${index}`;
+/** An event whose text is as the log has it, by its https://c2sp.org/tlog-proof. */
+async function provedEvent(place, { index, event: text, proof }, { note, size, root }) {
+  const file = `${place}, event ${index}`;
   const end = proof.indexOf('\n\n');
-  const [format, place, ...hashes] = proof.slice(0, end).split('\n');
-  mustBe(file, 'proof', `c2sp.org/tlog-proof@v1, index ${index}`, `${format}, ${place}`);
-  mustBe(file, 'checkpoint', checkpoint, proof.slice(end + 2));
-  const leaf = sha256(Buffer.of(0), Buffer.from(text));
-  const path = hashes.map((each) => Buffer.from(each, 'base64'));
-  mustBe(file, 'root hash', root, rootFrom(leaf, index, size, path));
+  const [format, indexLine, ...hashes] = proof.slice(0, end).split('\n');
+  mustBe(file, 'proof', `c2sp.org/tlog-proof@v1, index ${index}`, `${format}, ${indexLine}`);
+  mustBe(file, 'checkpoint', note, proof.slice(end + 2));
+  const leaf = await sha256(Uint8Array.of(0), utf8(text));
+  mustBe(file, 'root hash', root, await rootFrom(leaf, index, size, hashes.map(fromBase64)));
   const event = JSON.parse(text);
   const time = new Date(event.metadata.time).toISOString();
-  return { ...event, index, time, leaf: leaf.toString('base64'), file };
+  return { ...event, index, time, leaf: base64(leaf), file };
+}
+
+/** The events of one conversion, in the log's order, those of its own stream without a gap. */
+export async function provedEvents(place, entries, checkpoint, id) {
+  const events = [];
+  for (const entry of entries) events.push(await provedEvent(place, entry, checkpoint));
+  const own = events.filter(({ stream }) => stream === `conversion-${id}`);
+  for (const [n, { file, revision }] of own.entries()) mustBe(file, 'revision', n, revision);
+  const ofAccount = `account-${events[0]?.data.accountId}`;
+  const begin = events.slice(0, 2).map(({ type }) => type);
+  mustBe(place, 'its beginning', 'CreditDebited,ConversionRequested', begin.join());
+  for (const [n, { file, stream, index, data }] of events.entries()) {
+    mustBe(file, 'conversion', id, data.conversionId);
+    if (!own.includes(events[n])) mustBe(file, 'stream', ofAccount, stream);
+    mustBe(file, 'in order', true, n === 0 || index > events[n - 1].index);
+  }
+  return events;
 }
 
 // 5. The documents and the report.
@@ -165,31 +224,37 @@ const visible = (html) => html.replaceAll(/(<[^>]*>|\s)+/g, ' ').trim();
 const escaped = (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
 
 /** SHA-256 of the encrypted form: AES-256-GCM in frames of 64 KiB, with what `keys.json` discloses. */
-function encryptedSha256(content, { key, header }) {
-  const hash = createHash('sha256').update(header, 'hex');
+async function encryptedSha256(content, opening) {
+  const parts = [fromHex(opening.header)];
+  const key = await subtle().importKey('raw', fromHex(opening.key), 'AES-GCM', false, ['encrypt']);
   const frames = Math.max(1, Math.ceil(content.length / 65536));
   for (let index = 0; index < frames; index += 1) {
-    const nonce = Buffer.alloc(12);
-    nonce.writeUInt32BE(index, 7);
-    nonce[11] = index === frames - 1 ? 1 : 0;
-    const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'hex'), nonce);
-    hash.update(cipher.update(content.subarray(index * 65536, (index + 1) * 65536)));
-    hash.update(cipher.final()).update(cipher.getAuthTag());
+    const iv = new Uint8Array(12);
+    new DataView(iv.buffer).setUint32(7, index);
+    iv[11] = index === frames - 1 ? 1 : 0;
+    const frame = content.subarray(index * 65536, (index + 1) * 65536);
+    parts.push(new Uint8Array(await subtle().encrypt({ name: 'AES-GCM', iv }, key, frame)));
   }
-  return hash.digest('hex');
+  return hexSha256(joined(parts));
 }
 
-const hmacSha256 = (content, key) =>
-  createHmac('sha256', Buffer.from(key, 'hex')).update(content).digest('hex');
+async function hmacSha256(content, keyHex) {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await subtle().importKey('raw', fromHex(keyHex), algorithm, false, ['sign']);
+  return hex(new Uint8Array(await subtle().sign('HMAC', key, content)));
+}
 
-function checked(zip, keys, witnesses) {
+async function checked(zip, keys, witnesses, onPassed) {
   const files = filesOf(zip);
-  const textOf = (name) => files.get(name)?.toString() ?? mustBe(name, 'file', 'there', 'missing');
+  const textIn = (name) => {
+    mustBe(name, 'file', 'there', files.has(name) ? 'there' : 'missing');
+    return textOf(files.get(name));
+  };
 
   // 2. The list, which the keys of the log that were in force have signed; KEY is one of them.
-  const keyLines = textOf('log-key.txt').trimEnd().split('\n');
-  const inForce = keyLines.map((line) => parseKey(line, 1));
-  const list = openNote('contents.txt', textOf('contents.txt'), [...keys, ...inForce]);
+  const keyLines = textIn('log-key.txt').trimEnd().split('\n');
+  const inForce = await Promise.all(keyLines.map((line) => parseKey(line, 1)));
+  const list = await openNote('contents.txt', textIn('contents.txt'), [...keys, ...inForce]);
   mustBe('contents.txt', 'signers', textsOf(inForce), [...list.signers, ...list.others].join());
   mustBeSigned('contents.txt', keys, list.signers);
   const [format, originLine, conversionLine, ...lines] = list.lines;
@@ -198,12 +263,15 @@ function checked(zip, keys, witnesses) {
   const listed = lines.slice(absent.length).map((line) => line.split('  '));
   const names = [...listed.map(([, name]) => name), 'contents.txt'].join();
   mustBe('the ZIP', 'files', names, [...files.keys()].join());
-  for (const [hash, name] of listed) mustBe(name, 'SHA-256', hash, hexSha256(files.get(name)));
+  for (const [hash, name] of listed) {
+    mustBe(name, 'SHA-256', hash, await hexSha256(files.get(name)));
+  }
   mustBeNothingBut(files, zip);
+  onPassed('files');
 
   // 3. The checkpoint.
-  const note = textOf('checkpoint');
-  const checkpoint = openNote('checkpoint', note, [...keys, ...inForce, ...witnesses]);
+  const note = textIn('checkpoint');
+  const checkpoint = await openNote('checkpoint', note, [...keys, ...inForce, ...witnesses]);
   mustBeSigned('checkpoint', keys, checkpoint.signers);
   for (const each of witnesses) mustBeSigned('checkpoint', [each], checkpoint.signers);
   const [origin, size, root] = checkpoint.lines;
@@ -211,29 +279,25 @@ function checked(zip, keys, witnesses) {
   mustBe('contents.txt', 'origin', `origin ${origin}`, originLine);
   // A timestamp is of the checkpoint without witnesses. `openssl ts` checks who gave it: see README.txt.
   const isOfLog = (line) => !line.startsWith('— ') || line.startsWith(`— ${origin} `);
-  const digest = sha256(Buffer.from(note.split('\n').filter(isOfLog).join('\n')));
-  const isTimestamped = files.get('checkpoint.tst')?.includes(digest) ?? true;
+  const digest = await sha256(utf8(note.split('\n').filter(isOfLog).join('\n')));
+  const token = files.get('checkpoint.tst');
+  const isTimestamped = token === undefined || latin1(token).includes(latin1(digest));
   mustBe('checkpoint.tst', 'is of the checkpoint', true, isTimestamped);
+  onPassed('checkpoint');
 
-  // 4. The events: all of one conversion, in the log's order, those of its own stream without a gap.
-  const rows = textOf('events.jsonl').trimEnd().split('\n');
-  const events = rows.map((row) => provedEvent(row, note, size, root));
+  // 4. The events.
+  const rows = textIn('events.jsonl')
+    .trimEnd()
+    .split('\n')
+    .map((row) => JSON.parse(row));
   const id = conversionLine.replace('conversion ', '');
-  const own = events.filter(({ stream }) => stream === `conversion-${id}`);
-  for (const [n, { file, revision }] of own.entries()) mustBe(file, 'revision', n, revision);
-  const ofAccount = `account-${events[0]?.data.accountId}`;
-  const begin = events.slice(0, 2).map(({ type }) => type);
-  mustBe('events.jsonl', 'its beginning', 'CreditDebited,ConversionRequested', begin.join());
-  for (const [n, { file, stream, index, data }] of events.entries()) {
-    mustBe(file, 'conversion', id, data.conversionId);
-    if (!own.includes(events[n])) mustBe(file, 'stream', ofAccount, stream);
-    mustBe(file, 'in order', true, n === 0 || index > events[n - 1].index);
-  }
+  const events = await provedEvents('events.jsonl', rows, { note, size, root }, id);
+  onPassed('events');
 
   // 5. The documents: each is the one that its event names, or the list says why it is absent.
   const dataOf = (wantedType) => events.find(({ type }) => type === wantedType)?.data;
   const [requested, completed] = ['ConversionRequested', 'ConversionCompleted'].map(dataOf);
-  const opening = JSON.parse(textOf('keys.json'));
+  const opening = JSON.parse(textIn('keys.json'));
   const proved = new Map([
     ['document.pdf', [completed?.pdf.sha256, hexSha256]],
     ['request.json', [requested?.requestHmac, (json) => hmacSha256(json, opening.request)]],
@@ -243,11 +307,12 @@ function checked(zip, keys, witnesses) {
     const isAbsent = absent.some((line) => line.startsWith(`absent ${name}: `));
     mustBe(name, 'absent', isAbsent, !files.has(name));
     if (isAbsent) proved.delete(name);
-    else mustBe(name, 'digest', expected, digestOf(files.get(name)));
+    else mustBe(name, 'digest', expected, await digestOf(files.get(name)));
   }
+  onPassed('documents');
 
   // The report: its visible text has what was proved, and one item for each event.
-  const report = textOf('report.html');
+  const report = textIn('report.html');
   for (const each of [id, origin, size, root, completed?.pdf.sha256 ?? '']) {
     mustBe('report.html', each, true, visible(report).includes(escaped(each)));
   }
@@ -256,6 +321,7 @@ function checked(zip, keys, witnesses) {
   for (const [n, { index, time, type, leaf }] of events.entries()) {
     mustBe('report.html', 'event', `#${index} ${time} ${type} ${leaf}`, visible(items[n]));
   }
+  onPassed('report');
 
   const evident = ['events.jsonl', 'checkpoint', 'log-key.txt', 'keys.json', 'contents.txt'];
   const signed = [...files.keys()].filter((name) => !proved.has(name) && !evident.includes(name));
@@ -267,25 +333,29 @@ function checked(zip, keys, witnesses) {
 const textsOf = (keys) => keys.map(({ text }) => text).join();
 
 /** Any one of the keys will do. */
-function mustBeSigned(file, keys, signers) {
+export function mustBeSigned(file, keys, signers) {
   const isSigned = keys.some(({ text }) => signers.includes(text));
   mustBe(file, 'signed by', textsOf(keys), isSigned ? textsOf(keys) : signers.join());
 }
 
 /**
  * Checks a bundle. `keys` are verifier keys of the log, one of which must have signed it; `witnesses` those
- * of witnesses, each of which must have cosigned the checkpoint. Throws a `Difference`.
+ * of witnesses, each of which must have cosigned the checkpoint. Throws a `Difference`. `onPassed` gets the
+ * name of each group of checks that holds, in the order of `GROUPS`.
  */
-export function verifyEvidence(zip, keys, witnesses = []) {
-  const ofLog = keys.map((text) => parseKey(text, 1));
-  const ofWitnesses = witnesses.map((text) => parseKey(text, 4));
+export async function verifyEvidence(zip, keys, witnesses = [], onPassed = () => {}) {
+  const ofLog = await Promise.all(keys.map((text) => parseKey(text, 1)));
+  const ofWitnesses = await Promise.all(witnesses.map((text) => parseKey(text, 4)));
   try {
-    return checked(zip, ofLog, ofWitnesses);
+    return await checked(zip, ofLog, ofWitnesses, onPassed);
   } catch (error) {
     if (error instanceof Difference) throw error;
     throw new Difference({ file: 'the bundle' }, 'its form', error.message);
   }
 }
+
+/** Steps 1 and 2 are one group: the list says which files the ZIP has. */
+export const GROUPS = ['files', 'checkpoint', 'events', 'documents', 'report'];
 
 /** The lines that tell people the outcome. */
 export function describe(found) {
@@ -300,26 +370,44 @@ export function describe(found) {
   ];
 }
 
+// The command. Only here is anything of Node used, so that browsers can load the file.
+
+const nodeModule = (name) => globalThis.process.getBuiltinModule(`node:${name}`);
+
 /** A key as it is given, or the lines of a file. */
-export const keysIn = (given) =>
-  existsSync(given) ? readFileSync(given, 'utf8').trim().split('\n') : [given];
+export function keysIn(given) {
+  const { existsSync, readFileSync } = nodeModule('fs');
+  return existsSync(given) ? readFileSync(given, 'utf8').trim().split('\n') : [given];
+}
 
 /** A bundle may come from a stranger: no text of it may steer a terminal or forge a line. */
 const plain = (text) => text.replace(/[\p{Cc}\p{Bidi_C}]/gu, encodeURIComponent);
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+async function run() {
   const usage = 'give BUNDLE.zip --key KEY [--witness KEY]...';
   try {
     const key = { type: 'string', multiple: true, default: [] };
     const options = { key, witness: key };
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const { values, positionals } = nodeModule('util').parseArgs({
+      options,
+      allowPositionals: true,
+    });
     const [keys, witnesses] = [values.key.flatMap(keysIn), values.witness.flatMap(keysIn)];
     if (positionals.length !== 1 || keys.length === 0) throw new Error(usage);
-    const lines = describe(verifyEvidence(readFileSync(positionals[0]), keys, witnesses));
+    const zip = nodeModule('fs').readFileSync(positionals[0]);
+    const lines = describe(await verifyEvidence(zip, keys, witnesses));
     process.stdout.write(`${lines.map(plain).join('\n')}\n`);
   } catch (error) {
     const text = error.code?.startsWith('ERR_PARSE_ARGS') ? usage : error.message;
     process.stderr.write(`verify-evidence: ${plain(text)}\n`);
     process.exitCode = error instanceof Difference ? 1 : 2;
   }
+}
+
+const started = globalThis.process?.argv?.[1];
+if (
+  started &&
+  nodeModule('fs').realpathSync(started) === nodeModule('url').fileURLToPath(import.meta.url)
+) {
+  void run();
 }

@@ -15,14 +15,21 @@ import {
   withDefaults,
   withMoment,
 } from './options.ts';
-import { everyItem, type Page, type PageQuery, pageQuery, pageReader } from './pages.ts';
+import {
+  type ConversionFilter,
+  everyItem,
+  type Page,
+  type PageQuery,
+  pageQuery,
+  pageReader,
+} from './pages.ts';
+import type { ConversionOptions } from './conversion-options.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,
   Account,
   ApiKey,
   Conversion,
-  ConversionOptions,
   ConversionProof,
   EndedConversion,
   LedgerEntry,
@@ -149,17 +156,21 @@ export class PressledgerClient {
   }
 
   /** Lists one page of conversions, newest first. */
-  listConversions(
-    query: PageQuery & { readonly status?: Conversion['status'] } = {},
-  ): Promise<Page<Conversion>> {
-    return this.#page('/conversions/', query, query.status && { status: query.status });
+  listConversions({
+    status,
+    id,
+    from,
+    to,
+    ...query
+  }: PageQuery & ConversionFilter = {}): Promise<Page<Conversion>> {
+    return this.#page('/conversions/', query, { status, id, from, to });
   }
 
   /**
    * Iterates over all conversions of the account, newest first, page by page.
    * @example for await (const { id, status } of client.conversions()) console.log(id, status);
    */
-  conversions(query: Omit<PageQuery, 'page'> & { readonly status?: Conversion['status'] } = {}) {
+  conversions(query: Omit<PageQuery, 'page'> & ConversionFilter = {}) {
     return everyItem((page) => this.listConversions({ ...query, page }));
   }
 
@@ -308,7 +319,7 @@ export class PressledgerClient {
   async #page<T>(
     path: string,
     asked: PageQuery,
-    filter?: Readonly<Record<string, string>> | '',
+    filter: Readonly<Record<string, string | undefined>> = {},
   ): Promise<Page<T>> {
     const { page, pageSize, query } = pageQuery(asked, filter);
     const call = this.#call({ path: `${path}?${query}`, signal: asked.signal });

@@ -8,5 +8,6 @@ export {
   PressledgerUnreachable,
 } from './errors.ts';
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
-export type { Page, PageQuery } from './pages.ts';
+export type { ConversionFilter, Page, PageQuery } from './pages.ts';
+export type * from './conversion-options.ts';
 export type * from './types.ts';

@@ -1,4 +1,5 @@
 import { type AsOf, asOfQuery } from './options.ts';
+import type { Conversion } from './types.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 
@@ -23,6 +24,20 @@ export interface PageQuery extends AsOf {
    */
   readonly pageSize?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Lists the conversions that all given filters let through. */
+export interface ConversionFilter {
+  readonly status?: Conversion['status'] | undefined;
+  /** The first 11 characters of the id, or more. */
+  readonly id?: string | undefined;
+  /**
+   * Created at this time or later.
+   * @example '2026-11-21T08:15:30Z'
+   */
+  readonly from?: string | undefined;
+  /** Created before this time. */
+  readonly to?: string | undefined;
 }
 
 /** Reads a page out of its answer. */
@@ -51,13 +66,13 @@ export async function* everyItem<T extends { readonly id: string }>(
 /** Reads which page is asked for, and the part of the address that asks for it. */
 export function pageQuery(
   { page = 1, pageSize = DEFAULT_PAGE_SIZE, ...moment }: PageQuery,
-  filter: Readonly<Record<string, string>> | '' | undefined,
+  filter: Readonly<Record<string, string | undefined>>,
 ) {
   const query = new URLSearchParams({
     page: String(page),
     page_size: String(pageSize),
-    ...(filter === '' ? {} : filter),
     ...asOfQuery(moment),
   });
+  for (const [name, value] of Object.entries(filter)) if (value) query.set(name, value);
   return { page, pageSize, query: query.toString() };
 }

@@ -1,181 +1,4 @@
-/** The types that clients send and read. A test holds each type against the schema of the service. */
-
-/** The document: its HTML, or the address of a page. */
-export type ConversionSource = HtmlSource | UrlSource;
-
-export interface HtmlSource {
-  /**
-   * The HTML to print, with at least one element.
-   * @example '<h1>Invoice 4711</h1>'
-   */
-  html: string;
-  /**
-   * The files that the page refers to: relative name to content in base64, at most 200.
-   * @example { 'style.css': 'cHtjb2xvcjpyZWR9' }
-   */
-  files?: Readonly<Record<string, string>>;
-  url?: never;
-}
-
-export interface UrlSource {
-  /**
-   * The http or https address of the page to print, at most 2,048 characters.
-   * @example 'https://example.com/report?month=11'
-   */
-  url: string;
-  html?: never;
-  files?: never;
-}
-
-/**
- * The body of a conversion request.
- * @example { html: '<h1>Invoice 4711</h1>', page_size: 'Letter', margin_top: '25mm' }
- */
-export type ConversionOptions = ConversionSource & PrintOptions;
-
-/** How the document is printed. Every option may be left out. */
-export interface PrintOptions {
-  /**
-   * The paper size.
-   * @default 'A4'
-   */
-  page_size?: 'A4' | 'Letter' | 'Legal' | 'A3' | 'A5';
-  /**
-   * Prints in landscape orientation.
-   * @default false
-   */
-  landscape?: boolean;
-  /**
-   * The top margin: a decimal number with the unit `px`, `cm`, `in` or `mm`.
-   * @default '1cm'
-   * @example '25mm'
-   */
-  margin_top?: string;
-  /**
-   * The right margin, written like `margin_top`.
-   * @default '1cm'
-   */
-  margin_right?: string;
-  /**
-   * The bottom margin, written like `margin_top`.
-   * @default '1cm'
-   */
-  margin_bottom?: string;
-  /**
-   * The left margin, written like `margin_top`.
-   * @default '1cm'
-   */
-  margin_left?: string;
-  /**
-   * Prints background colours and images.
-   * @default false
-   */
-  print_background?: boolean;
-  /**
-   * Scales the content, from 0.1 to 2.
-   * @default 1
-   */
-  scale?: number;
-  /**
-   * The pages to keep; all of them if left out.
-   * @example '1-5, 8'
-   */
-  page_ranges?: string;
-  /**
-   * HTML printed in the top margin of each page. Elements of the classes `date`, `title`, `url`,
-   * `pageNumber` and `totalPages` are filled in.
-   * @example '<span class="title"></span>'
-   */
-  header_html?: string;
-  /**
-   * HTML printed in the bottom margin of each page, like `header_html`.
-   * @example '<span class="pageNumber"></span> of <span class="totalPages"></span>'
-   */
-  footer_html?: string;
-  /**
-   * Lets the document's own `@page` size win over `page_size`.
-   * @default false
-   */
-  prefer_css_page_size?: boolean;
-  /**
-   * The media type that style sheets see.
-   * @default 'print'
-   */
-  media?: 'print' | 'screen';
-  /** Waits for all that is given. What the page's scripts draw and fetch within `budget_ms` is waited for without it. */
-  wait_for?: {
-    /**
-     * A CSS selector. If no element ever matches, the conversion fails.
-     * @example '#chart svg'
-     */
-    selector?: string;
-    /**
-     * Milliseconds, from 0 to 10,000.
-     * @example 500
-     */
-    delay_ms?: number;
-    /**
-     * Waits until the network is quiet, within limits.
-     * @default false
-     */
-    network_idle?: boolean;
-    /**
-     * Milliseconds of the page's own time in which its scripts may end what they draw, from 0 to 60,000. The
-     * clock of the page runs ahead, so this costs little real time. 0 prints at once.
-     * @default 5000
-     * @example 10000
-     */
-    budget_ms?: number;
-  };
-  /**
-   * Makes an accessible (tagged) PDF.
-   * @default true
-   */
-  tagged?: boolean;
-  /**
-   * Makes bookmarks from the headings.
-   * @default false
-   */
-  outline?: boolean;
-  /**
-   * The document properties of the PDF.
-   * @example { title: 'Invoice 4711', author: 'Example Ltd', keywords: ['invoice', '2026'] }
-   */
-  metadata?: { title?: string; author?: string; subject?: string; keywords?: string[] };
-  /**
-   * Headers sent with the request for `url`, at most 20. Allowed with `url` only.
-   * @example { 'Accept-Language': 'de' }
-   */
-  headers?: Record<string, string>;
-  /**
-   * Cookies set before `url` is opened, at most 50. Allowed with `url` only.
-   * @example [{ name: 'session', value: 'abc123' }]
-   */
-  cookies?: Cookie[];
-  /**
-   * Lets the page run scripts.
-   * @default true
-   */
-  javascript?: boolean;
-  /** The name under which the PDF is downloaded. Default: the conversion's id. */
-  filename?: string;
-  /** A page that lacks one of these fails. Default: none, and they are warnings. */
-  fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
-}
-
-export interface Cookie {
-  name: string;
-  value: string;
-  /** The host of `url` unless given. */
-  domain?: string;
-  /** @default '/' */
-  path?: string;
-  /** @default false */
-  secure?: boolean;
-  /** @default false */
-  http_only?: boolean;
-  same_site?: 'Strict' | 'Lax' | 'None';
-}
+/** The types that clients read. A test holds each type against the schema of the service. */
 
 export interface AcceptedConversion {
   id: string;
@@ -195,6 +18,12 @@ export interface UnfinishedConversion {
   completed_at?: never;
   error_message?: never;
   warnings?: never;
+  pages?: never;
+  bytes?: never;
+  sha256?: never;
+  failed_at?: never;
+  failure_code?: never;
+  duration_ms?: never;
 }
 
 export interface CompletedConversion {
@@ -206,7 +35,16 @@ export interface CompletedConversion {
   file_url: string;
   /** Lists what was missing when the page was printed; absent where nothing was. */
   warnings?: string[];
+  pages: number;
+  /** The size of the PDF. */
+  bytes: number;
+  /** The SHA-256 of the PDF, in hexadecimal digits. */
+  sha256: string;
+  /** The milliseconds from `created_at` to `completed_at`. */
+  duration_ms: number;
   error_message?: never;
+  failed_at?: never;
+  failure_code?: never;
 }
 
 export interface FailedConversion {
@@ -215,9 +53,30 @@ export interface FailedConversion {
   created_at: string;
   /** The reason, in words that a person can act on. */
   error_message: string;
+  failed_at: string;
+  /** The reason for programs. */
+  failure_code:
+    | 'timeout'
+    | 'address_refused'
+    | 'navigation_failed'
+    | 'page_status'
+    | 'not_html'
+    | 'selector_missing'
+    | 'page_range'
+    | 'page_crashed'
+    | 'page_memory'
+    | 'too_large'
+    | 'incomplete'
+    | 'renderer_failed'
+    | 'account_erased';
+  /** The milliseconds from `created_at` to `failed_at`. */
+  duration_ms: number;
   file_url?: never;
   completed_at?: never;
   warnings?: never;
+  pages?: never;
+  bytes?: never;
+  sha256?: never;
 }
 
 export type EndedConversion = CompletedConversion | FailedConversion;
@@ -271,6 +130,10 @@ export interface Account {
   plan: 'free' | 'starter' | 'pro';
   /** The number of conversions that can still be requested. */
   credits: number;
+  /** True for an operator of the service. */
+  operator: boolean;
+  /** The requests that the plan allows in a minute, with all API keys together. */
+  rate_limit: number;
   created_at: string;
 }
 

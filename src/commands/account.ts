@@ -215,6 +215,7 @@ export const accountShow: Command = {
         [],
         Object.entries({
           ...shown,
+          operator: shown.operator ? 'yes' : 'no',
           created_at: new Date(row.createdAt),
           ...(moment === undefined && { hold: holdInWords(hold) }),
         }),

@@ -28,6 +28,7 @@ import { logExport, logImport } from './log-copies.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
 import { move } from './move.ts';
+import { accountOperator } from './operator.ts';
 import { planSet } from './plan.ts';
 import {
   projectionsDiff,
@@ -84,6 +85,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       accountShow,
       accountPassword,
       accountSignOut,
+      accountOperator,
       accountHold,
       accountExport,
       accountErase,

@@ -98,6 +98,8 @@ export interface RestorePlace {
   readonly masterKey: string;
   /** The checkpoint that this node signed or saw last, where it lies in DATA_DIR. */
   readonly lastCheckpoint?: string;
+  /** Looks at the event store and changes nothing. @throws {Error} one line: it holds a log */
+  readonly refuseUsed: () => Promise<void>;
   /** Opens the stores, and closes them when `use` has ended. */
   readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }

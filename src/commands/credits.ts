@@ -1,5 +1,6 @@
-import { accountAggregate, MAX_BALANCE } from '../domain/account.ts';
-import { orThrow, operatorContext } from '../use-cases/command-context.ts';
+import { MAX_BALANCE } from '../domain/account.ts';
+import { grantCredits } from '../use-cases/administration.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { ACCOUNT, accountByEmail } from './account.ts';
 import { type Command, counted, wholeNumber } from './command.ts';
 
@@ -14,16 +15,9 @@ export const creditsGrant: Command = {
     const amount = wholeNumber(count, '<credits>', 1, MAX_BALANCE);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
-      const { state } = orThrow(
-        await core.actors.send(
-          accountAggregate,
-          id,
-          { type: 'GrantCredits', accountId: id, amount },
-          operatorContext(core.clock),
-        ),
-      );
-      output.json({ email, credits: state.credits });
-      output.line(`${email} now has ${counted(state.credits, 'credit')}.`);
+      const credits = await grantCredits(core, id, amount, operatorContext(core.clock));
+      output.json({ email, credits });
+      output.line(`${email} now has ${counted(credits, 'credit')}.`);
     });
   },
 };

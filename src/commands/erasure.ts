@@ -1,10 +1,10 @@
 /** Erasing an account, and the hold that keeps it from being erased. */
 import { timeIn } from '../clock.ts';
-import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
 import { normalAddress } from '../use-cases/accounts.ts';
-import { operatorContext, orThrow } from '../use-cases/command-context.ts';
+import { placeHold, releaseHold } from '../use-cases/administration.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { findHolder } from '../use-cases/accounts.ts';
 import { completeErasure, eraseAccount } from '../use-cases/erasure.ts';
 import { holdRecord } from '../use-cases/records.ts';
@@ -91,18 +91,11 @@ export const accountHold: Command = {
       throw new UsageError('Give --until or --release, not both.');
     }
     await withCore(async (core) => {
-      const { id: accountId } = await accountByEmail(core, email);
+      const { id: accountId, state: earlier } = await accountByEmail(core, email);
       const context = operatorContext(core.clock);
-      const now = context.metadata.time;
-      const command = release
-        ? ({ type: 'ReleaseHold', accountId, now } as const)
-        : ({ type: 'PlaceHold', accountId, now, ...(until && { until }) } as const);
-      const { state: earlier } = await core.actors.read(accountAggregate, accountId);
-      const replaced = release ? undefined : holdInForce(earlier, now);
-      const { state } = orThrow(
-        await core.actors.send(accountAggregate, accountId, command, context),
-      );
-      const hold = holdInForce(state, now);
+      const replaced = release ? undefined : holdInForce(earlier, context.metadata.time);
+      if (release) await releaseHold(core, accountId, context);
+      const hold = release ? undefined : await placeHold(core, accountId, until, context);
       output.json({ id: accountId, email, hold: holdRecord(hold) });
       output.line(
         hold === undefined

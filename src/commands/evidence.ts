@@ -57,7 +57,7 @@ export const verifyEvidence: Command = {
     const witnesses = verifierKeys(invocation, 'witness');
     await assertFile(path);
     try {
-      const found = verify(await readFile(path), keys, witnesses);
+      const found = await verify(await readFile(path), keys, witnesses);
       output.json(found);
       for (const line of describe(found)) output.line(line);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { PLANS } from '../domain/events.ts';
-import { orThrow, operatorContext } from '../use-cases/command-context.ts';
-import { accountAggregate } from '../domain/account.ts';
+import { changePlan } from '../use-cases/administration.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
 import { ACCOUNT, accountByEmail, parsePlan } from './account.ts';
 import type { Command } from './command.ts';
 
@@ -16,14 +16,7 @@ export const planSet: Command = {
     const plan = parsePlan(name);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
-      orThrow(
-        await core.actors.send(
-          accountAggregate,
-          id,
-          { type: 'ChangePlan', accountId: id, plan },
-          operatorContext(core.clock),
-        ),
-      );
+      await changePlan(core, id, plan, operatorContext(core.clock));
       output.json({ email, plan });
       output.line(`${email} is on plan ${plan}.`);
     });

@@ -12,6 +12,7 @@ import {
   counted,
   type Invocation,
   requiredOption,
+  type RestorePlace,
   textOption,
   UsageError,
 } from './command.ts';
@@ -44,19 +45,25 @@ export const restore: Command = {
   },
   run: async (invocation, { withBackupPlace, restorePlace, output }) => {
     const [name = ''] = invocation.positionals;
-    const keyring = await readKeyringFile(requiredOption(invocation, 'keyring'));
-    const until = untilOption(invocation);
-    const given = await checkpointOption(invocation.values['checkpoint']);
     const newOrigin = invocation.values['new-origin'] === true;
-    const { masterKey, lastCheckpoint, withTarget } = restorePlace();
+    const works = [
+      readKeyringFile(requiredOption(invocation, 'keyring')),
+      untilOption(invocation),
+      checkpointOption(invocation.values['checkpoint']),
+      usableTarget(restorePlace),
+    ] as const;
+    refuseAll(await Promise.allSettled(works));
+    const [keyring, until, given, settings] = await Promise.all(works);
+    const { masterKey, lastCheckpoint, withTarget } = settings;
     const known = [...given, ...(lastCheckpoint === undefined ? [] : [lastCheckpoint])];
+    if (known.length === 0 && !newOrigin) throw unknownCheckpoints();
     await withBackupPlace(name, { write: false }, async (place) => {
       output.note(`Checking ${place.name}`);
       const plan = await namingPlace(place.name, () =>
         planRestore(place, until, known, progressOn(output)),
       );
       checkKeyringFile(plan, keyring, masterKey);
-      if (!newOrigin) refuseSecondHistory(plan, known);
+      if (!newOrigin) refuseSecondHistory(plan);
       output.note('Restoring');
       const restored = await withTarget((target) =>
         restoreBackup(plan, keyring, place, target, {
@@ -77,22 +84,35 @@ export const restore: Command = {
   },
 };
 
-/**
- * @param known checkpoints that were published
- * @throws {Error} one line: more may have been signed under the log's name
- */
-function refuseSecondHistory(plan: RestorePlan, known: readonly string[]): void {
-  if (plan.isBehind) {
-    throw new Error(
-      `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored: ` +
-        `signing on would make two histories of one name. Restore a newer backup, or ${NEW_ORIGIN}`,
-    );
-  }
-  if (known.length > 0) return;
+/** @throws {Error} one line: more was signed under the log's name */
+function refuseSecondHistory(plan: RestorePlan): void {
+  if (!plan.isBehind) return;
   throw new Error(
+    `A checkpoint was signed that covers more than the ${counted(plan.events, 'event')} to be restored: ` +
+      `signing on would make two histories of one name. Restore a newer backup, or ${NEW_ORIGIN}`,
+  );
+}
+
+const unknownCheckpoints = (): Error =>
+  new Error(
     'Checkpoints may have been signed after this backup. Name the newest one that was published with --checkpoint, ' +
       `or put transparency-log/last-checkpoint of the lost DATA_DIR into this one; else ${NEW_ORIGIN}`,
   );
+
+/** @throws {Error} one line: there is no master key, or the event store holds a log */
+async function usableTarget(restorePlace: () => RestorePlace): Promise<RestorePlace> {
+  const place = restorePlace();
+  await place.refuseUsed();
+  return place;
+}
+
+/** @throws {Error} a line for each that failed */
+function refuseAll(outcomes: readonly PromiseSettledResult<unknown>[]): void {
+  const failures = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+  );
+  if (failures.length > 1) throw new Error(failures.map(errorMessage).join('\n'));
+  if (failures.length === 1) throw failures[0];
 }
 
 /** @throws {UsageError} there is no such file @throws {Error} it cannot be used */
@@ -107,7 +127,7 @@ async function readKeyringFile(path: string): Promise<StoredKeyring> {
 }
 
 /** @throws {UsageError} */
-function untilOption(invocation: Invocation): Until | undefined {
+async function untilOption(invocation: Invocation): Promise<Until | undefined> {
   const text = textOption(invocation, 'as-of');
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return { events: Number(text) };

@@ -16,12 +16,10 @@ import {
 
 export { isPressledgerError, PressledgerClient };
 export type {
-  ApiKey,
-  Conversion,
   ConversionOptions,
   PrintOptions,
-  ProvenEvent,
-} from '../../client/src/types.ts';
+} from '../../client/src/conversion-options.ts';
+export type { ApiKey, Conversion, ProvenEvent } from '../../client/src/types.ts';
 
 /** The content of the file that `pressledger login` writes. */
 export interface Login {

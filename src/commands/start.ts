@@ -46,6 +46,7 @@ export function shutdownSignals(): ShutdownSignals {
 /** Lines for everybody who has started it. */
 const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] => [
   `Pressledger is ready at ${publicUrl}`,
+  `  Dashboard:  ${publicUrl}/`,
   `  Documentation:  ${publicUrl}/docs`,
   `  Data:  ${dataDir}`,
 ];

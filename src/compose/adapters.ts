@@ -22,6 +22,7 @@ import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-stores.ts';
 import { observedQueue } from './observed-queue.ts';
 import { Openings } from './openings.ts';
+import { watchHere } from './renderer-watch.ts';
 import { openBlobs } from './stores.ts';
 
 interface Opened {
@@ -80,10 +81,11 @@ export function openAdapters(
   });
 }
 
-function embeddedQueues({ dataDir }: Config): RenderQueues {
-  const lease = new FileLease(join(dataDir, 'render.lock'));
+function embeddedQueues(config: Config): RenderQueues {
+  const lease = new FileLease(join(config.dataDir, 'render.lock'));
   return {
     open: async () => new InProcessRenderQueue(),
+    watch: async () => watchHere(config),
     onReturn: () => () => {},
     claim: async () => {},
     lease: () => lease,

@@ -5,9 +5,7 @@ import type { EventMetadata } from '../domain/event-metadata.ts';
 import { FAILURE_CODES } from '../domain/events.ts';
 import type { ApiMetrics } from '../metrics/definitions.ts';
 import { eventCounter } from '../metrics/log-counts.ts';
-
-/** Events that are looked at beyond the read models' checkpoint. */
-const MAX_LAG = 1_000;
+import { lagBehind } from '../use-cases/log-lag.ts';
 
 /** `MAX_BODIES_BYTES` → `max_bodies_bytes`. */
 const boundLabel = (key: string): string => key.replaceAll(/[A-Z]/g, '_$&').toLowerCase();
@@ -57,11 +55,9 @@ async function tellLag(
   // Not known until it is found out: a store that is away must not look like one without news.
   lagEvents.remove();
   lagSeconds.remove();
-  const missing = await store.readAll({ after: runner.checkpoint(), limit: MAX_LAG });
-  lagEvents.set(missing.length);
-  const [first] = missing;
-  const since = (first?.metadata as EventMetadata | undefined)?.time ?? clock.now();
-  lagSeconds.set(Math.max(0, clock.now() - since) / 1000);
+  const lag = await lagBehind(store, runner.checkpoint(), clock.now());
+  lagEvents.set(lag.lagEvents);
+  lagSeconds.set(lag.lagMs / 1000);
 }
 
 /** Counts what the log says, while this process leads; returns how to end that. */

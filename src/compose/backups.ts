@@ -20,7 +20,8 @@ import { missingKeyring } from '../keyring/records.ts';
 import { RemoteKeyring } from '../keyring/remote.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
-import { isDirectory, openDirectory } from './directories.ts';
+import { refuseUsedStore } from '../use-cases/log-copy/copy-events.ts';
+import { isDirectory, isMissing, openDirectory } from './directories.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
 import { openEventStore } from './event-stores.ts';
@@ -109,6 +110,7 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
   return {
     masterKey: fingerprintOf(masterKey),
     ...(lastCheckpoint !== undefined && { lastCheckpoint }),
+    refuseUsed: () => refuseUsedTarget(config, logger),
     withTarget: async (use) => {
       const { target, close } = await openRestoreTarget(config, masterKey, logger);
       try {
@@ -118,6 +120,21 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
       }
     },
   };
+}
+
+/** @throws {Error} one line: the event store holds a log */
+async function refuseUsedTarget(config: Config, logger: Logger): Promise<void> {
+  const { eventStoreUrl, dataDir } = config;
+  if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return;
+  const opened = await Openings.all(async (openings) => {
+    const { store } = await openEventStore({ config, logger, openings }, 'read');
+    return { store, close: () => openings.close() };
+  });
+  try {
+    await refuseUsedStore(opened.store);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** @throws {Error} one line: what is missing, or not empty */

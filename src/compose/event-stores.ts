@@ -1,5 +1,6 @@
 /** Opens the event store, unless a barrier keeps this process off it. */
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
@@ -14,7 +15,7 @@ import type { Surroundings } from './stores.ts';
  * where a barrier keeps services off; `read`: changes nothing on this machine
  */
 export async function openEventStore(
-  around: Surroundings,
+  around: StoreSurroundings,
   mode: StoreMode,
 ): Promise<OpenedEventStore> {
   const opened = await openAnyEventStore(around, mode);
@@ -22,6 +23,10 @@ export async function openEventStore(
   if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
   return opened;
 }
+
+type StoreSurroundings = Pick<Surroundings, 'logger' | 'openings'> & {
+  readonly config: Pick<Config, 'dataDir' | 'eventStoreUrl'>;
+};
 
 type StoreMode = 'create' | 'open' | 'copy' | 'moved' | 'read';
 
@@ -46,7 +51,7 @@ export async function refuseBarrier(store: CopyableEventStore): Promise<void> {
 }
 
 async function openAnyEventStore(
-  { config, logger, openings }: Surroundings,
+  { config, logger, openings }: StoreSurroundings,
   mode: StoreMode,
 ): Promise<OpenedEventStore> {
   const { eventStoreUrl, dataDir } = config;

@@ -8,6 +8,7 @@ import { nameIn } from '../nats/address.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
+import { watchOverNats } from './renderer-watch.ts';
 import type { Openings } from './openings.ts';
 import type { Surroundings } from './stores.ts';
 
@@ -139,6 +140,7 @@ export async function openNatsQueues(
   return {
     onReturn: (listener) => link.onReconnect(listener),
     open: (side) => NatsRenderQueue.open({ link, logger, side }),
+    watch: () => watchOverNats(link),
     claim: async (logOrigin) => void (await claim.take(logOrigin)),
     lease: (logOrigin) => ({
       acquire: async () => ((await claim.take(logOrigin)) ? await lease.acquire() : undefined),

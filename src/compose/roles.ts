@@ -13,8 +13,10 @@ import { isDamage } from '../read-model/generations.ts';
 import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { openCore } from './core.ts';
+import { readVersion } from '../version.ts';
 import type { Observers } from './observed.ts';
 import { requestCounter, tellReadiness, withObservers } from './observers.ts';
+import { createRebuilds } from './rebuilds.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 /** The whole service in one process: the API and a renderer. */
@@ -264,6 +266,8 @@ export async function startApi(
     ]);
   const { config, clock, masterKey } = core;
   const rateLimiter = await core.openRateLimiter(clock);
+  const renderers = await core.queues.watch();
+  const rebuilds = createRebuilds(core);
   const server = await listen({
     host: config.host,
     port: config.port,
@@ -286,9 +290,15 @@ export async function startApi(
       tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
       fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
       idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
+      operations: { version: readVersion(), renderers, rebuilds },
       readiness,
       onRequestEnd: requestCounter(core),
     }),
   );
-  return { publicUrl, port: server.port, stop: (hurry) => server.close(hurry) };
+  const stop = async (hurry?: AbortSignal): Promise<void> => {
+    await server.close(hurry);
+    renderers.close();
+    await rebuilds.stop();
+  };
+  return { publicUrl, port: server.port, stop };
 }

@@ -1,35 +1,30 @@
 /** The state of a service, as its operator sees it from the machine of its settings. Nothing is changed. */
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { queueQueries } from '../../projections/unfinished-conversions.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ServiceStatus } from '../core.ts';
-import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { isFileLeaseHeld } from '../leader/file-lease.ts';
-import { isNatsLeaseHeld } from '../leader/nats-lease.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
-import { SlotCounter } from '../render-queue/nats/slots.ts';
 import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
+import { lagBehind } from '../use-cases/log-lag.ts';
 import { RecentActivity } from '../use-cases/recent-activity.ts';
 import { readinessAt } from './doctor.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
 import { openEventStore } from './event-stores.ts';
+import { watchHere, watchOverNats } from './renderer-watch.ts';
 import { readModelOf } from './stores.ts';
 
 /** Renderers announce their slots each second. */
 const ANNOUNCED_MS = 1_200;
 /** Accounts that are listed, those that wait for most first. */
 const MOST_ACCOUNTS = 100;
-/** Events that a lag is counted up to. */
-const MOST_LAG = 1_000;
 
 export interface Watch {
   look(): Promise<ServiceStatus>;
@@ -40,13 +35,11 @@ export interface Watch {
 export function watchService(config: Config, logger: Logger): Promise<Watch> {
   return Openings.all(async (openings) => {
     const nats = await connect(config, logger, openings, 'api');
-    const { store } = await openEventStore({ config, logger, openings, nats }, 'read');
+    const { store } = await openEventStore({ config, logger, openings }, 'read');
     const activity = new RecentActivity(store);
-    const slots = nats && new SlotCounter(nats, logger, () => {});
-    if (slots) {
-      openings.add({ close: async () => slots.close() });
-      await delay(ANNOUNCED_MS);
-    }
+    const renderers = nats ? await watchOverNats(nats) : watchHere(config);
+    openings.add({ close: async () => renderers.close() });
+    if (nats) await delay(ANNOUNCED_MS);
     return {
       look: async () => {
         const now = systemClock.now();
@@ -59,22 +52,20 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
             opened?.close();
           }
         };
-        const [{ recent, log }, ready, isLed] = await Promise.all([
+        const [{ recent, log }, ready, { isLed, renderers: listed }] = await Promise.all([
           seen(),
           readinessAt(config.host, config.port),
-          nats ? isNatsLeaseHeld(nats) : isFileLeaseHeld(join(config.dataDir, 'render.lock')),
+          renderers.look(),
         ]);
         const { queue, ...position } = log;
         const busy = queue?.reduce((sum, { rendering }) => sum + rendering, 0);
+        const total = listed.reduce((sum, { slots }) => sum + slots, 0);
         const status = {
           at: now,
           log: position,
           api: { address: `${config.host}:${config.port}`, missing: ready },
           isLed,
-          // The process that leads renders as well, where there is no NATS.
-          slots: slots
-            ? { nodes: slots.nodes(), total: slots.total(), busy }
-            : { nodes: Number(isLed), total: isLed ? config.renderConcurrency : 0, busy },
+          slots: { nodes: listed.length, total, busy },
           queue,
           recent,
         };
@@ -105,11 +96,7 @@ async function logAt(store: EventStore, db: Database | undefined, now: number): 
   const positions = checkpointsOf(db)().map(({ position }) => position);
   const after = positions.reduce((least, each) => (each < least ? each : least), head);
   const queue = queueQueries(db).byAccount(MOST_ACCOUNTS);
-  const behind = await store.readAll({ after, limit: MOST_LAG });
-  const [first] = behind;
-  const since = first && (first.metadata as EventMetadata).time;
-  const lagMs = since === undefined ? 0 : Math.max(0, now - since);
-  return { position: head, readModel: { lagEvents: behind.length, lagMs }, queue };
+  return { position: head, readModel: await lagBehind(store, after, now), queue };
 }
 
 /** One line for each thing that a person may miss, and where it can be seen. */

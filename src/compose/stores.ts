@@ -146,7 +146,10 @@ export function needed<T>(name: string, value: T | undefined): T {
 }
 
 /** The read models of the data directory. */
-export const readModelOf = ({ dataDir }: Config, logger: Logger): ReadModelOptions => ({
+export const readModelOf = (
+  { dataDir }: Pick<Config, 'dataDir'>,
+  logger: Logger,
+): ReadModelOptions => ({
   directory: join(dataDir, 'read-model'),
   projections: allProjections,
   logger,

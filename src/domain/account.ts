@@ -29,6 +29,8 @@ export type AccountEvent = EventOf<
   | 'CreditRefunded'
   | 'PasswordChanged'
   | 'SessionsEnded'
+  | 'OperatorGranted'
+  | 'OperatorRevoked'
   | 'HoldPlaced'
   | 'HoldReleased'
   | 'AccountErased'
@@ -49,6 +51,8 @@ export interface AccountState {
   readonly passwordHash: string;
   /** Counts how often all sessions were ended: one that was opened at a lower count is over. */
   readonly sessionEpoch: number;
+  /** It may act for the service. */
+  readonly isOperator: boolean;
   readonly plan: Plan;
   readonly credits: number;
   /** The number of refunds. They are given in the order of the failures, of which none is left out. */
@@ -63,6 +67,7 @@ const initialState: AccountState = {
   email: '',
   passwordHash: '',
   sessionEpoch: 0,
+  isOperator: false,
   plan: 'free',
   credits: 0,
   refunds: 0,
@@ -80,8 +85,15 @@ export type AccountCommand =
     }
   | { readonly type: 'ChangePlan'; readonly accountId: string; readonly plan: Plan }
   | { readonly type: 'GrantCredits'; readonly accountId: string; readonly amount: number }
-  | { readonly type: 'ChangePassword'; readonly accountId: string; readonly passwordHash: string }
+  | {
+      readonly type: 'ChangePassword';
+      readonly accountId: string;
+      readonly passwordHash: string;
+      /** The session epoch when the present password was judged; absent for the operator, who needs none. */
+      readonly epoch?: number;
+    }
   | { readonly type: 'EndSessions'; readonly accountId: string }
+  | { readonly type: 'GrantOperator' | 'RevokeOperator'; readonly accountId: string }
   | {
       readonly type: 'PlaceHold';
       readonly accountId: string;
@@ -157,6 +169,10 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       };
     case 'SessionsEnded':
       return { ...state, sessionEpoch: state.sessionEpoch + 1 };
+    case 'OperatorGranted':
+      return { ...state, isOperator: true };
+    case 'OperatorRevoked':
+      return { ...state, isOperator: false };
     case 'HoldPlaced': {
       const { placedAt, until } = event.data;
       return { ...state, hold: { placedAt, ...(until === undefined ? {} : { until }) } };
@@ -204,9 +220,16 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       }
       return [{ type: 'CreditGranted', data: { accountId, amount: command.amount } }];
     case 'ChangePassword':
+      if (command.epoch !== undefined && command.epoch !== state.sessionEpoch) {
+        return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
+      }
       return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
     case 'EndSessions':
       return [{ type: 'SessionsEnded', data: { accountId } }];
+    case 'GrantOperator':
+      return state.isOperator ? [] : [{ type: 'OperatorGranted', data: { accountId } }];
+    case 'RevokeOperator':
+      return state.isOperator ? [{ type: 'OperatorRevoked', data: { accountId } }] : [];
     case 'PlaceHold':
       return placeHold(state, command);
     case 'ReleaseHold':
@@ -274,7 +297,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 5,
+    version: 6,
     encode: (state): StoredAccount => ({
       ...state,
       keys: encodeKeys(state.keys),

@@ -2,8 +2,10 @@
 export type Actor =
   | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
   | { readonly kind: 'renderer'; readonly id: string }
+  /** The account of the operator who acted; without it, somebody at the command line. */
+  | { readonly kind: 'operator'; readonly id?: string }
   /** `anonymous`: somebody who has not proved to be anyone. */
-  | { readonly kind: 'operator' | 'service' | 'anonymous' };
+  | { readonly kind: 'service' | 'anonymous' };
 
 /** Facts about every event beside its data. They are stored with it, and versioned as it is. */
 export interface EventMetadata {

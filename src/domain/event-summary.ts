@@ -37,6 +37,10 @@ export function summaryOf({ type, data }: DomainEvent): string {
       return 'The password was changed, and all sessions ended.';
     case 'SessionsEnded':
       return 'All sessions were ended.';
+    case 'OperatorGranted':
+      return 'The account was made an operator of the service.';
+    case 'OperatorRevoked':
+      return 'The account is no longer an operator of the service.';
     case 'HoldPlaced': {
       const end = data.until === undefined ? '' : ` until ${new Date(data.until).toISOString()}`;
       return `A hold was placed${end}: nothing is deleted meanwhile.`;
@@ -71,11 +75,13 @@ export function summaryOf({ type, data }: DomainEvent): string {
     case 'KeyRevoked':
       return 'The API key was revoked.';
     case 'SessionOpened':
-      return 'A session was opened by signing in.';
+      return data.kind === 'dashboard'
+        ? 'A session of the dashboard was opened by signing in.'
+        : 'A session was opened by signing in.';
     case 'SessionRevoked':
-      return 'A session was ended by signing out.';
+      return 'A session was ended.';
     case 'SignInRefused':
-      return 'A sign-in was refused, because the password was wrong.';
+      return 'A wrong password was refused.';
     case 'UnknownSignInRefused':
       return 'A sign-in was refused, because no account has the address.';
     case 'SignInsLeftOut':

@@ -31,6 +31,11 @@ export const PLANS = ['free', 'starter', 'pro'] as const;
 export const Plan = Type.Enum([...PLANS]);
 export type Plan = (typeof PLANS)[number];
 
+/** `dashboard`: of a browser, held by a cookie; `api`: of a program, held by a refresh token. */
+export const SESSION_KINDS = ['dashboard', 'api'] as const;
+export const SessionKind = Type.Enum([...SESSION_KINDS]);
+export type SessionKind = (typeof SESSION_KINDS)[number];
+
 /** The place of a blob, and the SHA-256 and the length of what is stored there: ciphertext. */
 export const BlobRef = Type.Object({
   key: Type.String({ pattern: `^${CONVERSION_ID}/(request|document|manifest)-[0-9a-f]{64}$` }),
@@ -179,6 +184,9 @@ export const EVENT_SCHEMAS = {
   /** It ends all sessions, too. */
   PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),
   SessionsEnded: Type.Object({ accountId: AccountId }),
+  /** The account may act for the service from then on: see and change other accounts. */
+  OperatorGranted: Type.Object({ accountId: AccountId }),
+  OperatorRevoked: Type.Object({ accountId: AccountId }),
   /** Until it ends or is released, nothing of the account is deleted. It takes the place of an earlier one. */
   HoldPlaced: Type.Object({
     accountId: AccountId,
@@ -283,6 +291,10 @@ export const EVENT_SCHEMAS = {
     epoch: Type.Optional(Type.Integer({ minimum: 0, maximum })),
     /** HMAC of the sign-in address and the client's own, hex. */
     client: Type.Optional(Sha256),
+    /** Absent: `api`, as all were before there was another. */
+    kind: Type.Optional(SessionKind),
+    /** The program that signed in, as its User-Agent says. Its address is in the metadata. */
+    userAgent: Type.Optional(Sealed),
   }),
   SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
 

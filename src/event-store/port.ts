@@ -101,7 +101,7 @@ export interface Barrier {
 export interface CopyableEventStore extends EventStore {
   /**
    * Appends copies of events in their order, each at its revision, durable when it resolves. Where it rejects, the
-   * first of them may be stored, and none without those before it.
+   * first of them may be stored, and none without those before it, unless somebody else writes to their streams.
    * @throws {VersionConflict} an event is not the next one of its stream
    * @throws {EventStoreUnavailable}
    */

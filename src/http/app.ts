@@ -7,6 +7,7 @@ import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
 import {
   authenticate,
+  authenticateByCookie,
   countAnonymous,
   notFound,
   showRateLimit,
@@ -15,15 +16,20 @@ import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
 import { Credentials, coalescedHead } from './middleware/credential.ts';
 import { cors } from './middleware/cors.ts';
+import { dashboard } from './middleware/dashboard.ts';
 import { errors } from './middleware/errors.ts';
 import { frontDoor } from './middleware/front-door.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { observe } from './middleware/observe.ts';
+import { operatorsOnly } from './operator.ts';
 import { requestId } from './middleware/request-id.ts';
+import { sameOrigin } from './middleware/same-origin.ts';
+import { sessionsOnly } from './middleware/sessions-only.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { LookBacks, limitsOf } from '../use-cases/look-back.ts';
+import { createSignInAudit } from '../use-cases/sign-in.ts';
 import { ROUTES } from './routes.ts';
 
 export interface HttpApp {
@@ -42,6 +48,10 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
   const router = new Router<RequestState>({ strict: true, sensitive: true });
   const admission: Readonly<Record<Auth, readonly HttpMiddleware[]>> = {
     caller: [authenticate(deps, credentials)],
+    session: [authenticate(deps, credentials), sessionsOnly],
+    operator: [authenticate(deps, credentials), sessionsOnly, operatorsOnly],
+    page: [sameOrigin(deps), countAnonymous(deps)],
+    cookie: [sameOrigin(deps), authenticateByCookie(deps, credentials)],
     address: [countAnonymous(deps)],
     static: [countAnonymous(deps)],
     // The link is judged, and a wrong one counted, where its file is known.
@@ -72,12 +82,21 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(clientAddress(deps.config));
   app.use(errors);
   app.use(cors(deps, deps.config));
+  app.use(dashboard(deps));
   app.use(frontDoor(deps));
   const document = buildDocument(ROUTES, deps);
-  const bodies = new RequestBodies(deps.budgets);
+  const bodies = new RequestBodies(deps.budgets, (ctx) => credentials.callerOf(ctx));
   const lookBacks = new LookBacks(deps, limitsOf(deps.budgets));
   const router = createRouter(
-    { ...deps, document, bodies, lookBacks, closing: closing.signal },
+    {
+      ...deps,
+      document,
+      bodies,
+      lookBacks,
+      signInAudit: createSignInAudit(deps),
+      closing: closing.signal,
+      findCaller: (ctx) => credentials.callerOf(ctx),
+    },
     credentials,
   );
   app.use(router.routes());

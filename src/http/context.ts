@@ -1,16 +1,16 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
-import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import { firstCommand } from '../use-cases/command-context.ts';
+import type { CountedCaller } from '../use-cases/rate-limits.ts';
 
 /** The sender of a request, by a credential that was found good. */
-export interface Caller {
-  readonly accountId: string;
-  readonly plan: Plan;
+export interface Caller extends CountedCaller {
+  /** The account acts for the service too, where a session asks. */
+  readonly isOperator: boolean;
   readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
 }
 
@@ -70,6 +70,13 @@ export function disconnection({ res }: Pick<Context, 'res'>): AbortSignal {
   else res.once('close', () => controller.abort());
   disconnections.set(res, controller.signal);
   return controller.signal;
+}
+
+/** Calls `release` when the connection has taken the whole answer, or is closed. */
+export function releaseAtEnd(ctx: Pick<Context, 'res'>, release: () => void): void {
+  const closed = disconnection(ctx);
+  if (closed.aborted) release();
+  else closed.addEventListener('abort', release);
 }
 
 /** True if the client has this version already. Not `ctx.fresh`: clients that keep no cache say `no-cache` too. */

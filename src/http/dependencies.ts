@@ -13,7 +13,10 @@ import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import type { Tracing } from '../tracing/port.ts';
 import type { LookBacks } from '../use-cases/look-back.ts';
+import type { SignInAudit } from '../use-cases/sign-in.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
+import type { Operations } from './operations.ts';
+import type { Caller, HttpContext } from './context.ts';
 import type { RequestEnd } from './middleware/observe.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
@@ -37,7 +40,7 @@ export interface HttpDependencies {
   readonly logger: Logger;
   readonly actors: ActorSystem;
   readonly store: Pick<EventStore, 'head'>;
-  readonly streams: Pick<EventStore, 'readStream'>;
+  readonly streams: Pick<EventStore, 'readStream' | 'readAll' | 'head'>;
   readonly readModel: ReadModel;
   readonly runner: ProjectionRunner;
   readonly blobs: BlobStore;
@@ -52,6 +55,7 @@ export interface HttpDependencies {
   readonly idempotencySecret: Buffer;
   /** The origin under which clients reach the service. */
   readonly publicUrl: string;
+  readonly operations: Operations;
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** Absent where requests are not traced. */
   readonly tracing?: Tracing | undefined;
@@ -64,6 +68,9 @@ export interface RouteDependencies extends HttpDependencies {
   /** Aborted when the server closes: nothing is waited for any longer. */
   readonly closing: AbortSignal;
   readonly document: OpenApiDocument;
+  /** Finds who sends a request, as far as the credential still holds. */
+  readonly findCaller: (ctx: HttpContext) => Promise<Caller | undefined>;
   readonly bodies: RequestBodies;
   readonly lookBacks: LookBacks;
+  readonly signInAudit: SignInAudit;
 }

@@ -32,28 +32,35 @@ function wholeNumber(
   return usual;
 }
 
+/** Adds an issue for each query parameter that is not known. */
+export function checkQuery(
+  ctx: HttpContext,
+  issues: ValidationIssues,
+  known: readonly string[],
+): void {
+  for (const name of Object.keys(ctx.query)) {
+    if (!known.includes(name)) issues.addUnknown([name], known, 'query parameter');
+  }
+}
+
 /** Reads which page of a list is asked for. Adds an issue for each query parameter the list does not know. */
 export function pageOf(
   ctx: HttpContext,
   issues: ValidationIssues,
   filters: readonly string[] = [],
 ): Page {
-  const known = ['page', 'page_size', ...filters];
-  for (const name of Object.keys(ctx.query)) {
-    if (!known.includes(name)) issues.addUnknown([name], known, 'query parameter');
-  }
+  checkQuery(ctx, issues, ['page', 'page_size', ...filters]);
   const page = wholeNumber(ctx, issues, 'page', 1, MAX_PAGE);
   const size = wholeNumber(ctx, issues, 'page_size', DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   return { page, size, offset: (page - 1) * size, limit: size };
 }
 
-/** Answers with one page of a list: a bare array, with the way to the others in headers (RFC 8288). */
-export function sendPage(
+/** Sets the headers of a list: its length, and the way to its pages (RFC 8288). */
+export function setPageHeaders(
   ctx: HttpContext,
   publicUrl: string,
   { page, size }: Page,
   total: number,
-  items: readonly object[],
 ): void {
   const last = Math.max(1, Math.ceil(total / size));
   const link = (to: number, rel: string) => {
@@ -72,6 +79,17 @@ export function sendPage(
       link(last, 'last'),
     ].join(', '),
   );
+}
+
+/** Answers with one page of a list: a bare array. */
+export function sendPage(
+  ctx: HttpContext,
+  publicUrl: string,
+  page: Page,
+  total: number,
+  items: readonly object[],
+): void {
+  setPageHeaders(ctx, publicUrl, page, total);
   ctx.body = items;
 }
 

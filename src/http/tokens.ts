@@ -1,6 +1,7 @@
 /**
- * Access and refresh tokens: JWTs that are told apart by type and audience, and name their session. The links
- * under which PDFs are downloaded: PASETO v4.public, so that no list of links is kept.
+ * Access tokens, refresh tokens and the cookies of dashboard sessions: JWTs that are told apart by type and
+ * audience, and name their session. The links under which PDFs are downloaded: PASETO v4.public, so that no
+ * list of links is kept.
  */
 import { createPublicKey, hash, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
@@ -10,13 +11,18 @@ import type { Clock } from '../clock.ts';
 import { ed25519Key } from '../ed25519.ts';
 
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
-export const REFRESH_LIFETIME_MS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+export const REFRESH_LIFETIME_MS = DAY_MS;
+/** A cookie is good for a day after it was last renewed, and its session ends after a week. */
+export const COOKIE_LIFETIME_MS = DAY_MS;
+export const DASHBOARD_SESSION_LIFETIME_MS = 7 * DAY_MS;
 
 const ALGORITHM = 'EdDSA';
 
 const KINDS = {
   access: { typ: 'at+jwt', audience: 'pressledger:api' },
   refresh: { typ: 'rt+jwt', audience: 'pressledger:refresh' },
+  cookie: { typ: 'ct+jwt', audience: 'pressledger:dashboard' },
 } as const;
 
 export interface TokenClaims {

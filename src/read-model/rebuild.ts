@@ -25,6 +25,9 @@ const BATCH = 5_000;
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface RebuildProgress {
+  /** The position that was reached, and that of the log's head at the beginning. */
+  readonly position: bigint;
+  readonly end: bigint;
   /** Events applied so far. */
   readonly done: number;
   /** Events there are; an estimate where the store's positions do not count events. */
@@ -140,6 +143,8 @@ export class Building {
   #report(position: bigint, end: bigint): void {
     const share = end > position ? Number(position) / Number(end) : 1;
     this.#options.onProgress?.({
+      position,
+      end,
       done: this.#done,
       total: Math.round(this.#done / share),
       perSecond: this.#done / this.result().seconds,

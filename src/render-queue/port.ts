@@ -21,6 +21,22 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
+/** A renderer that takes jobs, as others see it. */
+export interface SeenRenderer {
+  readonly id: string;
+  readonly slots: number;
+}
+
+/** Sees the renderers of the queue from any process. */
+export interface RendererWatch {
+  /** `isLed`: a process feeds the queue and records outcomes; undefined while nobody can be asked. */
+  look(): Promise<{
+    readonly isLed: boolean | undefined;
+    readonly renderers: readonly SeenRenderer[];
+  }>;
+  close(): void;
+}
+
 /**
  * The render queue hands accepted conversions to renderer nodes and their reports back. It is a hint,
  * never the truth: what it loses is sent again from the log, which alone counts tries.

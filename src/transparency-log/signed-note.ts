@@ -155,6 +155,10 @@ function parseSignature(line: string): NoteSignature {
 export const cosignedMessage = (text: string, time: bigint): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
 
+/** The time of a witness's cosignature, in seconds since the Unix epoch; undefined for other signatures. */
+export const cosignedAt = ({ signature }: NoteSignature): bigint | undefined =>
+  signature.length === TIME_SIZE + SIGNATURE_SIZE ? signature.readBigUInt64BE() : undefined;
+
 function isValid(text: string, { type, publicKey }: VerifierKey, signature: Buffer): boolean {
   const times = type === COSIGNATURE ? TIME_SIZE : 0;
   if (signature.length !== times + SIGNATURE_SIZE) return false;

@@ -3,6 +3,7 @@ import { accountQueries } from '../../projections/accounts.ts';
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
 import { ledgerQueries } from '../../projections/ledger.ts';
+import { sessionQueries } from '../../projections/sessions.ts';
 import { openContent } from '../blob-store/decryption.ts';
 import { BlobNotFound, type BlobStore } from '../blob-store/port.ts';
 import { isoTime } from '../clock.ts';
@@ -15,7 +16,15 @@ import type { Vault } from '../keyring/vault.ts';
 import { htmlText } from '../plain-text.ts';
 import { consistentQuery } from './consistent-query.ts';
 import { type HistoryDependencies, type HistoryEntry, readHistory } from './history.ts';
-import { accountRecord, apiKeyRecord, holdRecord, ledgerRecord, warningsOf } from './records.ts';
+import {
+  accountRecord,
+  apiKeyRecord,
+  holdRecord,
+  ledgerRecord,
+  sessionRecord,
+  warningsOf,
+} from './records.ts';
+import { wholeList } from './whole-list.ts';
 
 export interface ExportDependencies extends HistoryDependencies {
   readonly actors: ActorSystem;
@@ -40,6 +49,7 @@ as of ${time}.
 index.html            the conversions, with links to what is stored of them: begin here
 account.json          the account
 keys.json             the API keys that are valid; the keys themselves are not stored
+sessions.json         the sessions that are open: when each began, and from where
 ledger.jsonl          credits that were granted, taken and refunded, newest first
 conversions.jsonl     the records of the conversions, newest first
 events/*.jsonl        the history: one event a line, oldest first, with who, when and from where
@@ -69,6 +79,7 @@ export async function* exportAccount(
   yield { name: 'README.txt', content: whole(README(email, isoTime(now))) };
   yield { name: 'account.json', content: whole(json({ ...account, hold })) };
   yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
+  yield { name: 'sessions.json', content: whole(json(await sessionsOf(deps, accountId, now))) };
   yield { name: 'ledger.jsonl', content: ledgerLines(deps, accountId) };
   yield { name: 'conversions.jsonl', content: conversionLines(deps, accountId) };
   yield { name: 'index.html', content: indexPage(deps, accountId, email, isoTime(now)) };
@@ -93,42 +104,49 @@ async function keysOf(deps: ExportDependencies, accountId: string): Promise<read
   return await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
 }
 
-/** Rows of a list that is read page by page. */
-async function* rowsOf<Row>(
-  page: (offset: number) => Promise<{ readonly rows: readonly Row[]; readonly total: number }>,
-): AsyncGenerator<Row> {
-  for (let offset = 0, total = 1; offset < total; offset += PAGE) {
-    const read = await page(offset);
-    ({ total } = read);
-    yield* read.rows;
-  }
+async function sessionsOf(
+  deps: ExportDependencies,
+  accountId: string,
+  now: number,
+): Promise<readonly object[]> {
+  const sessions = await consistentQuery(deps, sessionQueries);
+  const { length } = sessions.open(accountId, now);
+  const { rows } = sessions.page(accountId, now, { offset: 0, limit: length });
+  return await Promise.all(rows.map((row) => sessionRecord(deps.vault, row)));
 }
 
 const limit = PAGE;
 
 async function* ledgerLines(deps: ExportDependencies, accountId: string): AsyncGenerator<string> {
-  const rows = rowsOf(async (offset) =>
+  const pages = wholeList(async (offset) =>
     (await consistentQuery(deps, ledgerQueries)).page(accountId, { offset, limit }),
   );
-  for await (const row of rows) yield line(ledgerRecord(row));
+  for await (const rows of pages) yield* rows.map((row) => line(ledgerRecord(row)));
 }
 
-const conversionsOf = (deps: ExportDependencies, accountId: string) =>
-  rowsOf(async (offset) =>
+async function* conversionsOf(
+  deps: ExportDependencies,
+  accountId: string,
+): AsyncGenerator<ConversionRow> {
+  const pages = wholeList(async (offset) =>
     (await consistentQuery(deps, conversionQueries)).page(accountId, { offset, limit }),
   );
+  for await (const rows of pages) yield* rows;
+}
 
 async function* conversionLines(
   deps: ExportDependencies,
   accountId: string,
 ): AsyncGenerator<string> {
   for await (const row of conversionsOf(deps, accountId)) {
-    const { id, status, createdAt, completedAt, pages, pdf, expired } = row;
+    const { id, status, createdAt, completedAt, failedAt, pages, pdf, expired } = row;
     yield line({
       id,
       status,
       created_at: isoTime(createdAt),
       completed_at: completedAt && isoTime(completedAt),
+      failed_at: failedAt && isoTime(failedAt),
+      failure_code: row.failureCode,
       ...(await textsOf(deps, row)),
       pages,
       pdf,
@@ -209,17 +227,26 @@ function blobsOf({ type, data }: HistoryEntry): readonly [string, BlobRef][] {
   ];
 }
 
+/** Oldest first, so that those that are added meanwhile are read, too. */
+async function* entriesOf(
+  deps: ExportDependencies,
+  accountId: string,
+  type: 'ConversionRequested' | 'ConversionCompleted',
+): AsyncGenerator<HistoryEntry> {
+  for (let offset = 0, length = 1; offset < length; offset += PAGE) {
+    const page = { order: 'oldest first', offset, limit } as const;
+    const { entries, total } = await readHistory(deps, accountId, { type }, page);
+    length = total;
+    yield* entries;
+  }
+}
+
 async function* documents(
   deps: ExportDependencies,
   accountId: string,
 ): AsyncGenerator<ExportedFile> {
   for (const type of ['ConversionRequested', 'ConversionCompleted'] as const) {
-    const entries = rowsOf(async (offset) => {
-      const page = { order: 'oldest first', offset, limit } as const;
-      const { entries: rows, total } = await readHistory(deps, accountId, { type }, page);
-      return { rows, total };
-    });
-    for await (const entry of entries) {
+    for await (const entry of entriesOf(deps, accountId, type)) {
       const { conversionId } = entry.data as { readonly conversionId: string };
       const row = (await consistentQuery(deps, conversionQueries)).byId(conversionId);
       if (row?.expired !== false) continue;

@@ -15,7 +15,7 @@ import type { Logger } from '../log.ts';
 import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
 import { operatorContext, orThrow } from './command-context.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
-import type { Passwords } from './passwords.ts';
+import type { Asker, Passwords } from './passwords.ts';
 
 export interface AccountDependencies {
   readonly actors: ActorSystem;
@@ -113,6 +113,7 @@ export async function openAccount(
 
 /**
  * Sets another password, which ends all sessions.
+ * @param judged of the present password, where its owner had to give it
  * @returns the password that was made where none was given
  * @throws {ServiceError} `validation_error`, `not_found`
  */
@@ -121,13 +122,20 @@ export async function changePassword(
   accountId: string,
   given: string | undefined,
   context: CommandContext,
+  judged: { readonly sessionEpoch?: number; readonly asker?: Asker } = {},
 ): Promise<string | undefined> {
   const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
   const passwordHash = await deps.vault.seal(
     accountId,
-    await deps.passwords.hash(given ?? made ?? ''),
+    await deps.passwords.hash(given ?? made ?? '', judged.asker),
   );
-  const command = { type: 'ChangePassword', accountId, passwordHash } as const;
+  const { sessionEpoch: epoch } = judged;
+  const command = {
+    type: 'ChangePassword',
+    accountId,
+    passwordHash,
+    ...(epoch === undefined ? {} : { epoch }),
+  } as const;
   orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
   return made;
 }

@@ -22,6 +22,20 @@ export interface ErasureDependencies extends ExpiryDependencies, ReadDependencie
 const PAGE = 200;
 
 /**
+ * Ends the account with its keys and sessions. The process that leads completes the erasure.
+ * @throws {ServiceError} `forbidden` where a hold is in force, `not_found`
+ */
+export async function beginErasure(
+  { actors }: Pick<ErasureDependencies, 'actors'>,
+  accountId: string,
+  context: CommandContext,
+): Promise<void> {
+  const now = context.metadata.time;
+  const command = { type: 'EraseAccount', accountId, now } as const;
+  orThrow(await actors.send(accountAggregate, accountId, command, context));
+}
+
+/**
  * Erases the account, or completes an erasure that was cut off.
  * @throws {ServiceError} `forbidden` where a hold is in force, `not_found`
  */
@@ -30,9 +44,7 @@ export async function eraseAccount(
   accountId: string,
   context: CommandContext,
 ): Promise<void> {
-  const now = context.metadata.time;
-  const command = { type: 'EraseAccount', accountId, now } as const;
-  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  await beginErasure(deps, accountId, context);
   await completeErasure(deps, accountId);
 }
 

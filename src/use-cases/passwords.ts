@@ -34,6 +34,18 @@ export interface Asker {
 
 const OPERATOR: Asker = { group: 'operator', trusted: true };
 
+/**
+ * Checks that the password may be chosen.
+ * @param field the name that it has in the request
+ * @throws {ServiceError} `validation_error`, naming the bound
+ */
+export function checkPassword(password: string, field = 'password'): void {
+  const tooShort = Array.from(password).length < MIN_CHARACTERS;
+  if (!tooShort && Buffer.byteLength(password) <= MAX_BYTES) return;
+  const text = `A password has at least ${MIN_CHARACTERS} characters and at most ${MAX_BYTES} bytes.`;
+  throw new ServiceError('validation_error', text, { details: { [field]: [text] } });
+}
+
 interface Waiting {
   readonly trusted: boolean;
   readonly resolve: (release: () => void) => void;
@@ -57,13 +69,9 @@ export class Passwords {
   }
 
   /** @throws {ServiceError} `validation_error`, naming the bound */
-  async hash(password: string): Promise<string> {
-    const tooShort = Array.from(password).length < MIN_CHARACTERS;
-    if (tooShort || Buffer.byteLength(password) > MAX_BYTES) {
-      const text = `A password has at least ${MIN_CHARACTERS} characters and at most ${MAX_BYTES} bytes.`;
-      throw new ServiceError('validation_error', text, { details: { password: [text] } });
-    }
-    return await this.#inTurn(OPERATOR, () => hash(password, PARAMETERS));
+  async hash(password: string, asker: Asker = OPERATOR): Promise<string> {
+    checkPassword(password);
+    return await this.#inTurn(asker, () => hash(password, PARAMETERS));
   }
 
   /** @throws {BudgetExceeded} too many wait; the password was not looked at */

@@ -1,7 +1,7 @@
 /** The windows that requests are counted in, and the key of each. */
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { Plan } from '../domain/events.ts';
+import type { Plan, SessionKind } from '../domain/events.ts';
 import { ServiceError } from '../errors.ts';
 import type { Rate, RateLimitStatus } from '../rate-limiter/port.ts';
 
@@ -12,9 +12,19 @@ export interface RateLimits {
   readonly rateLimitStarter: number;
   readonly rateLimitPro: number;
   readonly rateLimitAnonymous: number;
+  readonly rateLimitDashboard: number;
 }
 
-function planLimit(limits: RateLimits, plan: Plan): number {
+/** The account that requests are counted for. */
+export interface CountedCaller {
+  readonly accountId: string;
+  readonly plan: Plan;
+  /** Absent for an API key. */
+  readonly sessionKind?: SessionKind;
+}
+
+/** Requests in a minute. */
+export function planLimit(limits: RateLimits, plan: Plan): number {
   switch (plan) {
     case 'free':
       return limits.rateLimitFree;
@@ -42,27 +52,46 @@ export function networkKey(address: string): string {
   return isIPv6(address) ? key.split(':').slice(0, 4).join(':') : key.replace(/\.\d+$/, '');
 }
 
-/** The window of a request: its account's, or its client's address where it has none. */
+/** The window of the requests that an account's plan allows. */
+export function planWindow(
+  limits: RateLimits,
+  { accountId, plan }: Pick<CountedCaller, 'accountId' | 'plan'>,
+): [key: string, rate: Rate] {
+  return [`account:${accountId}`, { limit: planLimit(limits, plan), windowMs: WINDOW_MS }];
+}
+
+/**
+ * The window of a request: its account's, or its client's address where it has none. The pages of the dashboard
+ * ask more often than programs need to, so an account has a window of its own for them.
+ */
 export function requestWindow(
   limits: RateLimits,
-  client: {
-    readonly caller: { readonly accountId: string; readonly plan: Plan } | undefined;
-    readonly clientAddress: string;
-  },
+  client: { readonly caller: CountedCaller | undefined; readonly clientAddress: string },
 ): [key: string, rate: Rate] {
   const { caller, clientAddress } = client;
+  if (caller !== undefined && caller.sessionKind !== 'dashboard') return planWindow(limits, caller);
   const [key, limit] =
     caller === undefined
       ? [addressKey(clientAddress), limits.rateLimitAnonymous]
-      : [`account:${caller.accountId}`, planLimit(limits, caller.plan)];
+      : [`dashboard:${caller.accountId}`, limits.rateLimitDashboard];
   return [key, { limit, windowMs: WINDOW_MS }];
 }
 
+/** Says which limit an account's plan sets. */
+export const planLimitText = (plan: Plan, limit: number): string =>
+  `Only ${limit} requests a minute are allowed on the plan ${plan}.`;
+
 /** Says which limit the window of a request has. */
-export function requestLimit(caller: { readonly plan: Plan } | undefined, limit: number): string {
-  return caller === undefined
-    ? `Only ${limit} requests a minute are allowed from one address without a valid credential.`
-    : `Only ${limit} requests a minute are allowed on the plan ${caller.plan}.`;
+export function requestLimit(
+  caller: Pick<CountedCaller, 'plan' | 'sessionKind'> | undefined,
+  limit: number,
+): string {
+  if (caller === undefined) {
+    return `Only ${limit} requests a minute are allowed from one address without a valid credential.`;
+  }
+  return caller.sessionKind === 'dashboard'
+    ? `Only ${limit} requests a minute are allowed from the dashboard.`
+    : planLimitText(caller.plan, limit);
 }
 
 /**

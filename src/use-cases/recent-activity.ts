@@ -38,14 +38,28 @@ const isKind = (type: string): type is keyof typeof KINDS => Object.hasOwn(KINDS
 
 const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetadata).time;
 
+/** The part of an event that is counted: a service keeps thousands of them. */
+interface Noted {
+  readonly type: string;
+  readonly time: number;
+  readonly code: string | undefined;
+  readonly renderer: string | undefined;
+}
+
+function noted(event: RecordedEvent): Noted {
+  const { code, renderer } = event.data as { code?: string; renderer?: string };
+  return { type: event.type, time: timeOf(event), code, renderer };
+}
+
 /** The places of the log's events: positions may have gaps. */
 export type LogPlaces = Pick<LogTreeQueries, 'hashes' | 'positionOf'>;
 
 /** Follows the end of the log; each look reads only what is new. */
 export class RecentActivity {
   readonly #store: Pick<EventStore, 'readAll' | 'head'>;
-  #events: RecordedEvent[] = [];
+  #events: Noted[] = [];
   #after: bigint | undefined;
+  #lookedAt = 0;
 
   constructor(store: Pick<EventStore, 'readAll' | 'head'>) {
     this.#store = store;
@@ -57,21 +71,27 @@ export class RecentActivity {
    */
   async look(now: number, places: LogPlaces | undefined): Promise<Activity> {
     const since = now - WINDOW_MS;
+    // All that was added since an earlier look is more than the window holds.
+    if (places && this.#lookedAt < since) {
+      this.#after = undefined;
+      this.#events = [];
+    }
+    this.#lookedAt = now;
     this.#after ??= places ? await this.#begin(since, places) : await this.#store.head();
     for (let isEnd = false; !isEnd; ) {
       const events = await this.#store.readAll({ after: this.#after, limit: READ });
       isEnd = events.length < READ;
       this.#after = events.at(-1)?.position ?? this.#after;
-      const kept = [...this.#events, ...events].filter((event) => timeOf(event) > since);
+      const kept = [...this.#events, ...events.map(noted)].filter(({ time }) => time > since);
       this.#events = kept.slice(-MOST_EVENTS);
     }
     return summarise(this.#events, now);
   }
 
   /** A position before which nothing is of interest: steps back from the end, each twice as far. */
-  async #begin(since: number, { hashes, positionOf }: LogPlaces): Promise<bigint> {
-    for (let step = READ; step < hashes.size; step *= 2) {
-      const after = positionOf(hashes.size - step) ?? 0n;
+  async #begin(since: number, places: LogPlaces): Promise<bigint> {
+    for (let step = READ; step < places.hashes.size; step *= 2) {
+      const after = places.positionOf(places.hashes.size - step) ?? 0n;
       const [first] = await this.#store.readAll({ after, limit: 1 });
       if (first === undefined || timeOf(first) <= since) return after;
     }
@@ -79,16 +99,14 @@ export class RecentActivity {
   }
 }
 
-function summarise(events: readonly RecordedEvent[], now: number): Activity {
+function summarise(events: readonly Noted[], now: number): Activity {
   const [first] = events;
   const windowMs =
-    first !== undefined && events.length >= MOST_EVENTS ? now - timeOf(first) : WINDOW_MS;
+    first !== undefined && events.length >= MOST_EVENTS ? now - first.time : WINDOW_MS;
   const counts = { requested: 0, completed: 0, failed: 0, requeued: 0 };
   const failures = new Map<string, number>();
   const renderers = new Map<string, RendererActivity>();
-  for (const event of events) {
-    const { type } = event;
-    const { code, renderer } = event.data as { code?: string; renderer?: string };
+  for (const { type, time, code, renderer } of events) {
     if (isKind(type)) counts[KINDS[type]] += 1;
     if (type === 'ConversionFailed' && code) failures.set(code, (failures.get(code) ?? 0) + 1);
     if (renderer === undefined) continue;
@@ -98,7 +116,7 @@ function summarise(events: readonly RecordedEvent[], now: number): Activity {
       name: renderer,
       completed: completed + Number(type === 'ConversionCompleted'),
       failed: failed + Number(type === 'ConversionFailed'),
-      lastSeen: timeOf(event),
+      lastSeen: time,
     });
   }
   const perMinute = (count: number): number => Math.round((count / windowMs) * 600_000) / 10;

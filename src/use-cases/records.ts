@@ -3,6 +3,7 @@ import type { AccountRow } from '../../projections/accounts.ts';
 import type { ApiKeyRow } from '../../projections/api-keys.ts';
 import type { ConversionRow } from '../../projections/conversions.ts';
 import type { LedgerRow } from '../../projections/ledger.ts';
+import type { SessionRow } from '../../projections/sessions.ts';
 import { isoTime } from '../clock.ts';
 import type { Hold } from '../domain/hold.ts';
 import { NOT_OPENED } from '../keyring/vault.ts';
@@ -14,10 +15,17 @@ export interface Opener<T extends string | undefined = string> {
 
 export async function accountRecord<T extends string | undefined>(
   opener: Opener<T>,
-  { id, email, plan, credits, createdAt }: AccountRow,
+  { id, email, plan, credits, isOperator, createdAt }: AccountRow,
 ) {
   const opened = await opener.unseal(id, email);
-  return { id, email: opened, plan, credits, created_at: isoTime(createdAt) };
+  return {
+    id,
+    email: opened,
+    plan,
+    credits,
+    operator: isOperator,
+    created_at: isoTime(createdAt),
+  };
 }
 
 export const holdRecord = (hold: Hold | undefined) =>
@@ -35,6 +43,22 @@ export async function apiKeyRecord<T extends string | undefined>(
     prefix,
     created_at: isoTime(createdAt),
     last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
+  };
+}
+
+export async function sessionRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { id, accountId, kind, openedAt, expiresAt, userAgent, address }: SessionRow,
+) {
+  const open = async (sealed: string | null): Promise<T | null> =>
+    sealed === null ? null : await opener.unseal(accountId, sealed);
+  const client = { user_agent: await open(userAgent), address: await open(address) };
+  return {
+    id,
+    kind,
+    opened_at: isoTime(openedAt),
+    expires_at: isoTime(expiresAt),
+    client: userAgent === null && address === null ? null : client,
   };
 }
 
@@ -56,20 +80,34 @@ export async function conversionRecord<T extends string | undefined>(
   row: ConversionRow,
   fileUrl?: (id: string) => string,
 ) {
-  const { id, accountId, status, createdAt, completedAt, errorMessage } = row;
+  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage } = row;
   const record = { id, status, created_at: isoTime(createdAt) };
-  if (status === 'failed' && errorMessage !== undefined) {
-    return { ...record, error_message: await opener.unseal(accountId, errorMessage) };
+  if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
+    return {
+      ...record,
+      error_message: await opener.unseal(accountId, errorMessage),
+      failed_at: isoTime(failedAt),
+      failure_code: row.failureCode,
+      duration_ms: durationBetween(createdAt, failedAt),
+    };
   }
   if (status !== 'completed' || completedAt === undefined) return record;
   const warnings = await warningsOf(opener, row);
+  const { pages, pdf } = row;
   return {
     ...record,
     ...(fileUrl && { file_url: fileUrl(id) }),
     completed_at: isoTime(completedAt),
     ...(warnings && { warnings }),
+    pages,
+    bytes: pdf?.bytes,
+    sha256: pdf?.sha256,
+    duration_ms: durationBetween(createdAt, completedAt),
   };
 }
+
+/** Two nodes' clocks tell the times: the earlier event may have the later one. */
+const durationBetween = (start: number, end: number): number => Math.max(0, end - start);
 
 /** The warnings of a completed conversion, for its client; undefined where it has none. */
 export async function warningsOf(

@@ -13,6 +13,7 @@ type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'Con
 /**
  * The manifest of a completed conversion, found from the log alone and checked against its event.
  * @throws {ServiceError} `not_found` where there is none (yet), `gone` after its retention
+ * @throws {BlobNotFound} it is lost
  * @throws {BlobStoreUnavailable} it is damaged
  * @throws {KeyErased} its account was erased
  */
@@ -22,8 +23,8 @@ export async function readRenderManifest(
     blobs,
     vault,
   }: {
-    readonly store: EventStore;
-    readonly blobs: BlobStore;
+    readonly store: Pick<EventStore, 'readStream'>;
+    readonly blobs: Pick<BlobStore, 'read'>;
     readonly vault: Pick<Vault, 'unseal' | 'contentKey'>;
   },
   conversionId: string,

@@ -10,6 +10,7 @@ import {
   signInTrail,
   signInTrailAggregate,
 } from '../domain/sign-in-trail.ts';
+import type { Actor } from '../domain/event-metadata.ts';
 import { ServiceError } from '../errors.ts';
 import { newCommandId } from '../ids.ts';
 import type { Vault } from '../keyring/vault.ts';
@@ -36,6 +37,8 @@ export interface SignInRequest {
   /** The request's name where nothing can seal the client's own. */
   readonly loggedId: string;
   readonly log: Logger;
+  /** The session that asks, where somebody is signed in already. */
+  readonly actor?: Actor;
 }
 
 export interface SignedIn {
@@ -162,25 +165,16 @@ async function judge(
   return { account, right: await deps.passwords.verify(hash, password, asker) };
 }
 
-/** Not waited for: how long recording takes would tell a known address from an unknown one. */
-function leaveTrail(
-  { signInAudit, clock }: SignInDependencies,
-  { email, clientAddress, requestId, loggedId, log }: SignInRequest,
-  accountId: string | undefined,
-): void {
-  log.warn('A sign-in was refused.');
-  signInAudit
-    .refused({ accountId, email, clientAddress, requestId, loggedId, time: clock.now() })
-    .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
-}
-
 /**
- * The account that the pair signs in to. Each try counts as a wrong one until it has proved right, so
+ * Judges the pair, slowly for those who guess. Each try counts as a wrong one until it has proved right, so
  * that guessing in parallel gains nothing.
- * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries
+ * @throws {ServiceError} `rate_limit_exceeded` after too many tries
  * @throws {BudgetExceeded} too many wait for their password to be hashed
  */
-export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
+export async function judgeInTurn(
+  deps: SignInDependencies,
+  request: SignInRequest,
+): Promise<Judged & Pick<Attempt, 'client' | 'asker'>> {
   const { client, counts, asker } = attemptOf(request, deps);
   await take(deps, counts);
   let judged: Judged;
@@ -191,12 +185,41 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
     await refund(deps.rateLimiter, counts);
     throw error;
   }
-  const { account, right } = judged;
+  if (judged.right) await refund(deps.rateLimiter, counts);
+  else leaveTrail(deps, request, judged.account?.id);
+  return { ...judged, client, asker };
+}
+
+/** Not waited for: how long recording takes would tell a known address from an unknown one. */
+function leaveTrail(
+  { signInAudit, clock }: SignInDependencies,
+  { email, clientAddress, requestId, loggedId, log, actor }: SignInRequest,
+  accountId: string | undefined,
+): void {
+  log.warn('A sign-in was refused.');
+  signInAudit
+    .refused({
+      accountId,
+      email,
+      clientAddress,
+      requestId,
+      loggedId,
+      time: clock.now(),
+      ...(actor && { actor }),
+    })
+    .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
+}
+
+/**
+ * The account that the pair signs in to.
+ * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries
+ * @throws {BudgetExceeded} too many wait for their password to be hashed
+ */
+export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
+  const { account, right, client } = await judgeInTurn(deps, request);
   if (account === undefined || !right) {
-    leaveTrail(deps, request, account?.id);
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
-  await refund(deps.rateLimiter, counts);
   const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
   assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
   return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
@@ -212,6 +235,8 @@ export interface RefusedSignIn {
   readonly loggedId: string;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
+  /** Absent for somebody who has not proved to be anyone. */
+  readonly actor?: Actor;
 }
 
 export interface SignInAudit {
@@ -248,7 +273,7 @@ export function createSignInAudit(deps: {
   }
 
   async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
-    const { accountId, clientAddress, requestId, loggedId, time } = attempt;
+    const { accountId, clientAddress, requestId, loggedId, time, actor } = attempt;
     // There is nothing to seal with where the address is no account's.
     if (accountId === undefined) {
       return firstCommand(time, { kind: 'anonymous' }, { requestId: loggedId });
@@ -257,7 +282,7 @@ export function createSignInAudit(deps: {
       requestId: await vault.seal(accountId, requestId),
       client: await vault.seal(accountId, clientAddress),
     };
-    return firstCommand(time, { kind: 'anonymous' }, sealed);
+    return firstCommand(time, actor ?? { kind: 'anonymous' }, sealed);
   }
 
   return {

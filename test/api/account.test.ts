@@ -15,7 +15,15 @@ void test('the own account and its ledger', async (t) => {
   const ids = [await create(), await create()];
   const own = await api.call('GET', `${BASE}/account/`, { key });
   t.equal(own.status, 200);
-  t.strictSame(Object.keys(own.body), ['id', 'email', 'plan', 'credits', 'created_at']);
+  t.strictSame(Object.keys(own.body), [
+    'id',
+    'email',
+    'plan',
+    'credits',
+    'operator',
+    'created_at',
+    'rate_limit',
+  ]);
   t.match(own.body, { id: account.id, email: account.email, plan: 'starter', credits: 1 });
   t.match(own.body['created_at'], ISO);
 

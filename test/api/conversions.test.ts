@@ -23,6 +23,10 @@ void test('a record from its request to its file', async (t) => {
     'created_at',
     'file_url',
     'completed_at',
+    'pages',
+    'bytes',
+    'sha256',
+    'duration_ms',
   ]);
   t.equal(completed.body['status'], 'completed');
   t.ok(fileUrl(completed).startsWith(`${api.origin}/files/${id}.pdf?token=v4.public.`));
@@ -37,7 +41,15 @@ void test('a record from its request to its file', async (t) => {
   const failing = await api.create();
   await api.fail(api.account.id, failing, 'The page took too long.');
   const failed = (await api.get(failing)).body;
-  t.strictSame(Object.keys(failed), ['id', 'status', 'created_at', 'error_message']);
+  t.strictSame(Object.keys(failed), [
+    'id',
+    'status',
+    'created_at',
+    'error_message',
+    'failed_at',
+    'failure_code',
+    'duration_ms',
+  ]);
   t.equal(failed['error_message'], 'The page took too long.');
 });
 
@@ -149,6 +161,26 @@ void test('the list', async (t) => {
   t.strictSame(idsOf(completed), [ids[1]]);
   t.equal(completed.headers.get('x-total-count'), '1');
   t.match(completed.text, /file_url/);
+  const newest = ids[0] ?? '';
+  t.strictSame(idsOf(await list(`?id=${newest}`)), [newest], 'the whole id');
+  t.strictSame(idsOf(await list(`?id=${newest.slice(0, 30)}`)), [newest], 'its start');
+  t.strictSame(idsOf(await list(`?id=${newest}&status=completed`)), [], 'with another filter');
+  t.strictSame(idsOf(await list(`?id=${ids[1]}&status=completed`)), [ids[1]]);
+  const stranger = await api.newAccount();
+  const foreign = await api.call('GET', `${BASE}/conversions/?id=${newest}`, {
+    key: stranger.key,
+  });
+  t.strictSame(idsOf(foreign), [], 'and never another account’s');
+  const time = (ms: number) => encodeURIComponent(new Date(api.clock.time + ms).toISOString());
+  api.clock.time += 60_000;
+  const late = await api.create();
+  t.strictSame(idsOf(await list(`?from=${time(0)}`)), [late], 'created from a time on');
+  const earlier = await list(`?to=${time(0)}&page_size=2`);
+  t.strictSame(idsOf(earlier), ids.slice(0, 2), 'before it');
+  t.equal(earlier.headers.get('x-total-count'), '5');
+  t.strictSame(idsOf(await list(`?from=${time(1)}`)), []);
+  t.strictSame(idsOf(await list(`?to=${time(0)}&status=completed`)), [ids[1]]);
+  t.strictSame(idsOf(await list(`?from=${time(0)}&status=completed`)), []);
   const bad: [string, string[]][] = [
     ['?page=0', ['page']],
     ['?page=-1', ['page']],
@@ -159,6 +191,10 @@ void test('the list', async (t) => {
     ['?page_size=0', ['page_size']],
     ['?page_size=101&status=x&q=1', ['page_size', 'q', 'status']],
     ['?status=', ['status']],
+    ['?id=conv_06f3k', ['id']],
+    ['?id=acct_06f3k8r1v2', ['id']],
+    ['?from=yesterday&to=2026-11-21', ['from', 'to']],
+    ['?from=2026-11-22T00:00:00Z&to=2026-11-21T00:00:00Z', ['from']],
   ];
   for (const [query, details] of bad) {
     const expected = { status: 400, error: 'validation_error', details };

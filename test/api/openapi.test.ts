@@ -9,7 +9,10 @@ import type { OpenApiDocument, OperationObject } from '../../src/http/openapi/ty
 import { listen } from '../../src/http/server.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { recordTimestamp } from '../support/attested.ts';
+import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 import { documentedAnswers } from '../support/documented.ts';
+import { newOperator } from '../support/operator.ts';
+import { setOperator } from '../../src/use-cases/administration.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
 const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
@@ -20,6 +23,8 @@ interface Drive {
   readonly template: string;
   readonly operation: OperationObject;
   readonly secured: boolean;
+  /** True where an API key is refused. */
+  readonly needsSession: boolean;
   /** As the document gives an example of it. */
   readonly body: object | undefined;
 }
@@ -39,10 +44,19 @@ function drives({ paths, components }: OpenApiDocument): readonly Drive[] {
         path: template.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
         operation,
         secured: operation.security.length > 0,
+        needsSession: operation.security.length === 1,
         body: Object.values(examples)[0]?.value as object | undefined,
       };
     }),
   );
+}
+
+/** The headers of an access token and of the dashboard's cookie, by signing in to the dashboard. */
+async function signedIn(api: Api, email: string): Promise<Readonly<Record<string, string>>> {
+  const body = { email, password: PASSWORD };
+  const answer = await api.call('POST', SESSION, { headers: ownPage(), body });
+  const access = String(answer.body['access']);
+  return { ...ownPage(sessionCookie(answer)), Authorization: `Bearer ${access}` };
 }
 
 const optional = <K extends string, V>(name: K, value: V | undefined) =>
@@ -51,26 +65,31 @@ const optional = <K extends string, V>(name: K, value: V | undefined) =>
 /** What a request lacks or has too much of: 400, 401, 404, 413, 415. */
 async function driveRefusals(t: Test, seen: Set<string>) {
   const api = await startApi(t, { env: { MAX_BODY_BYTES: '2048' } });
-  const { key } = await api.newAccount();
-  for (const { method, path, operation, secured, body } of drives(api.document)) {
-    const credential = secured ? { key } : {};
+  const { key, email, ...account } = await api.newAccount();
+  await setOperator(api, account.id, true, api.context());
+  const headers = await signedIn(api, email);
+  for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
+    const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };
     const { responses } = operation;
+    if (responses[403]) await api.call(method, `${path}?token=x`, needsSession ? { key } : {});
     if (responses[400]) {
       const wrong = body ? { ...credential, body: { unknown: 1 } } : credential;
       await api.call(method, body ? path : `${path}?page=0&as_of=then`, wrong);
     }
-    if (responses[401]) await api.call(method, path, optional('body', body));
-    if (responses[403]) await api.call(method, `${path}?token=x`);
+    if (responses[401]) {
+      await api.call(method, path, { headers: ownPage(), ...optional('body', body) });
+    }
     if (responses[404]) {
       const id = /conv_\w+/.exec(path)?.[0] ?? '';
       const token = api.fileTokens.mint(id, 60);
-      await api.call(method, `${path}?token=${token}&as_of=0`, credential);
+      const whole = { ...credential, ...optional('body', body) };
+      await api.call(method, `${path}?token=${token}&as_of=0`, whole);
     }
     if (body) {
       const large = { ...credential, body: { x: 'x'.repeat(3000) } };
       await api.call(method, path, large);
-      const headers = { 'Content-Type': 'text/plain' };
-      await api.call(method, path, { ...credential, headers, body });
+      const plain = { ...credential.headers, 'Content-Type': 'text/plain' };
+      await api.call(method, path, { ...credential, headers: plain, body });
     }
   }
   const poor = await api.newAccount({ credits: 0 });
@@ -78,6 +97,21 @@ async function driveRefusals(t: Test, seen: Set<string>) {
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
   for (const each of api.seen) seen.add(each);
+}
+
+async function driveSessions(api: Api, email: string): Promise<void> {
+  let headers = await signedIn(api, email);
+  await api.call('GET', SESSION, { headers });
+  await api.call('DELETE', SESSION, { headers });
+  headers = await signedIn(api, email);
+  const listed = await api.call('GET', `${BASE}/sessions/`, { headers });
+  const [own] = listed.body as unknown as readonly { readonly id: string }[];
+  await api.call('DELETE', `${BASE}/sessions/${own?.id}/`, { headers });
+  headers = await signedIn(api, email);
+  await api.call('DELETE', `${BASE}/sessions/`, { headers });
+  headers = await signedIn(api, email);
+  const body = { current_password: PASSWORD, new_password: 'another long password' };
+  await api.call('POST', `${BASE}/account/password/`, { headers, body });
 }
 
 async function driveSuccesses(t: Test, seen: Set<string>) {
@@ -130,7 +164,22 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await api.call('GET', `${BASE}/conversions/${id}/evidence/`, { key });
   const sha256 = '0'.repeat(64);
   await api.call('POST', `${BASE}/verify/`, { key, body: { sha256 } });
-  const lists = ['/conversions/', '/account/ledger/', '/account/events/', '/api-keys/'];
+  const late = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const lateId = String(late.body['id']);
+  for (const conversion of [id, lateId, String(failing.body['id'])]) {
+    await api.call('GET', `${BASE}/conversions/${conversion}/request/`, { key });
+    await api.call('GET', `${BASE}/conversions/${conversion}/manifest/`, { key });
+  }
+  await api.complete(accountId, lateId, PDF);
+  await api.call('GET', `${BASE}/conversions/${lateId}/manifest/`, { key });
+  await api.call('HEAD', `${BASE}/conversions/stream/`, { key });
+  const lists = [
+    '/conversions/',
+    '/account/ledger/',
+    '/account/events/',
+    '/api-keys/',
+    '/account/usage/',
+  ];
   for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });
   }
@@ -142,6 +191,7 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   const { refresh } = pair.body;
   await auth('refresh', { refresh });
   await auth('revoke', { refresh });
+  await driveSessions(api, email);
   for (const path of ['/healthz', '/readyz']) await api.call('GET', path);
   for (const path of ['/openapi.json', '/docs', '/docs/reference.js']) {
     const { headers } = await api.call('GET', path);
@@ -150,15 +200,38 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   for (const each of api.seen) seen.add(each);
 }
 
+/** What operators do, to an account of their making. */
+async function driveOperators(t: Test, seen: Set<string>) {
+  const api = await startApi(t);
+  const operator = await newOperator(api);
+  const email = 'opened@example.com';
+  const opened = await operator.call('POST', '/accounts/', { body: { email } });
+  for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/'])
+    await operator.call('GET', path);
+  await operator.call('POST', '/projections/rebuild/');
+  const at = `/accounts/${String(opened.body['id'])}`;
+  for (const path of ['/accounts/', `${at}/`]) await operator.call('GET', path);
+  await operator.call('POST', `${at}/plan/`, { body: { plan: 'pro' } });
+  await operator.call('POST', `${at}/credits/`, { body: { amount: 1 } });
+  await operator.call('POST', `${at}/hold/`, { body: {} });
+  await operator.call('DELETE', `${at}/hold/`);
+  await operator.call('POST', `${at}/sessions/end/`);
+  await operator.call('POST', `${at}/erase/`, { body: { email, password: PASSWORD } });
+  for (const each of api.seen) seen.add(each);
+}
+
 /** More requests than a minute allows. */
 async function driveLimits(t: Test, seen: Set<string>) {
-  const api = await startApi(t, { env: { RATE_LIMIT_FREE: '1', RATE_LIMIT_ANONYMOUS: '1' } });
-  const { key } = await api.newAccount({ plan: 'free' });
+  const env = { RATE_LIMIT_FREE: '1', RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_DASHBOARD: '1' };
+  const api = await startApi(t, { env });
+  const { key, email } = await api.newAccount({ plan: 'free' });
+  const headers = await signedIn(api, email);
   await api.call('GET', `${BASE}/account/`, { key });
-  await api.call('GET', `${BASE}/account/`);
-  for (const { method, path, operation, secured, body } of drives(api.document)) {
+  await api.call('GET', SESSION, { headers });
+  for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
     if (operation.responses[429]) {
-      await api.call(method, path, { ...optional('body', body), ...(secured ? { key } : {}) });
+      const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };
+      await api.call(method, path, { ...optional('body', body), ...credential });
     }
   }
   await api.call('GET', '/nowhere', { key: 'pk_live_' });
@@ -183,10 +256,14 @@ async function driveFailures(t: Test, seen: Set<string>) {
   const { key } = await api.newAccount();
   for (const next of [failure, new EventStoreUnavailable('away')]) {
     failure = next;
-    for (const { method, path, operation, secured, body } of drives(api.document)) {
+    for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
       if (!operation.responses[500]) continue;
       const token = api.fileTokens.mint(/conv_\w+/.exec(path)?.[0] ?? '', 60);
-      const credential = secured ? { key } : {};
+      const headers = {
+        ...ownPage('__Host-pressledger=x'),
+        ...(needsSession && { Authorization: 'Bearer x' }),
+      };
+      const credential = secured && !needsSession ? { key } : { headers };
       await api.call(method, `${path}?token=${token}`, {
         ...credential,
         ...optional('body', body),
@@ -225,6 +302,7 @@ void test('the document and the answers are the same', async (t) => {
     (async () => {
       await driveRefusals(t, seen);
       await driveSuccesses(t, seen);
+      await driveOperators(t, seen);
       await driveLimits(t, seen);
       await driveFailures(t, seen);
     })(),

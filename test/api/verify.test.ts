@@ -62,7 +62,7 @@ void test('the evidence of a conversion is a download of its account', async (t)
   const zip = await buffer(answer.body as ReadableStream<Uint8Array>);
   t.equal(head.headers.get('content-length'), String(zip.length), 'HEAD says its length');
   const logKey = (await api.call('GET', '/tlog/key')).text.trim();
-  t.match(verifyEvidence(zip, [logKey]), { conversion: id, events: { length: 3 } });
+  t.match(await verifyEvidence(zip, [logKey]), { conversion: id, events: { length: 3 } });
 
   const events = `${BASE}/conversions/${id}/events/?type=DocumentDownloaded`;
   const downloads = await api.call('GET', events, { key });

@@ -82,11 +82,11 @@ void test('a filter over a long history is refused, with the time that may be as
   const begun = api.clock.time + 1000;
   api.readModel.query((db) => {
     const insert = db.prepare(`INSERT INTO history
-      (account_id, number, stream, revision, type, actor_kind, actor, conversion_id, time)
-      VALUES (?, ?, 'account-${id}', 0, 'CreditDebited', 'service', 'service', NULL, ?)`);
+      (account_id, number, position, stream, revision, type, actor_kind, actor, conversion_id, time)
+      VALUES (?, ?, ?, 'account-${id}', 0, 'CreditDebited', 'service', 'service', NULL, ?)`);
     const last = before + MAX_FILTERED_EVENTS + more;
     db.transaction(() => {
-      for (let n = before + 1; n <= last; n += 1) insert.run(id, n, begun + n);
+      for (let n = before + 1; n <= last; n += 1) insert.run(id, n, n, begun + n);
       db.prepare('UPDATE history_totals SET total = ? WHERE account_id = ?').run(last, id);
     })();
     return {};

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Test, test } from 'tap';
 import {
+  type CopyableEventStore,
   type EventStore,
   EventStoreUnavailable,
   type NewEvent,
@@ -20,7 +21,7 @@ import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
 interface Wired {
   readonly wire: BreakableWire;
   /** Speaks to the server through the wire. */
-  readonly store: EventStore;
+  readonly store: CopyableEventStore;
   /** Speaks to the same log without it. */
   readonly direct: EventStore;
 }
@@ -282,3 +283,34 @@ faultTest('an append that is too large is refused for good', async (t, { store }
   t.notOk(refused instanceof EventStoreUnavailable);
   t.strictSame(await store.readStream('a-1'), []);
 });
+
+/** How the connection breaks while copies are under way. */
+const BREAKS: Readonly<Record<string, (wire: BreakableWire) => void>> = {
+  'is cut': (wire) => wire.cut(),
+  'loses its answers': (wire) => {
+    wire.answersAreLost = true;
+    setTimeout(() => {
+      wire.answersAreLost = false;
+      wire.cut();
+    }, 500);
+  },
+};
+
+for (const [how, breakIt] of Object.entries(BREAKS)) {
+  faultTest(
+    `copies over a connection that ${how} arrive once and in their order`,
+    async (t, { wire, store, direct }) => {
+      const events = newEvents(600).map((event, n) => ({
+        ...event,
+        stream: `a-${n % 200}`,
+        revision: Math.floor(n / 200),
+      }));
+      const sent = wire.sentBytes;
+      const copying = store.appendCopies(events);
+      await eventually('copies under way', () => wire.sentBytes > sent + 20_000 || undefined);
+      breakIt(wire);
+      await copying;
+      t.strictSame(idsOf(await direct.readAll()), idsOf(events));
+    },
+  );
+}

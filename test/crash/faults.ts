@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { EventOf } from '../../src/domain/events.ts';
+import { noEventStoreCommand } from '../support/event-store-process.ts';
 import { reportLate } from '../support/late-outcome.ts';
 import type { Nodes } from '../support/nodes.ts';
 import { descendants, isAlive } from '../support/processes.ts';
@@ -14,8 +15,10 @@ import { failSyncs, killAtSync, noStrace } from './syncs.ts';
 
 /** A point that is not met by then is not met in this round. */
 const POINT_WITHIN_MS = 2000;
-/** A process that got to its point while that was undone has ended by then. */
+/** A process that got to its sync while that was undone has ended by then. */
 const LAST_MOMENT_MS = 100;
+/** A process that got to its point has ended by then, however busy the machine is. */
+const DYING_MS = 60_000;
 /** Longer than a lease of NATS is held without being renewed. */
 const PAST_LEASE_MS = 11_500;
 /** Left on a disk that is full, in bytes: less than any write needs. */
@@ -53,16 +56,19 @@ async function stopped(site: Site, member: Member): Promise<void> {
   await site.bringBack(member);
 }
 
-/** @returns whether the process was killed by then, from elsewhere; it is up again */
+/**
+ * @param undo resolves with the milliseconds in which the process may still end
+ * @returns whether the process was killed by then, from elsewhere; it is up again
+ */
 async function untilKilled(
   site: Site,
   member: Member,
-  undo: () => void | Promise<void>,
+  undo: () => number | Promise<number>,
 ): Promise<boolean> {
   let ended = await member.process.endWithin(POINT_WITHIN_MS);
   // Before the next start, which would be killed in its turn.
-  await undo();
-  ended ??= await member.process.endWithin(LAST_MOMENT_MS);
+  const endsWithinMs = await undo();
+  ended ??= await member.process.endWithin(endsWithinMs);
   if (ended === undefined) return false;
   if (ended.signal !== 'SIGKILL') {
     throw new Error(`${member.name} ended by itself: ${member.process.output.stderr}`);
@@ -165,13 +171,17 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
   'a process is killed at a point': async (site, fault) => {
     const member = memberOf(site, fault);
     member.control.arm(fault.point, fault.nth);
-    const disarm = (): void => member.control.disarm(fault.point);
+    const disarm = (): number => (member.control.disarm(fault.point) ? 0 : DYING_MS);
     return { happened: await untilKilled(site, member, disarm) };
   },
   'a process is killed at a sync': async (site, fault) => {
     const member = memberOf(site, fault);
     const undo = await killAtSync(member.process.pid, fault.nth);
-    return { happened: await untilKilled(site, member, undo) };
+    const end = async (): Promise<number> => {
+      await undo();
+      return LAST_MOMENT_MS;
+    };
+    return { happened: await untilKilled(site, member, end) };
   },
   'a process is stopped': (site, fault) => stopped(site, memberOf(site, fault)),
   'a process is frozen': (site, fault) => frozen([memberOf(site, fault).process.pid], fault.forMs),
@@ -251,6 +261,13 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
     storeWire.answersAreLost = false;
     storeWire.cut();
   },
+  'the event store is killed': async (site, { forMs }) => {
+    const { eventStore } = nodesOf(site);
+    if (!eventStore) return { happened: false };
+    await eventStore.kill();
+    await pause(forMs);
+    await eventStore.start();
+  },
   'the blob store is away': async (site, { forMs }) => {
     const { s3 } = nodesOf(site);
     if (!s3) return { happened: false };
@@ -263,6 +280,7 @@ const INJECT: Readonly<Record<FaultName, Fault>> = {
 /** Whether this machine lets it be done; what it does not is left out of a plan, and said at the end. */
 export function canInject({ name }: PlannedFault): boolean {
   if (name === 'the disk is full') return hasOwnMounts;
+  if (name === 'the event store is killed') return noEventStoreCommand === false;
   const needsStrace = name === 'fsync fails' || name === 'a process is killed at a sync';
   return !needsStrace || noStrace === false;
 }

@@ -1,11 +1,19 @@
 /** A deployment that is moved from place to place while its move is killed again and again. */
 import { test } from 'tap';
-import { type HopResult, moveAround } from '../support/move-chain.ts';
+import { type HopResult, moveAround, type StopName } from '../support/move-chain.ts';
+import { needsEventStoreServer } from '../support/event-store-server.ts';
 import { findNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';
 
 const options =
   findNatsServer() === undefined ? { skip: 'there is no nats-server on this machine' } : {};
+
+const STOPS: readonly StopName[] = [
+  'nats',
+  's3',
+  ...(needsEventStoreServer.skip === undefined ? (['server and s3'] as const) : []),
+  'files',
+];
 
 void test('a log with its documents and keys is the same in each place that it is moved to', {
   ...options,
@@ -15,7 +23,7 @@ void test('a log with its documents and keys is the same in each place that it i
   await moveAround(
     t,
     createPlace(t),
-    { events: 1_500, documents: 50, kills: 3, places: 3 },
+    { events: 1_500, documents: 50, kills: 3, stops: STOPS },
     (hop) => {
       hops.push(hop);
       t.comment(`${hop.name}: ${hop.kills} kills, ${hop.verified.documents.files} files`);
@@ -23,7 +31,7 @@ void test('a log with its documents and keys is the same in each place that it i
   );
   t.strictSame(
     hops.map(({ name }) => name),
-    ['nats', 's3', 'files'],
+    STOPS,
   );
   t.ok(hops.every(({ kills }) => kills > 0));
 });

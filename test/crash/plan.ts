@@ -41,6 +41,7 @@ export const FAULTS = {
   'a late outcome is reported': { part: 'lease', weight: 2 },
   'the event store is out of reach': { part: 'store', weight: 3, maxMs: 2500 },
   'the answers of the event store are lost': { part: 'store', weight: 3, maxMs: 2500 },
+  'the event store is killed': { part: 'store', weight: 3, maxMs: 2500 },
   'the blob store is away': { part: 'blobs', weight: 3, maxMs: 5000 },
 } as const satisfies Readonly<Record<string, FaultKind>>;
 

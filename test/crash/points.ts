@@ -1,5 +1,5 @@
 /** The named points at which a process of the product can be killed, and how that is asked for. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -30,6 +30,16 @@ export const POINTS = {
 
 export type Point = keyof typeof POINTS;
 
+/** Takes the file of a point: either the process does that, which then ends, or who disarms it. */
+export function isTaken(file: string): boolean {
+  try {
+    unlinkSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Tells a process of the product, from outside, what to do. */
 export class Control {
   readonly #directory: string;
@@ -50,8 +60,9 @@ export class Control {
     writeFileSync(join(this.#directory, point), String(nth));
   }
 
-  disarm(point: Point): void {
-    rmSync(join(this.#directory, point), { force: true });
+  /** @returns false: the process is there already, and ends */
+  disarm(point: Point): boolean {
+    return isTaken(join(this.#directory, point));
   }
 
   /** @param offsetMs 0: the clock is right */

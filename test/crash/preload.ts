@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { NewEvent } from '../../src/event-store/port.ts';
 import type { Recorded, RenderReport } from '../../src/render-queue/messages.ts';
-import { CLOCK_FILE, type Moment } from './points.ts';
+import { CLOCK_FILE, isTaken, type Moment } from './points.ts';
 
 const CLOCK_LOOK_MS = 25;
 
@@ -24,14 +24,24 @@ function pointsIn(directory: string): (moment: Moment, what: string) => void {
   const passed = new Map<string, number>();
   return (moment, what) => {
     const file = join(directory, `${moment} ${what}`);
-    if (!existsSync(file)) return;
+    const nth = nthIn(file);
+    if (nth === undefined) return;
     const times = (passed.get(file) ?? 0) + 1;
     passed.set(file, times);
-    if (times < Number(readFileSync(file, 'utf8'))) return;
+    if (times < nth || !isTaken(file)) return;
     process.kill(process.pid, 'SIGKILL');
     // Nothing else may run before the signal has come.
     for (;;);
   };
+}
+
+/** Nothing where the point is not armed. */
+function nthIn(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 function patchAppend(store: Appends, pass: ReturnType<typeof pointsIn>): void {

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { errorMessage } from '../../src/error-message.ts';
+import { noEventStoreCommand } from '../support/event-store-process.ts';
 import { needsEventStoreServer } from '../support/event-store-server.ts';
 import { findNatsServer } from '../support/nats-server.ts';
 import { noOwnMounts, OWN_MOUNTS } from '../support/own-mounts.ts';
@@ -56,8 +57,10 @@ function sitesHere(): { sites: readonly SiteName[]; missing: readonly string[] }
     missing.push('No nats-server is installed: no round had several nodes.');
   } else {
     sites.splice(1, 0, 'nodes');
-    if (needsEventStoreServer.skip === undefined) sites.push('nodes on a server');
-    else missing.push(`No round had an event store server: ${needsEventStoreServer.skip}.`);
+    if (needsEventStoreServer.skip === undefined) {
+      sites.push('nodes on a server');
+      if (noEventStoreCommand) missing.push(`No event store was killed: ${noEventStoreCommand}.`);
+    } else missing.push(`No round had an event store server: ${needsEventStoreServer.skip}.`);
     sites.push('one process');
   }
   if (!hasOwnMounts) missing.push(`No disk was full: ${noOwnMounts || 'unshare failed'}.`);
@@ -82,7 +85,9 @@ async function main(args: readonly string[]): Promise<number> {
     const plan = planOf(seed, sites);
     const count = Math.min(plan.rounds.length, rounds - results.rounds);
     const left = { ...plan, rounds: plan.rounds.slice(0, count) };
-    results.add(await runDeployment(seed, left, print));
+    const ran = await runDeployment(seed, left, print);
+    if (ran.rounds.length === 0) throw new Error(`The deployment of seed ${seed} did not start.`);
+    results.add(ran);
   }
   for (const line of [...results.summary(), ...here.missing]) print(line);
   return results.failures === 0 ? 0 : 1;

@@ -1,7 +1,7 @@
 /** Clients that go on while parts of the service break, and what they were promised. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isPressledgerError } from '../../client/src/errors.ts';
-import type { ConversionOptions } from '../../client/src/types.ts';
+import type { ConversionOptions } from '../../client/src/conversion-options.ts';
 import { errorMessage } from '../../src/error-message.ts';
 import type { Random } from '../support/random.ts';
 import { mayComeAgain } from '../support/come-again.ts';

@@ -38,6 +38,7 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
     'email',
     'plan',
     'credits',
+    'operator',
     'created_at',
     'stored_bytes',
     'hold',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import type { ConversionOptions } from '../../client/src/types.ts';
+import type { ConversionOptions } from '../../client/src/conversion-options.ts';
 import type { EventOf, EventType } from '../../src/domain/events.ts';
 import { mayComeAgain } from '../support/come-again.ts';
 import { eventually } from '../support/deadline.ts';

@@ -47,7 +47,7 @@ void test('what was packed starts in an empty folder and makes a PDF', {
   const paths = files.map(({ path }) => path);
   const strange = paths.filter(
     (path) =>
-      !/^(bin\/pressledger|dist\/(client|projections|src|verifier)\/.*\.m?js|dist\/package\.json|verifier\/[^/]+|deploy\/.*|package\.json|(README|CHANGELOG)\.md|LICENSE)$/.test(
+      !/^(bin\/pressledger|dist\/(client|projections|src|verifier)\/.*\.m?js|dist\/dashboard\/dist\/.+|dist\/package\.json|verifier\/[^/]+|deploy\/.*|package\.json|(README|CHANGELOG)\.md|LICENSE)$/.test(
         path,
       ),
   );
@@ -72,6 +72,8 @@ void test('what was packed starts in an empty folder and makes a PDF', {
   const soon = '<p id=a></p><script>setTimeout(() => a.append("after a second"), 1000)</script>';
   const timed = await openPdf(await client.convert({ html: soon }));
   t.match(timed.text, /after a second/, 'the scripts for pages are there');
+  const page = await fetch(service.url);
+  t.match(await page.text(), /<script type="module"[^>]* src="\/assets\//, 'the dashboard');
   for (const path of ['/docs', '/docs/reference.js', '/openapi.json']) {
     t.equal((await fetch(service.url + path)).status, 200, path);
   }

@@ -1,6 +1,6 @@
 /** The examples of docs/rendering.md, each printed by the service. */
 import { test } from 'tap';
-import type { ConversionOptions } from '../../client/src/types.ts';
+import type { ConversionOptions } from '../../client/src/conversion-options.ts';
 import { guideBlocks } from '../support/guide.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startService } from '../support/service.ts';

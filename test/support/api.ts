@@ -14,6 +14,7 @@ import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { Bounds } from '../../src/bounds.ts';
 import { Budgets } from '../../src/budgets.ts';
+import { createRebuilds } from '../../src/compose/rebuilds.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Plan } from '../../src/domain/events.ts';
@@ -42,7 +43,7 @@ import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
 import { emptyLogUrl, openEventStoreServer, readServerLog } from './event-store-server.ts';
 import { readLog } from './invariants.ts';
-import { ORIGIN, TIMINGS } from './samples.ts';
+import { MANIFEST, ORIGIN, TIMINGS } from './samples.ts';
 import { signingKey } from './signer.ts';
 import { storePdf } from './stored-pdf.ts';
 
@@ -128,6 +129,11 @@ export async function startApi(
     ...(timeouts && { timeouts }),
   });
   const origin = `http://127.0.0.1:${server.port}`;
+  const rebuilds = createRebuilds({
+    config: { ...config, dataDir: root, eventStoreUrl: serverUrl },
+    clock,
+    logger,
+  });
   const deps: HttpDependencies = {
     config,
     bounds: new Bounds([], logger),
@@ -149,11 +155,21 @@ export async function startApi(
     addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
     idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
     publicUrl: origin,
-    readiness: () => ({ ready: true, missing: [] }),
+    operations: {
+      version: '1.2.3',
+      rebuilds,
+      renderers: {
+        look: async () => ({ isLed: true, renderers: [{ id: 'here', slots: 2 }] }),
+        close: () => {},
+      },
+    },
+    readiness: () => ({ ready: true, missing: [], leads: true }),
   };
-  server.serve(createApp({ ...deps, ...replace?.(deps) }));
+  const app = createApp({ ...deps, ...replace?.(deps) });
+  server.serve(app);
   t.teardown(async () => {
     await server.close();
+    await rebuilds.stop();
     await actors.close();
     await runner.stop();
     readModel.close();
@@ -230,7 +246,7 @@ export async function startApi(
     const contentKey = await vault.contentKey(accountId, conversionId);
     const owner = { conversionId, contentKey };
     const stored = await storePdf(blobs, owner, pdf, join(root, 'tmp'));
-    const manifest = new UnencryptedText('{"version":1}').stage(blobs, owner, 'manifest');
+    const manifest = new UnencryptedText(JSON.stringify(MANIFEST)).stage(blobs, owner, 'manifest');
     const command = {
       type: 'CompleteConversion',
       ...stored,
@@ -278,6 +294,8 @@ export async function startApi(
     call,
     complete,
     fail,
+    /** Ends what waits, as a server that closes does. */
+    endWaiting: app.endWaiting,
   };
 }
 

@@ -20,6 +20,8 @@ export class BreakableWire {
   delayMs = 0;
   /** Connections so far. */
   connections = 0;
+  /** Bytes that clients have sent so far. */
+  sentBytes = 0;
 
   constructor(to: { readonly host: string; readonly port: number }) {
     this.#to = to;
@@ -86,7 +88,11 @@ export class BreakableWire {
     const link: Link = { client, server: connect(this.#to), dead: false };
     this.#links.add(link);
     const { server } = link;
-    client.on('data', this.#passer(link, server));
+    const pass = this.#passer(link, server);
+    client.on('data', (bytes: Buffer) => {
+      this.sentBytes += bytes.length;
+      pass(bytes);
+    });
     const answer = this.#passer(link, client);
     server.on('data', (bytes) => void (this.answersAreLost || answer(bytes)));
     for (const [one, other] of [

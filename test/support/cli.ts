@@ -17,14 +17,16 @@ const WITHIN_MS = 300_000;
 export interface CliOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly withinMs?: number;
 }
 
 export async function runCli(
   place: Place,
   args: readonly string[],
-  { input = '', env = {} }: CliOptions = {},
+  { input = '', env = {}, withinMs }: CliOptions = {},
 ): Promise<CliResult> {
-  return await runCommand(LAUNCHER, args, { ...place.env, LOG_LEVEL: 'warn', ...env }, input);
+  const settings = { ...place.env, LOG_LEVEL: 'warn', ...env };
+  return await runCommand(LAUNCHER, args, settings, input, undefined, withinMs);
 }
 
 /** Runs a command to its end; ends it when it takes too long. */

@@ -1,6 +1,6 @@
 /** The client's types, held against the schemas that judge requests and answers: by `tsc`, not at run time. */
 import type { Static } from 'typebox';
-import type * as client from '../../client/src/types.ts';
+import type * as client from '../../client/src/index.ts';
 import type { ErrorCode as ClientErrorCode } from '../../client/src/errors.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import type { Account, LedgerEntry } from '../../src/http/resources/account.api.ts';

@@ -41,8 +41,8 @@ function codeOf({ content }: ResponseObject): string | undefined {
 const FIELDS_OF_STATUS: Readonly<Record<string, readonly string[]>> = {
   pending: [],
   processing: [],
-  completed: ['completed_at', 'file_url'],
-  failed: ['error_message'],
+  completed: ['completed_at', 'file_url', 'pages', 'bytes', 'sha256', 'duration_ms'],
+  failed: ['error_message', 'failed_at', 'failure_code', 'duration_ms'],
 };
 
 /** The fields of a conversion that its status forbids or lacks: its schema, one object for all, allows any. */

@@ -45,16 +45,30 @@ export function changed(
 }
 
 /** The first difference that the verifier finds; undefined where it finds none. */
-export function differenceIn(
+export async function differenceIn(
   zip: Buffer,
   key: string,
   witnesses: readonly string[] = [],
-): Difference | undefined {
+): Promise<Difference | undefined> {
   try {
-    verifyEvidence(zip, [key], witnesses);
+    await verifyEvidence(zip, [key], witnesses);
     return undefined;
   } catch (error) {
     if (error instanceof Difference) return error;
     throw error;
   }
+}
+
+/** Those of the places whose change is not found. Several are tried at a time, for a check mostly waits. */
+export async function unfoundAt(
+  places: readonly number[],
+  changeAt: (place: number) => Promise<Difference | undefined>,
+): Promise<readonly number[]> {
+  const left = places.values();
+  const unfound: number[] = [];
+  const tryThem = async () => {
+    for (const place of left) if (!(await changeAt(place))) unfound.push(place);
+  };
+  await Promise.all([tryThem(), tryThem(), tryThem(), tryThem()]);
+  return unfound;
 }

@@ -22,7 +22,7 @@ import {
   start,
   type Step,
 } from './history.ts';
-import { killCommand } from './killed-command.ts';
+import { killCommand, LONG_MS } from './killed-command.ts';
 import type { Place } from './place.ts';
 import { accountId, conversionId } from './samples.ts';
 
@@ -110,14 +110,18 @@ export async function makeMovable(
   while (staged.length > 0) await Promise.all(staged.splice(-100).map((blob) => blob.store()));
   await store.close();
   database.close();
-  // Commands wait for the read models only so long.
-  await cliJson(place, ['projections', 'rebuild']);
+  await rebuild(place);
   await cliJson(place, ['tlog', 'checkpoint']);
   return await verified(place);
 }
 
+/** Builds the read models, for which commands wait only so long. */
+export async function rebuild(place: Place): Promise<void> {
+  await cliJson(place, ['projections', 'rebuild'], { withinMs: LONG_MS });
+}
+
 export async function verified(place: Place): Promise<Verified> {
-  const result = await cliJson(place, ['verify', '--documents']);
+  const result = await cliJson(place, ['verify', '--documents'], { withinMs: LONG_MS });
   return result as Verified;
 }
 
@@ -131,9 +135,26 @@ export function bytesBelow(directory: string): number {
   );
 }
 
+/** The share of the time that may go into looking how far a move is: servers of the test run in this process. */
+const LOOKING = 0.1;
+
+/** Looks whether so much has come, as seldom as a look takes long. */
+function isReached(written: () => number, bytes: number): () => boolean {
+  let nextAt = 0;
+  return () => {
+    const began = performance.now();
+    if (began < nextAt) return false;
+    const reached = written() > bytes;
+    const ended = performance.now();
+    nextAt = ended + (ended - began) / LOOKING;
+    return reached;
+  };
+}
+
 /**
  * Runs a move that is killed each time that so much more has come to its new place, and once more to its end.
- * @param written what has come there, as a number that grows
+ * @param written what has come there, as a number that grows; also for what a move does that copies nothing
+ * @param most it is left alone after so many kills
  * @returns how often it was killed, and the seconds of the last run
  * @throws {Error} the last run failed
  */
@@ -142,10 +163,12 @@ export async function killedMove(
   args: readonly string[],
   written: () => number,
   step: number,
+  most: number,
 ): Promise<{ readonly kills: number; readonly seconds: number }> {
   for (let kills = 0; ; kills += 1) {
     const [before, began] = [written(), performance.now()];
-    const wasKilled = await killCommand(place, ['move', ...args], () => written() > before + step);
+    const isDue = kills < most ? isReached(written, before + step) : () => false;
+    const wasKilled = await killCommand(place, ['move', ...args], isDue);
     if (!wasKilled) return { kills, seconds: (performance.now() - began) / 1000 };
   }
 }

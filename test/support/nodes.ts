@@ -11,6 +11,7 @@ import {
   readServerLog,
   serverPlace,
 } from './event-store-server.ts';
+import { type EventStoreProcess, startEventStore } from './event-store-process.ts';
 import type { S3Location } from '../../src/blob-store/s3-location.ts';
 import { type LogEvent, readLog } from './invariants.ts';
 import type { Ended } from './launched.ts';
@@ -26,6 +27,8 @@ export interface Stores {
   readonly settings: Settings;
   /** Between every node and the event-store server, where there is one. */
   readonly storeWire?: BreakableWire;
+  /** That server, where it may be killed. */
+  readonly eventStore?: EventStoreProcess | undefined;
   /** Where documents and keys lie, where that is a server. */
   readonly s3?: S3Server;
 }
@@ -70,14 +73,16 @@ export const KINDS: readonly Kind[] = [
     shared: false,
     open: async (t) => {
       const { settings, s3 } = await onS3(t);
+      const eventStore = await startEventStore(t);
       const storeWire = await startWire(t, serverPlace());
       const url = emptyLogUrl(undefined, storeWire.place);
-      return { settings: { ...settings, EVENT_STORE_URL: url }, storeWire, s3 };
+      return { settings: { ...settings, EVENT_STORE_URL: url }, storeWire, eventStore, s3 };
     },
   },
 ];
 
-async function startWire(
+/** A connection to a server that can be broken. */
+export async function startWire(
   t: Pick<Test, 'teardown'>,
   to: { readonly host: string; readonly port: number },
 ): Promise<BreakableWire> {
@@ -98,6 +103,7 @@ export class Nodes {
   /** Between every node and NATS. */
   readonly natsWire: BreakableWire;
   readonly storeWire: BreakableWire | undefined;
+  readonly eventStore: EventStoreProcess | undefined;
   readonly s3: S3Server | undefined;
   readonly #t: Pick<Test, 'teardown'>;
   readonly #kind: Kind;
@@ -112,7 +118,8 @@ export class Nodes {
     const nats = await startNatsServer(t);
     const natsWire = await startWire(t, { host: '127.0.0.1', port: nats.port });
     const stores = await kind.open(t, createPlace(t).dataDir);
-    const parts = { nats, natsWire, storeWire: stores.storeWire, s3: stores.s3 };
+    const { storeWire, eventStore, s3 } = stores;
+    const parts = { nats, natsWire, storeWire, eventStore, s3 };
     return new Nodes(t, kind, parts, {
       FREE_CREDITS: MANY,
       RATE_LIMIT_PRO: MANY,
@@ -126,16 +133,17 @@ export class Nodes {
   private constructor(
     t: Pick<Test, 'teardown'>,
     kind: Kind,
-    { nats, natsWire, storeWire, s3 }: Pick<Nodes, 'nats' | 'natsWire' | 'storeWire' | 's3'>,
+    parts: Pick<Nodes, 'nats' | 'natsWire' | 'storeWire' | 'eventStore' | 's3'>,
     settings: Settings,
   ) {
     this.#t = t;
     this.#kind = kind;
     this.#settings = settings;
-    this.nats = nats;
-    this.natsWire = natsWire;
-    this.storeWire = storeWire;
-    this.s3 = s3;
+    this.nats = parts.nats;
+    this.natsWire = parts.natsWire;
+    this.storeWire = parts.storeWire;
+    this.eventStore = parts.eventStore;
+    this.s3 = parts.s3;
     this.#first = createPlace(t, this.#settings);
   }
 

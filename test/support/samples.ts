@@ -1,5 +1,6 @@
 /** Well-formed values for tests that care about something else. */
 import type { BlobRef, PdfDigest, PrintOptions, RenderTimings } from '../../src/domain/events.ts';
+import type { RenderManifest } from '../../src/domain/render-manifest.ts';
 
 const id = (prefix: string, last: string): string => `${prefix}_${last.padStart(26, '0')}`;
 export const accountId = (n = 1): string => id('acct', `${n}`);
@@ -45,3 +46,33 @@ export const OPTIONS: PrintOptions = {
 };
 
 export const TIMINGS: RenderTimings = { queued: 1, load: 2, ready: 3, print: 4, store: 5 };
+
+/** The manifest of a page with one image and one font. */
+export const MANIFEST: RenderManifest = {
+  version: 1,
+  conversion_id: conversionId(),
+  renderer: 'test',
+  attempt: 1,
+  request: { sha256: sha256(1), bytes: 10 },
+  options: OPTIONS,
+  document: { ...PDF, pages: 1 },
+  timings: { queue: 1, start: 1, load: 2, ready: 3, print: 4, store: 5 },
+  chrome: { product: 'test', revision: 'r', sandboxed: true, flags: ['--headless'] },
+  fonts: ['DejaVuSans'],
+  resources: [
+    {
+      url: 'https://example.com/logo.png',
+      kind: 'Image',
+      status: 200,
+      type: 'image/png',
+      bytes: 100,
+      sha256: sha256(9),
+      hashed: 'decoded',
+    },
+  ],
+  resources_left_out: 0,
+  tunnels: [{ host: 'example.com', bytes: 512 }],
+  console_errors: [{ text: 'Uncaught Error', at: 'https://example.com/:1' }],
+  console_errors_left_out: 0,
+  waits: [{ for: 'load', ms: 1 }],
+};

@@ -23,6 +23,7 @@ import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { keyringText, parseKeyring, readKeyring } from '../../src/use-cases/backup/keyring-file.ts';
 import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
 import { readManifest } from '../../src/use-cases/backup/manifest.ts';
+import type { LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
 import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
 import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
 import { appendNext, newEvents } from '../support/events.ts';
@@ -151,6 +152,29 @@ void test('of two backups at a time, one ends', async (t) => {
     makeBackup(source, place, { ...OPTIONS, now: NOW + 2 }),
   ]);
   t.ok(ends.some(({ status }) => status === 'fulfilled'));
+  t.match(await verify(place), { ok: true });
+});
+
+void test('of two backups that end in one millisecond, the later one is refused', async (t) => {
+  const source = await openSource(t);
+  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  await makeBackup(source, place, OPTIONS);
+  let wasOther = false;
+  const { store } = source;
+  const meeting: LogReader = {
+    readAll: (...args) => store.readAll(...args),
+    readStream: (...args) => store.readStream(...args),
+    head: async () => {
+      if (!wasOther) {
+        wasOther = true;
+        await makeBackup(source, place, OPTIONS);
+      }
+      return await store.head();
+    },
+  };
+  await t.rejects(makeBackup({ ...source, store: meeting }, place, OPTIONS), {
+    message: /^Another backup to .* has ended meanwhile: repeat this one\.$/,
+  });
   t.match(await verify(place), { ok: true });
 });
 

@@ -149,6 +149,13 @@ const SETTINGS: readonly {
     bad: ['0', 'x'],
   },
   {
+    key: 'rateLimitDashboard',
+    name: 'RATE_LIMIT_DASHBOARD',
+    unset: 300,
+    good: { '1': 1 },
+    bad: ['0', 'x'],
+  },
+  {
     key: 'trustProxy',
     name: 'TRUST_PROXY',
     unset: false,

@@ -104,6 +104,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/use-cases/sign-in.ts', 'src/http/middleware/rate-limit.ts'),
     imports('src/use-cases/accounts.ts', 'src/core.ts', typeOnly),
   ],
+  dashboard: [
+    imports('dashboard/src/main.tsx', 'src/errors.ts'),
+    imports('dashboard/src/api/client.ts', 'src/http/tokens.ts', typeOnly),
+  ],
   'verifier-stands-alone': [
     imports('verifier/verify-evidence.mjs', 'src/transparency-log/merkle-tree.ts'),
     imports('verifier/verify-evidence.mjs', 'node_modules/fflate/index.js'),
@@ -171,7 +175,17 @@ void test('each import rule refuses what it is there to refuse', async (t) => {
 
   const cruise = spawn(
     join(ROOT, 'node_modules/.bin/depcruise'),
-    ['client/src', 'src', 'projections', 'verifier', '--config', CONFIG, '--output-type', 'json'],
+    [
+      'dashboard/src',
+      'client/src',
+      'src',
+      'projections',
+      'verifier',
+      '--config',
+      CONFIG,
+      '--output-type',
+      'json',
+    ],
     { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const { summary } = JSON.parse(await text(cruise.stdout)) as {

@@ -60,6 +60,20 @@ void test('an export is the canonical events, and comes to what the log comes to
   });
 });
 
+void test('an export leaves a file that was made meanwhile as it is', async (t) => {
+  const dataDir = await signedLog(t);
+  const store = openStore(t, dataDir);
+  const file = join(dataDir, '..', 'meanwhile.gz');
+  const exporting = exportLog(store, file, () => writeFileSync(file, 'of somebody else'));
+  await t.rejects(exporting, {
+    message: `${file} is there already: name another file, or remove it.`,
+  });
+  t.equal(readFileSync(file, 'utf8'), 'of somebody else');
+  rmSync(file);
+  t.equal((await exportLog(store, file, quietly)).found > 0, true, 'the next call goes on');
+  t.notOk(existsSync(`${file}.part`));
+});
+
 void test('an import gives the same log, and a file that is whole is taken once', async (t) => {
   const { file, store, totals } = await exported(t);
   const dataDir = join(file, '../copied');

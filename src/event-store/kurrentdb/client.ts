@@ -8,7 +8,6 @@ import {
   NO_STREAM,
   type Position,
   START,
-  StreamNotFoundError,
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
@@ -23,42 +22,17 @@ import {
 } from '../port.ts';
 import { CALL_MS, type Call, Connection, type Driver } from './connection.ts';
 import type { ConnectionString } from './connection-string.ts';
+import { collected, type DriverEvent, type DriverSubscription } from './driver-reads.ts';
 
 /** Events that a read or a subscription holds for a handler that is busy. */
 const READ_AHEAD = 512;
 /** Milliseconds after which a read of the log that gets on is continued by another call. */
 const STEP_MS = 1_000;
+/** The deadline of appends in order. The server compares it with its own clock, and has a limit of its own. */
+const IN_ORDER_DEADLINE_MS = 24 * 60 * 60 * 1000;
 
 /** Lies beside the logs: with a dot it is none of ours without a namespace, and no namespace has a hyphen. */
 export const BARRIER_STREAM = 'pressledger-barrier';
-
-/** The used fields of an event as the driver gives it. */
-interface DriverEvent {
-  readonly streamId: string;
-  readonly id: string;
-  readonly type: string;
-  readonly revision: bigint;
-  readonly isJson: boolean;
-  readonly data: unknown;
-  readonly metadata?: unknown;
-  readonly position?: { readonly commit: bigint };
-}
-
-interface DriverRead {
-  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
-  on(event: 'end', listener: () => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  cancel(): Promise<void>;
-}
-
-/** One subscription of the driver, until its first error. */
-export interface DriverSubscription {
-  on(event: 'readable' | 'caughtUp' | 'end' | 'close', listener: () => void): unknown;
-  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  read(): { readonly event?: DriverEvent } | null;
-  unsubscribe(): Promise<void>;
-}
 
 /** Part of a read of the log. */
 interface Step {
@@ -66,6 +40,12 @@ interface Step {
   /** None of our events before this position is missing. */
   readonly reached: bigint;
   readonly isEnd: boolean;
+}
+
+export interface Append {
+  readonly stream: string;
+  readonly events: readonly NewEvent[];
+  readonly expected: ExpectedRevision;
 }
 
 /** An event of the whole log, whosever it is. */
@@ -79,32 +59,59 @@ export class KurrentDbClient {
   /** Matches the streams of this service; the others are the server's own or another namespace's. */
   readonly #ours: RegExp;
   readonly #connection: Connection;
+  /** Copies alone are appended by it. */
+  readonly #openInOrder: () => Connection;
+  #inOrder: Connection | undefined;
 
   constructor(to: ConnectionString, logger: Logger) {
     this.#namespace = to.namespace;
     this.#ours = to.namespace === '' ? /^[^$.][^.]*$/ : new RegExp(`^${to.namespace}\\.`);
     this.#connection = new Connection(to, logger);
+    this.#openInOrder = () => new Connection(to, logger, { inOrder: true });
   }
 
   /**
    * @throws {VersionConflict} its actual revision may count an event that cannot be read yet
    * @throws {EventStoreUnavailable} its outcome is not known
    */
-  async append(
+  append(
     stream: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
+  ): Promise<AppendResult> {
+    // The limit of the call decides; the driver's own would count what keeps this process busy.
+    return this.#appendBy(this.#connection, { stream, events, expected }, 2 * CALL_MS);
+  }
+
+  /**
+   * Appends one after the other without a wait for each answer. Where it rejects, some may be stored.
+   * @throws {VersionConflict} @throws {EventStoreUnavailable} the first that failed
+   */
+  async appendInOrder([first, ...others]: readonly Append[]): Promise<void> {
+    if (first === undefined) return;
+    const connection = (this.#inOrder ??= this.#openInOrder());
+    // The driver opens its stream with the first one.
+    await this.#appendBy(connection, first, IN_ORDER_DEADLINE_MS);
+    const sent = others.map((append) => this.#appendBy(connection, append, IN_ORDER_DEADLINE_MS));
+    const outcomes = await Promise.allSettled(sent);
+    const failed = outcomes.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+  }
+
+  async #appendBy(
+    connection: Connection,
+    { stream, events, expected }: Append,
+    deadline: number,
   ): Promise<AppendResult> {
     const written = events.map(({ id, type, data, metadata }) =>
       jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } }),
     );
     try {
-      const { nextExpectedRevision, position } = await this.#connection.call((driver) => ({
+      const { nextExpectedRevision, position } = await connection.call((driver) => ({
         result: driver.appendToStream(this.#nameOf(stream), written, {
           expectedRevision: expected === 'no-stream' ? NO_STREAM : BigInt(expected),
           requiresLeader: true,
-          // The limit of the call decides; the driver's own would count what keeps this process busy.
-          deadline: 2 * CALL_MS,
+          deadline,
         }),
         cancel: () => {},
       }));
@@ -205,7 +212,7 @@ export class KurrentDbClient {
   }
 
   async close(): Promise<void> {
-    await this.#connection.close();
+    await Promise.all([this.#connection.close(), this.#inOrder?.close()]);
   }
 
   #nameOf(stream: string): string {
@@ -277,21 +284,6 @@ export class KurrentDbClient {
       throw new EventStoreUnavailable('The event store could not be read.', { cause: error });
     }
   }
-}
-
-function collected(read: DriverRead): Call<DriverEvent[]> {
-  const events: DriverEvent[] = [];
-  const result = new Promise<DriverEvent[]>((resolve, reject) => {
-    read.on('data', ({ event }) => {
-      if (event !== undefined) events.push(event);
-    });
-    read.on('end', () => resolve(events));
-    read.on('error', (error) => {
-      if (error instanceof StreamNotFoundError) resolve([]);
-      else reject(error);
-    });
-  });
-  return { result, cancel: () => void read.cancel().catch(() => {}) };
 }
 
 /** Each event has a position of its own, also among those appended together. */

@@ -1,4 +1,4 @@
-/** The connection to the server. Only this file and `client.ts` know the driver. */
+/** The connection to the server. Only this file, `client.ts` and `driver-reads.ts` know the driver. */
 import { CancelledError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import type { Logger } from 'pino';
 import { Semaphore } from '../../async/semaphore.ts';
@@ -33,7 +33,8 @@ export class Driver extends EventStoreDBClient {
   calls = 0;
   ended = false;
 
-  static connect({ hosts, discover, ...rest }: ConnectionString): Driver {
+  /** @param inOrder appends share one stream, which the server takes in its order */
+  static connect({ hosts, discover, ...rest }: ConnectionString, inOrder: boolean): Driver {
     const { tls, verify, certificates, user } = rest;
     const settings = { ...rest.settings, keepAliveInterval: Driver.#ownInterval(rest.settings) };
     const credentials = {
@@ -55,7 +56,7 @@ export class Driver extends EventStoreDBClient {
     };
     // Its batch append shares one stream among all appends of the process: where that breaks, all of them
     // fail, and its deadline compares this clock with the server's.
-    driver.supports = async () => false;
+    driver.supports = async () => inOrder;
     return driver;
   }
 
@@ -87,13 +88,15 @@ export class Connection {
   readonly #to: ConnectionString;
   readonly #logger: Logger;
   readonly #slots = new Semaphore(READS_AT_ONCE);
+  readonly #inOrder: boolean;
   #driver: Driver;
   #closed = false;
 
-  constructor(to: ConnectionString, logger: Logger) {
+  constructor(to: ConnectionString, logger: Logger, { inOrder } = { inOrder: false }) {
     this.#to = to;
     this.#logger = logger;
-    this.#driver = Driver.connect(to);
+    this.#inOrder = inOrder;
+    this.#driver = Driver.connect(to, inOrder);
   }
 
   get driver(): Driver {
@@ -149,7 +152,7 @@ export class Connection {
   #replace(driver: Driver): void {
     if (this.#driver !== driver || this.#closed) return;
     this.#logger.warn('the event store does not answer: connecting anew');
-    this.#driver = Driver.connect(this.#to);
+    this.#driver = Driver.connect(this.#to, this.#inOrder);
   }
 }
 

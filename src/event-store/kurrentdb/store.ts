@@ -19,8 +19,9 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   type Subscription,
+  VersionConflict,
 } from '../port.ts';
-import { BARRIER_STREAM, KurrentDbClient } from './client.ts';
+import { type Append, BARRIER_STREAM, KurrentDbClient } from './client.ts';
 import { type ConnectionString, parseConnectionString, serversOf } from './connection-string.ts';
 import { KurrentDbSubscription } from './subscription.ts';
 
@@ -30,6 +31,8 @@ const RESEND_AFTER_MS = 100;
 /** Bounds of one append of copies, well below the server's own. */
 const COPIES_AT_ONCE = 500;
 const COPIED_CHARACTERS = 200_000;
+/** Appends of copies that wait for their answers at a time: the server syncs its disk for many at once. */
+const APPENDS_AT_ONCE = 500;
 /** Entries at the end of the log that are looked at for our last event, in two reads. */
 const TAIL_READS = [1, 32];
 
@@ -134,9 +137,27 @@ class KurrentDbEventStore implements CopyableEventStore {
   }
 
   async appendCopies(events: readonly CopiedEvent[]): Promise<void> {
-    for (const run of runsOf(events)) {
-      const [{ stream, revision } = { stream: '', revision: 0 }] = run;
-      await this.append(stream, run, revision === 0 ? 'no-stream' : revision - 1);
+    const { fitting, misfit } = untilMisfit(events);
+    let appends: Append[] = [];
+    for (const run of runsOf(fitting)) {
+      appends.push(run);
+      if (appends.length < APPENDS_AT_ONCE) continue;
+      await this.#appendInOrder(appends);
+      appends = [];
+    }
+    await this.#appendInOrder(appends);
+    if (misfit) throw misfit;
+  }
+
+  async #appendInOrder(appends: readonly Append[]): Promise<void> {
+    try {
+      await this.#client.appendInOrder(appends);
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable)) throw error;
+      await delay(RESEND_AFTER_MS);
+      for (const { stream, events, expected } of appends) {
+        await this.append(stream, events, expected);
+      }
     }
   }
 
@@ -168,22 +189,46 @@ class KurrentDbEventStore implements CopyableEventStore {
   }
 }
 
+/** Events up to the first that does not follow the one before it in its stream, of those that are given. */
+function untilMisfit(events: readonly CopiedEvent[]): {
+  readonly fitting: readonly CopiedEvent[];
+  readonly misfit?: VersionConflict;
+} {
+  const revisions = new Map<string, number>();
+  for (const [index, { stream, revision }] of events.entries()) {
+    const last = revisions.get(stream);
+    if (last !== undefined && revision !== last + 1) {
+      return {
+        fitting: events.slice(0, index),
+        misfit: new VersionConflict(stream, revision - 1, last),
+      };
+    }
+    revisions.set(stream, revision);
+  }
+  return { fitting: events };
+}
+
 /** Events that follow each other in the log and in one stream, in parts that one append takes. */
-function* runsOf(events: readonly CopiedEvent[]): Generator<readonly CopiedEvent[]> {
+function* runsOf(events: readonly CopiedEvent[]): Generator<Append> {
   let run: CopiedEvent[] = [];
   let characters = 0;
   for (const event of events) {
     const { length } = JSON.stringify([event.data, event.metadata]);
     const isFull = run.length === COPIES_AT_ONCE || characters + length > COPIED_CHARACTERS;
     if (run.length > 0 && (isFull || run[0]?.stream !== event.stream)) {
-      yield run;
+      yield appendOf(run);
       run = [];
       characters = 0;
     }
     run.push(event);
     characters += length;
   }
-  if (run.length > 0) yield run;
+  if (run.length > 0) yield appendOf(run);
+}
+
+function appendOf(events: readonly CopiedEvent[]): Append {
+  const [{ stream, revision } = { stream: '', revision: 0 }] = events;
+  return { stream, events, expected: revision === 0 ? 'no-stream' : revision - 1 };
 }
 
 /** The event as it is now: later changes of the caller's objects must not reach the log. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors.ts';
-import type { HttpContext, HttpMiddleware } from '../context.ts';
+import type { Caller, HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { BASE_PATH } from '../routes.ts';
 import { type Credentials, presentsCredential, unauthorized } from './credential.ts';
@@ -9,10 +9,10 @@ import { countRequest, setRateLimitHeaders } from './rate-limit.ts';
 async function identify(
   ctx: HttpContext,
   deps: HttpDependencies,
-  credentials: Credentials,
+  find: (ctx: HttpContext) => Promise<Caller | undefined>,
 ): Promise<void> {
   try {
-    ctx.state.caller = await credentials.callerOf(ctx);
+    ctx.state.caller = await find(ctx);
   } catch (error) {
     await setRateLimitHeaders(deps, ctx);
     throw error;
@@ -22,9 +22,24 @@ async function identify(
 /** Lets through who has a good credential and requests left, in this order. */
 export function authenticate(deps: HttpDependencies, credentials: Credentials): HttpMiddleware {
   return async (ctx, next) => {
-    await identify(ctx, deps, credentials);
+    await identify(ctx, deps, (asked) => credentials.callerOf(asked));
     await countRequest(deps, ctx);
     if (ctx.state.caller === undefined) throw unauthorized(ctx);
+    await next();
+  };
+}
+
+/** Lets through who has the cookie of a dashboard session and requests left, in this order. */
+export function authenticateByCookie(
+  deps: HttpDependencies,
+  credentials: Credentials,
+): HttpMiddleware {
+  return async (ctx, next) => {
+    await identify(ctx, deps, (asked) => credentials.callerByCookie(asked));
+    await countRequest(deps, ctx);
+    if (ctx.state.caller === undefined) {
+      throw new ServiceError('unauthorized', 'The session has ended. Sign in again.');
+    }
     await next();
   };
 }
@@ -66,7 +81,7 @@ export function notFound(
     const methodsAt = (path: string) => [
       ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
     ];
-    await identify(ctx, deps, credentials);
+    await identify(ctx, deps, (asked) => credentials.callerOf(asked));
     // A request for a missing resource can still try a credential, and its lookup costs as much.
     if (presentsCredential(ctx)) await countRequest(deps, ctx);
     else await setRateLimitHeaders(deps, ctx);

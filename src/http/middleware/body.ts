@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors.ts';
 import { Semaphore } from '../../async/semaphore.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import { ValidationIssues } from '../../validation.ts';
-import { disconnection, type HttpContext } from '../context.ts';
+import { type Caller, disconnection, type HttpContext } from '../context.ts';
 import { parseForm } from './multipart.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
@@ -110,6 +110,8 @@ function checked<T>(body: object, check: (body: object, issues: ValidationIssues
   return given;
 }
 
+type FindCaller = (ctx: HttpContext) => Promise<Caller | undefined>;
+
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
 export class RequestBodies {
   readonly #all: Budget;
@@ -118,8 +120,11 @@ export class RequestBodies {
   readonly #strangers: Budget;
   readonly #validations: Budget;
   readonly #validationSlots: Semaphore;
+  readonly #findCaller: FindCaller | undefined;
 
-  constructor(budgets: Budgets) {
+  /** @param findCaller judges the credential of a request again */
+  constructor(budgets: Budgets, findCaller?: FindCaller) {
+    this.#findCaller = findCaller;
     this.#all = budgets.get('maxBodiesBytes');
     this.#share = budgets.get('maxAccountBodiesBytes');
     const { name, limit } = this.#share;
@@ -170,8 +175,24 @@ export class RequestBodies {
       ctx,
       maxBytes,
       (body) => checked(body, check),
-      async (body) => body,
+      async (body) => {
+        await this.#judgeAgain(ctx);
+        return body;
+      },
     );
+  }
+
+  /**
+   * Refuses a credential that has ended, or lost its rights, while the body came. A thief could otherwise hold
+   * back the end of a body, and have a key made after the owner has ended all sessions.
+   * @throws {ServiceError} `unauthorized`
+   */
+  async #judgeAgain(ctx: HttpContext): Promise<void> {
+    const { caller } = ctx.state;
+    if (caller === undefined || this.#findCaller === undefined) return;
+    const now = await this.#findCaller(ctx);
+    const holds = now?.accountId === caller.accountId && now.isOperator === caller.isOperator;
+    if (!holds) throw new ServiceError('unauthorized');
   }
 
   /** @param bytes more than `maxBytes` will be refused, so that nothing of them is kept */

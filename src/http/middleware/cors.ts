@@ -6,7 +6,10 @@ import { setRateLimitHeaders } from './rate-limit.ts';
 
 const ANY_ORIGIN = '*';
 
-const EXPOSED = Object.keys(HEADERS).join(', ');
+/** Browsers show a cookie to no script. */
+const EXPOSED = Object.keys(HEADERS)
+  .filter((name) => name !== 'Set-Cookie')
+  .join(', ');
 const METHODS = 'GET, POST, DELETE';
 const REQUEST_HEADERS = [
   'Authorization',
@@ -14,6 +17,7 @@ const REQUEST_HEADERS = [
   'Idempotency-Key',
   'If-None-Match',
   'If-Range',
+  'Last-Event-ID',
   'Prefer',
   'Range',
   'X-API-Key',
@@ -21,6 +25,9 @@ const REQUEST_HEADERS = [
 ].join(', ');
 /** The longest that Chrome keeps the answer to a preflight request. */
 const MAX_AGE_SECONDS = 7200;
+
+/** A session's answers are for the dashboard's own pages, whatever origins may call the API. */
+const isOwnPagesAlone = (path: string): boolean => path.startsWith('/dashboard/');
 
 const isDocumentation = (path: string): boolean =>
   path.startsWith('/openapi.') || path === '/docs' || path.startsWith('/docs/');
@@ -36,6 +43,7 @@ export function cors(
   const origins = new Set(corsOrigins);
   const anyOrigin = origins.has(ANY_ORIGIN);
   return async (ctx, next) => {
+    if (isOwnPagesAlone(ctx.path)) return await next();
     const { res } = ctx;
     const open = anyOrigin || isDocumentation(ctx.path);
     if (origins.size === 0 && !open) return await next();

@@ -8,9 +8,11 @@ import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
+import type { SessionKind } from '../../domain/events.ts';
 import { type Caller, commandContext, type HttpContext } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import type { TokenClaims } from '../tokens.ts';
+import { sessionCookieOf } from './session-cookie.ts';
 import { CHALLENGE } from './errors.ts';
 import { assertAddressAllowed } from './rate-limit.ts';
 
@@ -58,18 +60,24 @@ export function coalescedHead(store: Pick<EventStore, 'head'>): EventStore['head
   };
 }
 
-/** The open account whose sign-in a token came from, if that still holds. */
-export async function accountOfSession(
+export interface SessionInForce {
+  readonly account: AccountState;
+  readonly kind: SessionKind;
+}
+
+/** The sign-in that a token came from, with its open account, if it still holds. */
+export async function sessionInForce(
   { actors, clock }: Pick<HttpDependencies, 'actors' | 'clock'>,
   { accountId, sessionId }: TokenClaims,
   asOf?: bigint,
-): Promise<AccountState | undefined> {
+): Promise<SessionInForce | undefined> {
   const { state: session } = await actors.read(sessionAggregate, sessionId, asOf);
   const holds =
     session.status === 'open' && session.accountId === accountId && clock.now() < session.expiresAt;
   if (!holds) return undefined;
-  const { state } = await actors.read(accountAggregate, accountId, asOf);
-  return state.status === 'open' && state.sessionEpoch === session.epoch ? state : undefined;
+  const { state: account } = await actors.read(accountAggregate, accountId, asOf);
+  if (account.status !== 'open' || account.sessionEpoch !== session.epoch) return undefined;
+  return { account, kind: session.kind };
 }
 
 /** Tells requests with something that is, or poses as, a credential. */
@@ -132,15 +140,38 @@ export class Credentials {
     return key === '' ? await this.#byToken(ctx) : await this.#byKey(ctx, key);
   }
 
+  /** Finds the sender by the dashboard's cookie, which is no credential anywhere else. */
+  async callerByCookie(ctx: HttpContext): Promise<Caller | undefined> {
+    return await this.#ofSession(ctx, 'cookie', sessionCookieOf(ctx));
+  }
+
   async #byToken(ctx: HttpContext): Promise<Caller | undefined> {
-    const token = /^Bearer +([\w.-]+)$/i.exec(ctx.get('Authorization'))?.[1];
+    return await this.#ofSession(
+      ctx,
+      'access',
+      /^Bearer +([\w.-]+)$/i.exec(ctx.get('Authorization'))?.[1],
+    );
+  }
+
+  async #ofSession(
+    ctx: HttpContext,
+    kind: 'access' | 'cookie',
+    token: string | undefined,
+  ): Promise<Caller | undefined> {
     if (token === undefined) return undefined;
-    const claims = await this.#deps.tokens.verify('access', token);
+    const claims = await this.#deps.tokens.verify(kind, token);
     if (claims === undefined) return undefined;
-    const account = await accountOfSession(this.#deps, claims, await this.#noteHead(ctx));
-    if (account === undefined) return undefined;
+    const session = await sessionInForce(this.#deps, claims, await this.#noteHead(ctx));
+    if (session === undefined) return undefined;
     const { accountId, sessionId } = claims;
-    return { accountId, plan: account.plan, actor: { kind: 'session', id: sessionId } };
+    const { plan, isOperator } = session.account;
+    return {
+      accountId,
+      plan,
+      isOperator,
+      sessionKind: session.kind,
+      actor: { kind: 'session', id: sessionId },
+    };
   }
 
   async #byKey(ctx: HttpContext, text: string): Promise<Caller | undefined> {
@@ -160,7 +191,8 @@ export class Credentials {
     const { accountId } = state;
     const { state: account } = await actors.read(accountAggregate, accountId, asOf);
     if (account.status !== 'open') return undefined;
-    const caller: Caller = { accountId, plan: account.plan, actor: { kind: 'key', id } };
+    const { plan, isOperator } = account;
+    const caller: Caller = { accountId, plan, isOperator, actor: { kind: 'key', id } };
     if (useIsDue(state, clock.now())) this.#recordUse(ctx, caller);
     return caller;
   }

@@ -4,7 +4,6 @@ import { setRateLimitHeaders } from './rate-limit.ts';
 
 /** Every JSON document is YAML, too. */
 const PLACES: Readonly<Record<string, string>> = {
-  '/': '/docs',
   '/docs/': '/docs',
   '/openapi.yaml': '/openapi.json',
 };

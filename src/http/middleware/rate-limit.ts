@@ -3,6 +3,8 @@ import type { RateLimitStatus } from '../../rate-limiter/port.ts';
 import {
   addressKey,
   assertAllowed,
+  planLimitText,
+  planWindow,
   requestLimit,
   requestWindow,
   WINDOW_MS,
@@ -39,6 +41,21 @@ export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext
   const status = await deps.rateLimiter.consume(...requestWindow(deps.config, ctx.state));
   show(ctx, status);
   assertAllowed(status, requestLimit(ctx.state.caller, status.limit), deps.clock);
+}
+
+/**
+ * Counts a conversion that the dashboard asks for against the plan, too: its own window is for reading pages.
+ * @throws {ServiceError} `rate_limit_exceeded`
+ */
+export async function countAgainstPlan(
+  deps: RateLimitDependencies,
+  ctx: HttpContext,
+): Promise<void> {
+  const { caller } = ctx.state;
+  if (caller?.sessionKind !== 'dashboard') return;
+  const status = await deps.rateLimiter.consume(...planWindow(deps.config, caller));
+  show(ctx, status);
+  assertAllowed(status, planLimitText(caller.plan, status.limit), deps.clock);
 }
 
 /**

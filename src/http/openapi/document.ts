@@ -2,8 +2,10 @@
 import type { Config } from '../../config.ts';
 import { ERRORS } from '../../errors.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
+import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
 import {
   type AnswerDoc,
+  type Auth,
   HEADERS,
   OF_EVERY_ANSWER,
   type OperationDoc,
@@ -36,7 +38,20 @@ const SECURITY_SCHEMES = {
     bearerFormat: 'JWT',
     description: 'For people who sign in. Valid for 5 minutes.',
   },
+  dashboardCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: 'For the pages of the dashboard, at /dashboard/session alone.',
+  },
 } as const;
+
+const SECURITY: Partial<Readonly<Record<Auth, OperationObject['security']>>> = {
+  caller: [{ apiKey: [] }, { accessToken: [] }],
+  session: [{ accessToken: [] }],
+  operator: [{ accessToken: [] }],
+  cookie: [{ dashboardCookie: [] }],
+};
 
 type AnyRoute = Pick<Route, 'method' | 'path' | 'auth' | 'doc'>;
 
@@ -95,7 +110,7 @@ function operation({ auth, doc }: AnyRoute): OperationObject {
     tags: [doc.tag],
     summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
-    security: auth === 'caller' ? [{ apiKey: [] }, { accessToken: [] }] : [],
+    security: SECURITY[auth] ?? [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),
     responses: {
@@ -158,7 +173,7 @@ Pressledger converts HTML and web pages to PDF. A conversion is asynchronous: cr
 
 ## Authentication
 
-Send an API key in the header \`X-API-Key\`. Applications in which people sign in send an access token instead: \`Authorization: Bearer …\`.
+Send an API key in the header \`X-API-Key\`. Applications in which people sign in send an access token instead: \`Authorization: Bearer …\`. Sessions and the password are for access tokens alone: an API key is answered with 403 there.
 
 ## Requests
 
@@ -176,7 +191,7 @@ A conversion that fails is not an error of the request: its \`status\` is \`fail
 
 ## Rate limits
 
-An account may send ${config.rateLimitFree} requests per minute on the plan free, ${config.rateLimitStarter} on starter and ${config.rateLimitPro} on pro, with all of its credentials together. An address without a valid credential may send ${config.rateLimitAnonymous}. Every response has the limit, the remaining requests and the time of the next minute in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. After 429, wait for as many seconds as \`Retry-After\` says.
+An account may send ${config.rateLimitFree} requests per minute on the plan free, ${config.rateLimitStarter} on starter and ${config.rateLimitPro} on pro, with all of its credentials together. The dashboard has ${config.rateLimitDashboard} of its own; the conversions that it creates count in the plan, too. An address without a valid credential may send ${config.rateLimitAnonymous}. Every response has the limit, the remaining requests and the time of the next minute in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. After 429, wait for as many seconds as \`Retry-After\` says.
 
 ## Pagination
 

@@ -1,5 +1,8 @@
 /** The errors that follow from a route, and their form in the document. Their examples are named by their codes. */
 import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { NOT_AN_OPERATOR } from '../operator.ts';
+import { NEEDS_SESSION } from '../middleware/sessions-only.ts';
+import { OWN_PAGES } from '../middleware/same-origin.ts';
 import {
   type Auth,
   type ErrorDoc,
@@ -32,13 +35,27 @@ const LIMITED: Errors = {
 
 const COUNTED: Errors = { ...LIMITED, ...INSIDE };
 
+const UNKNOWN: Errors = {
+  unauthorized: { when: 'The credential is missing, wrong, expired or revoked.' },
+};
+
+const OTHER_PAGE: Errors = {
+  forbidden: {
+    when: 'The request does not come from a page of the dashboard.',
+    message: OWN_PAGES,
+  },
+};
+
 const BY_AUTH: Readonly<Record<Auth, Errors>> = {
-  caller: {
-    unauthorized: {
-      when: 'The credential is missing, wrong, expired or revoked.',
-    },
+  caller: { ...UNKNOWN, ...COUNTED },
+  session: {
+    ...UNKNOWN,
+    forbidden: { when: 'The credential is an API key.', message: NEEDS_SESSION },
     ...COUNTED,
   },
+  operator: { ...UNKNOWN, forbidden: NOT_AN_OPERATOR, ...COUNTED },
+  cookie: { ...OTHER_PAGE, ...COUNTED },
+  page: { ...OTHER_PAGE, ...COUNTED },
   address: COUNTED,
   static: LIMITED,
   link: COUNTED,

@@ -10,7 +10,11 @@ export const TAGS = {
   Conversions: 'Create conversions, follow their progress and download the PDFs.',
   Account: 'Retrieve the account and the history of its credits.',
   'API keys': 'Create, list and revoke API keys, with a key or an access token.',
-  Authentication: 'Sign people in with an access token and a refresh token.',
+  Operators:
+    'Look after the service and its accounts, as an operator who is signed in. API keys are refused.',
+  Authentication:
+    'Sign people in with an access token and a refresh token, and list and end their sessions.',
+  Dashboard: 'Sign people in to the pages of the dashboard. Other programs cannot use this.',
   'Transparency log':
     'Check the record of all events: signed checkpoints, hashes and proofs. No credential is needed.',
   Service: 'Health checks, the OpenAPI document and this page. No credential is needed.',
@@ -63,10 +67,21 @@ export interface OperationDoc {
 
 /**
  * Those who may ask, and whose requests are counted. `caller`: a key or access token, counted for its
- * account; `address`: anybody, counted for the client's address; `static`: the same, for what depends on
- * no part that may fail; `link`: who holds the signed link; `none`: anybody, not counted.
+ * account; `session`: an access token alone; `operator`: the access token of an operator; `cookie`: a page of the
+ * dashboard with its cookie, counted for its account; `page`: a page of the dashboard, counted for the client's
+ * address; `address`: anybody, counted for the client's address; `static`: the same, for what depends on no part
+ * that may fail; `link`: who holds the signed link; `none`: anybody, not counted.
  */
-export type Auth = 'caller' | 'address' | 'static' | 'link' | 'none';
+export type Auth =
+  | 'caller'
+  | 'session'
+  | 'operator'
+  | 'cookie'
+  | 'page'
+  | 'address'
+  | 'static'
+  | 'link'
+  | 'none';
 
 /** A route: its handler and its documentation side by side. */
 export interface Route {
@@ -106,6 +121,10 @@ export const HEADERS = {
   'WWW-Authenticate': text(
     'The authentication method, with error="invalid_token" if an access token was not accepted (RFC 6750).',
     'Bearer realm="pressledger"',
+  ),
+  'Set-Cookie': text(
+    'The cookie of the session. Scripts cannot read it.',
+    '__Host-pressledger=eyJhbGciOiJFZERTQSIsInR5cCI6ImN0K2p3dCJ9.…; Path=/; Secure; HttpOnly; SameSite=Strict',
   ),
   Allow: text('The methods that the path supports.', 'HEAD, GET'),
   'Idempotent-Replayed': text(

@@ -3,17 +3,36 @@ import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { ConversionForm, ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
-import { Account, LedgerEntry } from '../resources/account.api.ts';
+import { Account, LedgerEntry, PasswordChange } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
+import { RenderRecord, StoredRequest } from '../resources/conversion-documents.api.ts';
 import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
+import { DashboardAccess } from '../resources/dashboard-session.api.ts';
 import { HistoryEntry } from '../resources/history.api.ts';
+import {
+  AccountDetails,
+  AccountOpening,
+  CreditGrant,
+  ErasureRequest,
+  HoldRequest,
+  OpenedAccount,
+  PlanChange,
+} from '../resources/operator-accounts.api.ts';
+import { Session } from '../resources/sessions.api.ts';
+import {
+  Failure,
+  ProjectionState,
+  ServiceStatus,
+  SignedCheckpoint,
+} from '../resources/operator-service.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
 import {
   ConsistencyProof,
   ConversionProof,
   ProvenEvent,
 } from '../resources/transparency-log.api.ts';
+import { Usage, UsageDay } from '../resources/usage.api.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -49,8 +68,13 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Cookie,
   Conversion,
   ConversionStatus,
+  StoredRequest,
+  RenderRecord,
   Account,
   LedgerEntry,
+  PasswordChange,
+  Usage,
+  UsageDay,
   HistoryEntry,
   ConversionProof,
   ProvenEvent,
@@ -61,6 +85,19 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   SignInRequest,
   RefreshRequest,
   TokenPair,
+  DashboardAccess,
+  ServiceStatus,
+  Failure,
+  ProjectionState,
+  SignedCheckpoint,
+  AccountDetails,
+  AccountOpening,
+  OpenedAccount,
+  PlanChange,
+  CreditGrant,
+  HoldRequest,
+  ErasureRequest,
+  Session,
   Alive,
   Ready,
   Error: ErrorAnswer,
@@ -104,7 +141,7 @@ export const schemaObject = (schema: TSchema): SchemaObject => plain(schema) as 
 /**
  * The schema of a request's body as clients are to send it. An optional field may be null, which many
  * serialisers send for one that is not given. Its default is told in words: a generator makes a field
- * with the keyword `default` a required one, or sends the value always.
+ * with the keyword `default` a required one, or sends the value always. Forms read `x-default`.
  */
 function asRequest(schema: SchemaObject): SchemaObject {
   const { properties = {}, required = [] } = schema;
@@ -119,7 +156,7 @@ function asRequest(schema: SchemaObject): SchemaObject {
         ...(field.type === undefined ? {} : { type: [field.type, 'null'] }),
         ...(field.enum === undefined ? {} : { enum: [...field.enum, null] }),
         ...(told === '' ? {} : { description: `${field.description ?? ''}${told}`.trim() }),
-        ...(usual === undefined ? {} : { examples: [usual] }),
+        ...(usual === undefined ? {} : { examples: [usual], 'x-default': usual }),
       },
     ];
   });

@@ -8,6 +8,7 @@ export interface SchemaObject {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
+  readonly 'x-default'?: unknown;
   readonly examples?: readonly unknown[];
   readonly pattern?: string;
   readonly contentEncoding?: string;

@@ -18,6 +18,15 @@ export const Account = Type.Object(
       description: 'The credits that are left.',
       examples: [99],
     }),
+    rate_limit: Type.Integer({
+      minimum: 1,
+      description: 'The requests that the plan allows in a minute, with all API keys together.',
+      examples: [100],
+    }),
+    operator: Type.Boolean({
+      description: 'True if the account is an operator of the service.',
+      examples: [false],
+    }),
     created_at: Timestamp('The time when the account was opened.'),
   },
   closed,
@@ -45,6 +54,53 @@ export const LedgerEntry = Type.Object(
   closed,
 );
 
+/** The body of `POST /account/password/`. The bounds of the new one: see `checkPassword`. */
+export const PasswordChange = Type.Object(
+  {
+    current_password: Type.String({
+      format: 'password',
+      minLength: 1,
+      maxLength: 1024,
+      examples: ['correct horse battery'],
+    }),
+    new_password: Type.String({
+      format: 'password',
+      description: 'A password of at least 12 characters and at most 1024 bytes.',
+      examples: ['staple battery horse'],
+    }),
+  },
+  closed,
+);
+
+export const WRONG_PASSWORD = {
+  message: 'The current password is wrong.',
+  details: { current_password: ['The current password is wrong.'] },
+};
+
+export const changePasswordDoc: OperationDoc = {
+  id: 'changePassword',
+  tag: 'Account',
+  summary: 'Change the password',
+  description:
+    'Ends all sessions of the account, this one too: sign in again with the new password. API keys stay valid.',
+  body: {
+    schema: PasswordChange,
+    examples: {
+      change: { current_password: 'correct horse battery', new_password: 'staple battery horse' },
+    },
+  },
+  answers: { 204: { description: 'The password was changed. There is no body.' } },
+  errors: {
+    validation_error: {
+      when: 'The current password is wrong, the new one is too short or too long, or fields are missing, unknown or invalid. details lists all of them.',
+      ...WRONG_PASSWORD,
+    },
+    rate_limit_exceeded: {
+      when: 'The rate limit was exceeded, or there were too many wrong passwords in 15 minutes, here and at sign-in.',
+    },
+  },
+};
+
 export const getAccountDoc: OperationDoc = {
   id: 'getAccount',
   tag: 'Account',
@@ -68,8 +124,8 @@ export const listLedgerDoc: OperationDoc = {
   tag: 'Account',
   summary: 'List ledger entries',
   description:
-    'All grants, debits and refunds of credits, newest first, each with the balance after it.',
+    'All grants, debits and refunds of credits, newest first, each with the balance after it. With `Accept: text/csv`, the response is all of them as one table, whatever the page.',
   parameters: [...PAGE_PARAMETERS, AS_OF],
-  answers: { 200: pageOfItems(LedgerEntry, ['Pressledger-As-Of']) },
+  answers: { 200: { ...pageOfItems(LedgerEntry, ['Pressledger-As-Of']), media: 'text/csv' } },
   errors: { validation_error: WRONG_QUERY },
 };

@@ -1,12 +1,19 @@
 import { accountQueries, accounts } from '../../../projections/accounts.ts';
-import { ledger, ledgerQueries } from '../../../projections/ledger.ts';
+import { ledger, type LedgerRow, ledgerQueries } from '../../../projections/ledger.ts';
 import { ServiceError } from '../../errors.ts';
+import { changePassword } from '../../use-cases/accounts.ts';
+import { confirmPassword } from '../../use-cases/confirm-password.ts';
+import { checkPassword } from '../../use-cases/passwords.ts';
 import { accountRecord, ledgerRecord } from '../../use-cases/records.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { planLimit } from '../../use-cases/rate-limits.ts';
+import { wholeList } from '../../use-cases/whole-list.ts';
+import { compile, ValidationIssues } from '../../validation.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
-import { callerOf, type HttpMiddleware } from '../context.ts';
+import { callerOf, commandContext, type HttpMiddleware } from '../context.ts';
+import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { pageOf, sendPage } from '../pagination.ts';
+import { pageOf, sendPage, setPageHeaders } from '../pagination.ts';
+import { PasswordChange, WRONG_PASSWORD } from './account.api.ts';
 
 const NOT_YET = 'The account was opened after this moment. Ask for a later one.';
 
@@ -21,8 +28,42 @@ export function getAccount(deps: RouteDependencies): HttpMiddleware {
     // Erased since its credential was read.
     if (row === undefined && moment === undefined) throw new ServiceError('unauthorized');
     if (row === undefined) throw new ServiceError('not_found', NOT_YET);
-    ctx.body = await accountRecord(deps.vault, row);
+    const record = await accountRecord(deps.vault, row);
+    ctx.body = { ...record, rate_limit: planLimit(deps.config, row.plan) };
   };
+}
+
+const checkChange = compile(PasswordChange);
+
+export function changeOwnPassword(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const caller = callerOf(ctx);
+    const { accountId } = caller;
+    const change = await deps.bodies.readSmall(ctx, deps.config, checkChange);
+    checkPassword(change.new_password, 'new_password');
+    const { clientAddress, requestId, loggedId, log } = ctx.state;
+    const request = { clientAddress, requestId, loggedId, log, actor: caller.actor };
+    const password = change.current_password;
+    const attempt = { ...request, password };
+    const judged = await confirmPassword(deps, accountId, attempt, WRONG_PASSWORD);
+    const context = await commandContext(ctx, deps, caller);
+    await changePassword(deps, accountId, change.new_password, context, judged);
+    ctx.status = 204;
+  };
+}
+
+const CSV_PAGE = 1_000;
+const COLUMNS = ['id', 'type', 'amount', 'balance', 'conversion_id', 'created_at'] as const;
+
+async function* cellsOf(
+  pages: AsyncIterable<readonly LedgerRow[]>,
+): AsyncGenerator<readonly (readonly Cell[])[]> {
+  for await (const rows of pages) {
+    yield rows.map((row) => {
+      const record = ledgerRecord(row);
+      return COLUMNS.map((column) => record[column]);
+    });
+  }
 }
 
 export function listLedger(deps: RouteDependencies): HttpMiddleware {
@@ -33,9 +74,23 @@ export function listLedger(deps: RouteDependencies): HttpMiddleware {
     const moment = momentOf(ctx, deps, issues);
     issues.throwIfAny();
     const view = { projection: ledger, queries: ledgerQueries };
-    const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
-      queries.page(accountId, page),
+    const read = (slice: { readonly offset: number; readonly limit: number }) =>
+      readAsOf(ctx, deps, moment, view, (queries) => queries.page(accountId, slice));
+    ctx.vary('Accept');
+    if (!wantsCsv(ctx)) {
+      const { rows, total } = await read(page);
+      sendPage(ctx, deps.publicUrl, page, total, rows.map(ledgerRecord));
+      return;
+    }
+    // A moment is worked out anew for each page, and has no more entries than events.
+    const { limit } =
+      moment === undefined ? { limit: CSV_PAGE } : deps.budgets.get('maxLookBackEvents');
+    // Read before the answer begins: after that, none can be refused.
+    const first = await read({ offset: 0, limit });
+    const pages = wholeList(async (offset) =>
+      offset === 0 ? first : await read({ offset, limit }),
     );
-    sendPage(ctx, deps.publicUrl, page, total, rows.map(ledgerRecord));
+    setPageHeaders(ctx, deps.publicUrl, page, first.total);
+    sendCsv(ctx, 'ledger.csv', COLUMNS, cellsOf(pages));
   };
 }

@@ -1,16 +1,14 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
-import { sessionQueries } from '../../../projections/sessions.ts';
-import type { CommandContext } from '../../actors/system.ts';
+import type { SessionKind } from '../../domain/events.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors.ts';
-import { newCommandId, newSessionId } from '../../ids.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { createSignInAudit, signIn } from '../../use-cases/sign-in.ts';
+import { openSession } from '../../use-cases/sessions.ts';
+import { signIn } from '../../use-cases/sign-in.ts';
 import { compile } from '../../validation.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { accountOfSession } from '../middleware/credential.ts';
+import { sessionInForce } from '../middleware/credential.ts';
 import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
 import { RefreshRequest, SignInRequest } from './auth.api.ts';
 
@@ -24,62 +22,35 @@ async function sessionOf(
 ): Promise<TokenClaims & { readonly refresh: string }> {
   const { refresh } = await deps.bodies.readSmall(ctx, deps.config, checkRefresh);
   const claims = await deps.tokens.verify('refresh', refresh);
-  if (claims === undefined || (await accountOfSession(deps, claims)) === undefined) {
+  if (claims === undefined || (await sessionInForce(deps, claims)) === undefined) {
     throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
   }
   return { ...claims, refresh };
 }
 
-/**
- * Ends the account's oldest sessions until no more are open than it may have. Each sign-in looks after
- * its own session is in the log, so of several at the same time the last one sees them all.
- */
-async function endOldest(
+/** Signs in with the address and password in the body, and opens a session. */
+export async function signInWithBody(
+  ctx: HttpContext,
   deps: RouteDependencies,
-  accountId: string,
-  context: CommandContext,
-): Promise<void> {
-  const { limit } = deps.budgets.get('maxAccountSessions');
-  const { time } = context.metadata;
-  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, time);
-  // The session that is being opened may be one of them: its two events must not have one id.
-  const revocation = { ...context, commandId: newCommandId(time) };
-  await Promise.all(
-    open.slice(limit).map(async (sessionId) => {
-      // Refused where it has ended meanwhile, which is as good.
-      const command = { type: 'RevokeSession', sessionId } as const;
-      await deps.actors.send(sessionAggregate, sessionId, command, revocation);
-    }),
-  );
+  lifetime: { readonly kind: SessionKind; readonly lifetimeMs: number },
+): Promise<TokenClaims & { readonly expiresAt: number }> {
+  const pair = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
+  const { clientAddress, requestId, loggedId, log } = ctx.state;
+  const signedIn = await signIn(deps, { ...pair, clientAddress, requestId, loggedId, log });
+  const { accountId } = signedIn;
+  const actor = { kind: 'account', id: accountId } as const;
+  const context = await commandContext(ctx, deps, { accountId, actor });
+  const userAgent = ctx.get('User-Agent');
+  return await openSession(deps, signedIn, { ...lifetime, userAgent }, context);
 }
 
 export function createTokenPair(deps: RouteDependencies): HttpMiddleware {
-  const signInDeps = { ...deps, signInAudit: createSignInAudit(deps) };
   return async (ctx) => {
-    const pair = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
-    const {
-      accountId,
-      sessionEpoch: epoch,
-      client,
-    } = await signIn(signInDeps, {
-      ...pair,
-      clientAddress: ctx.state.clientAddress,
-      requestId: ctx.state.requestId,
-      loggedId: ctx.state.loggedId,
-      log: ctx.state.log,
-    });
-    const actor = { kind: 'account', id: accountId } as const;
-    const context = await commandContext(ctx, deps, { accountId, actor });
-    const { time } = context.metadata;
-    const sessionId = newSessionId(time);
-    const expiresAt = time + REFRESH_LIFETIME_MS;
-    const session = { accountId, sessionId, expiresAt, epoch, client };
-    const command = { type: 'OpenSession', ...session } as const;
-    orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
-    await endOldest(deps, accountId, context);
-    const claims = { accountId, sessionId };
+    const lifetime = { kind: 'api', lifetimeMs: REFRESH_LIFETIME_MS } as const;
+    const { expiresAt, ...claims } = await signInWithBody(ctx, deps, lifetime);
+    const accessEnd = deps.clock.now() + ACCESS_LIFETIME_MS;
     ctx.body = {
-      access: await deps.tokens.issue('access', claims, time + ACCESS_LIFETIME_MS),
+      access: await deps.tokens.issue('access', claims, accessEnd),
       refresh: await deps.tokens.issue('refresh', claims, expiresAt),
     };
   };

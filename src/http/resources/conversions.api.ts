@@ -1,14 +1,17 @@
 import Type from 'typebox';
-import { CONVERSION_STATUSES } from '../../../projections/conversions.ts';
+import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
 import { ConversionForm, ConversionRequest } from '../../conversion-request/schema.ts';
+import { FAILURE_CODES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
+import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
 
 const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
+const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
   description: 'pending: waiting; processing: being rendered; completed or failed: ended.',
@@ -52,6 +55,43 @@ export const Conversion = Type.Object(
         examples: [['https://example.com/logo.png was answered with status 404.']],
       }),
     ),
+    pages: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'The number of pages of the PDF, if the status is completed.',
+        examples: [2],
+      }),
+    ),
+    bytes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The size of the PDF, if the status is completed.',
+        examples: [51_200],
+      }),
+    ),
+    sha256: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.',
+        examples: [SHA256],
+      }),
+    ),
+    failed_at: Type.Optional(
+      Timestamp('The time when it failed, if the status is failed.', '2026-11-21T08:15:31.456Z'),
+    ),
+    failure_code: Type.Optional(
+      Type.Enum([...FAILURE_CODES], {
+        description: 'The reason for programs, if the status is failed.',
+        examples: ['page_status'],
+      }),
+    ),
+    duration_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The milliseconds from created_at to the end, if it has ended.',
+        examples: [1333],
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -62,11 +102,18 @@ const completed = {
   status: 'completed',
   completed_at: '2026-11-21T08:15:31.456Z',
   file_url: `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
+  pages: 2,
+  bytes: 51_200,
+  sha256: SHA256,
+  duration_ms: 1333,
 };
 const failed = {
   ...pending,
   status: 'failed',
   error_message: 'The page answered with status 404.',
+  failed_at: '2026-11-21T08:15:31.456Z',
+  failure_code: 'page_status',
+  duration_ms: 1333,
 };
 
 // Optional headers have no examples: the reference page would send those with each request.
@@ -220,7 +267,8 @@ export const listConversionsDoc: OperationDoc = {
   id: 'listConversions',
   tag: 'Conversions',
   summary: 'List conversions',
-  description: 'All conversions of the account, newest first, or those with one status.',
+  description:
+    'All conversions of the account, newest first, or those that all given filters let through.',
   parameters: [
     ...PAGE_PARAMETERS,
     {
@@ -229,6 +277,13 @@ export const listConversionsDoc: OperationDoc = {
       description: 'Lists only conversions with this status.',
       schema: ConversionStatus,
     },
+    {
+      name: 'id',
+      in: 'query',
+      description: `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,
+      schema: Type.String(),
+    },
+    ...periodParameters('Conversions created'),
     AS_OF,
   ],
   answers: {

@@ -2,6 +2,10 @@
 import { createHmac } from 'node:crypto';
 import {
   CONVERSION_STATUSES,
+  type ConversionFilter,
+  MIN_ID_START,
+} from '../../../projections/conversion-pages.ts';
+import {
   type ConversionRow,
   conversionQueries,
   conversions,
@@ -26,7 +30,9 @@ import {
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { periodOf } from '../period.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
 import { dispositionOf, sendPdf } from './files.ts';
 
@@ -119,6 +125,16 @@ async function refuseFailed(deps: RouteDependencies, row: ConversionRow): Promis
   throw new ServiceError('conversion_failed', reason);
 }
 
+/** @throws {ServiceError} `conversion_failed` or `not_ready` */
+export async function refuseUnlessCompleted(
+  deps: RouteDependencies,
+  row: ConversionRow,
+): Promise<void> {
+  await refuseFailed(deps, row);
+  if (row.status === 'completed') return;
+  throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
+}
+
 const TOLD: ReadonlySet<ErrorCode> = new Set(['conversion_failed', 'gone']);
 
 /**
@@ -151,6 +167,7 @@ async function answeredByOutcome(
 export function createConversion(deps: RouteDependencies): HttpMiddleware {
   const untilEnded = createUntilEnded(deps);
   return async (ctx) => {
+    await countAgainstPlan(deps, ctx);
     assertRoom(ctx, deps);
     await deps.bounds.admit();
     const { conversionId, requestedAt, replayed } = await deps.bodies.read(
@@ -198,11 +215,27 @@ export function getConversionFile(deps: RouteDependencies): HttpMiddleware {
     const disposition = dispositionOf(ctx);
     const id = pathParameter(ctx, 'id');
     const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
-    await refuseFailed(deps, row);
-    if (row.status !== 'completed') {
-      throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
-    }
+    await refuseUnlessCompleted(deps, row);
     await sendPdf(ctx, deps, row, disposition);
+  };
+}
+
+const ID_START = new RegExp(`^conv_[0-9a-z]{${MIN_ID_START - 'conv_'.length},26}$`);
+
+function filterOf(ctx: HttpContext, issues: ValidationIssues): ConversionFilter {
+  const { status: asked, id } = ctx.query;
+  const status = CONVERSION_STATUSES.find((each) => each === asked);
+  if (asked !== undefined && status === undefined) {
+    issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
+  }
+  const isStart = typeof id === 'string' && ID_START.test(id);
+  if (id !== undefined && !isStart) {
+    issues.add('id', `Must be the first ${MIN_ID_START} characters of an id, or more of it.`);
+  }
+  return {
+    ...(status && { status }),
+    ...(isStart && { idStart: id }),
+    ...periodOf(ctx, issues),
   };
 }
 
@@ -210,14 +243,10 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { accountId } = callerOf(ctx);
     const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues, ['status', 'as_of']);
+    const page = pageOf(ctx, issues, ['status', 'id', 'from', 'to', 'as_of']);
+    const filter = filterOf(ctx, issues);
     const moment = momentOf(ctx, deps, issues);
-    const status = CONVERSION_STATUSES.find((each) => each === ctx.query['status']);
-    if (status === undefined && ctx.query['status'] !== undefined) {
-      issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
-    }
     issues.throwIfAny();
-    const filter = status === undefined ? {} : { status };
     const view = { projection: conversions, queries: conversionQueries };
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
       queries.page(accountId, { ...page, ...filter }),

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
 
+export const WRONG_LINK =
+  'The link is not valid or has expired. Read the conversion again for a fresh one.';
+
 // Optional headers and queries have no examples: the reference page would send those with each request.
 
 /** The parameters of a request for a PDF, with either credential. */
@@ -88,6 +91,7 @@ export const getFileDoc: OperationDoc = {
     ...FILE_ERRORS,
     forbidden: {
       when: 'The link is wrong, altered or expired. Retrieve the conversion for a new one.',
+      message: WRONG_LINK,
     },
     not_found: { when: 'There is no file with this id.', message: 'There is no such file.' },
     rate_limit_exceeded: {

@@ -17,15 +17,16 @@ import { addressKey } from '../../use-cases/rate-limits.ts';
 import { warningsOf } from '../../use-cases/records.ts';
 import {
   commandContext,
-  disconnection,
   hasCopy,
   type HttpContext,
   type HttpMiddleware,
   pathParameter,
+  releaseAtEnd,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
+import { WRONG_LINK } from './files.api.ts';
 
 const RETRY_SECONDS = 2;
 /**
@@ -54,6 +55,22 @@ interface Download {
   readonly warnings: number;
 }
 
+/** @throws {ServiceError} `gone`, with the message where the retention is the reason */
+export async function assertInRetention(
+  { actors, clock, config }: RouteDependencies,
+  { accountId, completedAt = Number.POSITIVE_INFINITY, expired }: ConversionRow,
+  message?: string,
+): Promise<void> {
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
+  // The deletion itself may still be under way.
+  const now = clock.now();
+  const isOver = now >= completedAt + config.retentionSeconds * 1000;
+  if (expired || (isOver && holdInForce(state, now) === undefined)) {
+    throw new ServiceError('gone', message);
+  }
+}
+
 async function downloadOf(
   deps: RouteDependencies,
   row: ConversionRow | undefined,
@@ -62,13 +79,7 @@ async function downloadOf(
   if (row?.completedAt === undefined || document === undefined || pdf === undefined) {
     throw new ServiceError('not_found', 'There is no such file.');
   }
-  const { state } = await deps.actors.read(accountAggregate, row.accountId);
-  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
-  // The deletion itself may still be under way.
-  const now = deps.clock.now();
-  const isOver = now >= row.completedAt + deps.config.retentionSeconds * 1000;
-  if (row.expired || (isOver && holdInForce(state, now) === undefined))
-    throw new ServiceError('gone');
+  await assertInRetention(deps, row);
   const contentKey = await unlessErased(deps.vault.contentKey(row.accountId, row.id));
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
   const { accountId, filename } = row;
@@ -123,13 +134,10 @@ export function countDownload(
     ofAddress();
     throw new BudgetExceeded('service', 'Too many files are being sent.', RETRY_SECONDS);
   }
-  const release = (): void => {
+  releaseAtEnd(ctx, () => {
     ofAddress();
     ofAll();
-  };
-  const closed = disconnection(ctx);
-  if (closed.aborted) release();
-  else closed.addEventListener('abort', release);
+  });
 }
 
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
@@ -252,7 +260,7 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
     await countLinkRequest(deps, ctx);
     if (typeof token !== 'string' || !(await deps.fileTokens.verify(token, id))) {
       await countRequest(deps, ctx);
-      throw new ServiceError('forbidden');
+      throw new ServiceError('forbidden', WRONG_LINK);
     }
     const disposition = dispositionOf(ctx);
     const row = (await consistentQuery(deps, conversionQueries)).byId(id);

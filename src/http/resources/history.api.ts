@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
+import { periodParameters } from '../period.ts';
 
 const closed = { additionalProperties: false } as const;
 const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
@@ -85,18 +86,7 @@ const FILTERS: readonly ParameterDoc[] = [
       'Events that this actor caused: a kind (key, session, renderer, operator, …), or a kind and an id (key:key_…).',
     schema: Type.String(),
   },
-  {
-    name: 'from',
-    in: 'query',
-    description: 'Events from this time on, in ISO 8601 with the offset from UTC.',
-    schema: Type.String(),
-  },
-  {
-    name: 'to',
-    in: 'query',
-    description: 'Events before this time, in ISO 8601 with the offset from UTC.',
-    schema: Type.String(),
-  },
+  ...periodParameters('Events'),
 ];
 
 export const listAccountEventsDoc: OperationDoc = {

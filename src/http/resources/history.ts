@@ -4,7 +4,7 @@ import {
   historyQueries,
   MAX_FILTERED_EVENTS,
 } from '../../../projections/history.ts';
-import { isoTime, timeIn } from '../../clock.ts';
+import { isoTime } from '../../clock.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors.ts';
@@ -14,26 +14,15 @@ import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { periodOf } from '../period.ts';
 import { ownConversion } from './conversions.ts';
 
 const FILTERS = ['type', 'actor', 'from', 'to'] as const;
 const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
 const WHOLE_CONVERSION_ID = new RegExp(`^${CONVERSION_ID}$`);
 
-type Query = HttpContext['query'];
-
-/** A time with its offset from UTC, in milliseconds since the epoch. */
-function timeOf(query: Query, name: 'from' | 'to', issues: ValidationIssues): number | undefined {
-  const text = query[name];
-  if (text === undefined) return undefined;
-  const time = typeof text === 'string' ? timeIn(text) : undefined;
-  if (time !== undefined) return time;
-  issues.add(name, 'Must be an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z.');
-  return undefined;
-}
-
-function filterOf(query: Query, issues: ValidationIssues): HistoryFilter {
-  const { type, actor, conversion_id: conversionId } = query;
+function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
+  const { type, actor, conversion_id: conversionId } = ctx.query;
   const knownType = EVENT_TYPES.find((each) => each === type);
   if (type !== undefined && knownType === undefined) {
     issues.add('type', `Must be one of ${EVENT_TYPES.join(', ')}.`);
@@ -46,17 +35,11 @@ function filterOf(query: Query, issues: ValidationIssues): HistoryFilter {
   if (conversionId !== undefined && !isConversion) {
     issues.add('conversion_id', 'Must be the id of a conversion.');
   }
-  const from = timeOf(query, 'from', issues);
-  const to = timeOf(query, 'to', issues);
-  if (from !== undefined && to !== undefined && from > to) {
-    issues.add('from', 'Must not be later than to.');
-  }
   return {
     ...(knownType && { type: knownType }),
     ...(isActor && { actor }),
     ...(isConversion && { conversionId }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
+    ...periodOf(ctx, issues),
   };
 }
 
@@ -84,7 +67,7 @@ async function sendHistory(
   const issues = new ValidationIssues();
   const isOfConversion = of.conversionId !== undefined;
   const page = pageOf(ctx, issues, isOfConversion ? FILTERS : [...FILTERS, 'conversion_id']);
-  const filter = { ...filterOf(ctx.query, issues), ...of };
+  const filter = { ...filterOf(ctx, issues), ...of };
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);
   await assertBounded(ctx, deps, filter);

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { ServiceError } from '../../errors.ts';
-import { hasCopy, type HttpMiddleware } from '../context.ts';
+import type { HttpMiddleware } from '../context.ts';
 import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
+import { compressedBody, sendFixed } from '../fixed-answer.ts';
 
 const RETRY_SECONDS = 2;
 
@@ -27,8 +25,6 @@ export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddlewar
   };
 }
 
-const CODINGS = ['br', 'gzip'] as const;
-
 /**
  * Answers with a text that is the same for everybody, compressed once. A copy is good for `maxAgeSeconds`;
  * after that its ETag tells whether it still is.
@@ -39,30 +35,12 @@ function fixed(
   read: () => Promise<Buffer> | Buffer,
   headers: Readonly<Record<string, string>> = {},
 ): HttpMiddleware {
-  const make = async () => {
-    const identity = await read();
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 6 };
-    const [br, gzipped] = await Promise.all([
-      promisify(brotliCompress)(identity, { params }),
-      promisify(gzip)(identity),
-    ]);
-    const hash = createHash('sha256').update(identity).digest('base64url');
-    return { etag: `"${hash}"`, bodies: { identity, br, gzip: gzipped } };
-  };
+  const make = async () => await compressedBody(await read());
   let made: ReturnType<typeof make> | undefined;
   return async (ctx) => {
     made ??= make();
-    const { etag, bodies } = await made;
-    ctx.set({ ...headers, 'Cache-Control': `public, max-age=${maxAgeSeconds}`, ETag: `W/${etag}` });
-    ctx.vary('Accept-Encoding');
-    if (hasCopy(ctx, etag)) {
-      ctx.status = 304;
-      return;
-    }
-    const coding = CODINGS.find((each) => ctx.acceptsEncodings(each) === each) ?? 'identity';
-    if (coding !== 'identity') ctx.set('Content-Encoding', coding);
-    ctx.type = type;
-    ctx.body = bodies[coding];
+    const cacheControl = { 'Cache-Control': `public, max-age=${maxAgeSeconds}` };
+    sendFixed(ctx, await made, type, { ...headers, ...cacheControl });
   };
 }
 

@@ -2,6 +2,7 @@
 import { createInbox } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
+import type { SeenRenderer } from '../port.ts';
 import { slotsSubject } from './streams.ts';
 
 const ANNOUNCE_MS = 1000;
@@ -60,12 +61,12 @@ export class SlotCounter {
 
   /** The slots of all renderers. */
   total(): number {
-    return this.#living().reduce((sum, slots) => sum + slots, 0);
+    return this.renderers().reduce((sum, { slots }) => sum + slots, 0);
   }
 
-  /** Renderers that have slots. */
-  nodes(): number {
-    return this.#living().filter((slots) => slots > 0).length;
+  /** Renderers that have slots, by the names that they announce them under. */
+  renderers(): readonly SeenRenderer[] {
+    return this.#living().filter(({ slots }) => slots > 0);
   }
 
   close(): void {
@@ -77,22 +78,25 @@ export class SlotCounter {
   #tellSoon(): void {
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
-      const renderers = this.#living().filter((slots) => slots > 0);
+      const renderers = this.renderers();
       if (renderers.length === this.#told) return;
       const said = renderers.length > this.#told ? 'renderers have come' : 'renderers have gone';
       this.#told = renderers.length;
-      const slots = renderers.reduce((sum, each) => sum + each, 0);
+      const slots = this.total();
       this.#logger.info({ renderers: renderers.length, slots }, said);
     }, TELL_MS);
   }
 
-  #living(): number[] {
+  #living(): readonly SeenRenderer[] {
     const since = performance.now() - FORGET_MS;
     for (const [node, { slots, heardAt }] of this.#nodes) {
       if (heardAt >= since) continue;
       this.#nodes.delete(node);
       if (slots > 0) this.#tellSoon();
     }
-    return Array.from(this.#nodes.values(), ({ slots }) => slots);
+    return Array.from(this.#nodes, ([subject, { slots }]) => ({
+      id: subject.slice(subject.lastIndexOf('.') + 1),
+      slots,
+    }));
   }
 }

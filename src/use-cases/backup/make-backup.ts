@@ -227,7 +227,7 @@ class Backup {
 
   async #commit(): Promise<Manifest> {
     const { tree } = this.#log.digest;
-    const { id, madeAt } = this.#before;
+    const { id } = this.#before;
     if (this.#tail.length > 0) {
       const before = this.#before.segments.at(-1);
       const isSame = before !== undefined && tree.size === before.first + before.events;
@@ -253,7 +253,8 @@ class Backup {
       },
     };
     const now = await readManifest(this.#place);
-    if (now?.id !== id || now.madeAt !== madeAt) {
+    // Each names a list of documents of its own, also where two end in one millisecond.
+    if (now?.id !== id || now.index?.file !== this.#before.index?.file) {
       throw new Error(
         `Another backup to ${this.#place.name} has ended meanwhile: repeat this one.`,
       );

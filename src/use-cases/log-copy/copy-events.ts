@@ -16,12 +16,21 @@ export async function beginCopy(store: CopyableEventStore, subject: string): Pro
   if (barrier?.kind === 'incomplete' && barrier.subject === subject) return;
   if (barrier !== undefined)
     throw new Error(`The event store ${heldBy(barrier)}: name an empty one.`);
-  if ((await store.head()) !== 0n) {
-    throw new Error(
-      'The event store is not empty, and only an empty one takes a whole log: name another one.',
-    );
-  }
+  await refuseUsedStore(store);
   await store.setBarrier({ kind: 'incomplete', subject });
+}
+
+/**
+ * Looks before there is a copy to name: what an incomplete one is of, its beginning tells.
+ * @throws {Error} one line: the store holds a log
+ */
+export async function refuseUsedStore(
+  store: Pick<CopyableEventStore, 'barrier' | 'head'>,
+): Promise<void> {
+  if ((await store.barrier())?.kind === 'incomplete' || (await store.head()) === 0n) return;
+  throw new Error(
+    'The event store is not empty, and only an empty one takes a whole log: name another one.',
+  );
 }
 
 const heldBy = ({ kind, subject }: Barrier): string =>

@@ -1,6 +1,6 @@
 /** Writes the whole log to a file, and goes on with a file whose writer was killed. */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { encodeBlock, readBlock } from './blocks.ts';
@@ -32,9 +32,7 @@ export async function exportLog(
   path: string,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<Exported> {
-  if ((await stat(path).catch(() => undefined)) !== undefined) {
-    throw new Error(`${path} is there already: name another file, or remove it.`);
-  }
+  await refuseThere(path);
   const partial = `${path}.part`;
   const log = new CheckedLog(store);
   const file = await open(partial, 'a+', 0o600);
@@ -58,7 +56,7 @@ export async function exportLog(
     await file.appendFile(await encodeBlock(`${totalsLine(totals)}\n`));
     await file.sync();
     await readBack(partial, totals);
-    await rename(partial, path);
+    await giveName(partial, path);
     await syncDirectory(dirname(path));
     return { ...totals, found };
   } finally {
@@ -103,6 +101,27 @@ async function takeUp(
   await file.truncate(end);
   return last;
 }
+
+/** @throws {Error} one line: another file has got the name meanwhile, which stays as it is */
+async function giveName(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(path);
+    // Such a file system knows no second names.
+    await refuseThere(path);
+    return await rename(partial, path);
+  }
+  await unlink(partial);
+}
+
+/** @throws {Error} one line: there is such a file */
+async function refuseThere(path: string): Promise<void> {
+  if ((await stat(path).catch(() => undefined)) !== undefined) throw isThere(path);
+}
+
+const isThere = (path: string): Error =>
+  new Error(`${path} is there already: name another file, or remove it.`);
 
 /** A power failure would otherwise take the file's name back. */
 async function syncDirectory(path: string): Promise<void> {

@@ -187,6 +187,8 @@ export class LogRules {
       case 'PlanChanged':
       case 'PasswordChanged':
       case 'SessionsEnded':
+      case 'OperatorGranted':
+      case 'OperatorRevoked':
       case 'HoldPlaced':
       case 'HoldReleased':
         break;

@@ -36,6 +36,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   CreditRefunded: 'account',
   PasswordChanged: 'account',
   SessionsEnded: 'account',
+  OperatorGranted: 'account',
+  OperatorRevoked: 'account',
   HoldPlaced: 'account',
   HoldReleased: 'account',
   AccountErased: 'account',

@@ -140,6 +140,9 @@ void test('plan and password', (t) => {
   };
   given(t, account, opened).when(newPassword).thenEvents(changed);
   t.equal(fold(account, [opened, changed]).passwordHash, 'v1.other');
+  const judged: AccountCommand = { ...newPassword, epoch: 0 };
+  given(t, account, opened).when(judged).thenEvents(changed);
+  given(t, account, opened, changed).when(judged).thenRejected('unauthorized');
   t.end();
 });
 
@@ -154,6 +157,25 @@ void test('sessions end with a changed password, and on their own', (t) => {
   given(t, account).when(end).thenRejected('not_found');
   t.equal(fold(account, [opened]).sessionEpoch, 0);
   t.equal(fold(account, [opened, changed, ended]).sessionEpoch, 2);
+  t.end();
+});
+
+void test('an operator is made once and revoked once', (t) => {
+  const made: AccountEvent = { type: 'OperatorGranted', data: { accountId: ID } };
+  const revoked: AccountEvent = { type: 'OperatorRevoked', data: { accountId: ID } };
+  const grantOperator: AccountCommand = { type: 'GrantOperator', accountId: ID };
+  const revokeOperator: AccountCommand = { type: 'RevokeOperator', accountId: ID };
+  given(t, account, opened).when(grantOperator).thenEvents(made);
+  given(t, account, opened, made).when(grantOperator).thenNothing();
+  given(t, account, opened, made).when(revokeOperator).thenEvents(revoked);
+  given(t, account, opened).when(revokeOperator).thenNothing();
+  given(t, account, opened, made, revoked).when(grantOperator).thenEvents(made);
+  given(t, account).when(grantOperator).thenRejected('not_found');
+  given(t, account, opened, erased).when(grantOperator).thenRejected('not_found');
+  t.equal(fold(account, [opened]).isOperator, false);
+  t.equal(fold(account, [opened, made]).isOperator, true);
+  t.equal(fold(account, [opened, made, revoked]).isOperator, false);
+  t.equal(fold(account, [opened, made, erased]).isOperator, false);
   t.end();
 });
 

@@ -9,8 +9,9 @@ import { fold, given } from '../../support/given.ts';
 import { accountId, NOW, sessionId, sha256 } from '../../support/samples.ts';
 
 const ids = { accountId: accountId(), sessionId: sessionId() };
-const details = { ...ids, expiresAt: NOW, epoch: 3, client: sha256() };
+const details = { ...ids, expiresAt: NOW, epoch: 3, client: sha256(), kind: 'dashboard' as const };
 const open: SessionCommand = { type: 'OpenSession', ...details };
+const identified: SessionCommand = { ...open, userAgent: 'v1.u' };
 const revoke: SessionCommand = { type: 'RevokeSession', sessionId: sessionId() };
 const opened: SessionEvent = { type: 'SessionOpened', data: details };
 const revoked: SessionEvent = { type: 'SessionRevoked', data: ids };
@@ -22,6 +23,9 @@ void test('the stream is named after the session', (t) => {
 
 void test('a session opens once', (t) => {
   given(t, session).when(open).thenEvents(opened);
+  given(t, session)
+    .when(identified)
+    .thenEvents({ type: 'SessionOpened', data: { ...details, userAgent: 'v1.u' } });
   given(t, session, opened).when(open).thenNothing();
   given(t, session, opened, revoked).when(open).thenNothing();
   t.same(fold(session, [opened]), {
@@ -29,9 +33,14 @@ void test('a session opens once', (t) => {
     accountId: accountId(),
     expiresAt: NOW,
     epoch: 3,
+    kind: 'dashboard',
   });
   const early: SessionEvent = { type: 'SessionOpened', data: { ...ids, expiresAt: NOW } };
-  t.match(fold(session, [early]), { epoch: 0 }, 'as it was stored before there was an epoch');
+  t.match(
+    fold(session, [early]),
+    { epoch: 0, kind: 'api' },
+    'as it was stored before there were more',
+  );
   t.end();
 });
 
@@ -40,5 +49,15 @@ void test('a session is revoked once', (t) => {
   given(t, session, opened, revoked).when(revoke).thenRejected('unauthorized');
   given(t, session).when(revoke).thenRejected('unauthorized');
   t.match(fold(session, [opened, revoked]), { status: 'revoked', accountId: accountId() });
+  t.end();
+});
+
+void test('a session is ended by another of its account alone', (t) => {
+  const own: SessionCommand = { ...revoke, accountId: accountId() };
+  const foreign: SessionCommand = { ...revoke, accountId: accountId(2) };
+  given(t, session, opened).when(own).thenEvents(revoked);
+  given(t, session, opened).when(foreign).thenRejected('not_found');
+  given(t, session, opened, revoked).when(own).thenRejected('not_found');
+  given(t, session).when(own).thenRejected('not_found');
   t.end();
 });

@@ -70,6 +70,8 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'PlanChanged', data: { ...owner, plan: 'pro' } },
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
     { type: 'SessionsEnded', data: owner },
+    { type: 'OperatorGranted', data: owner },
+    { type: 'OperatorRevoked', data: owner },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
   ),
   few.map((amount): AccountEvent => ({ type: 'CreditGranted', data: { ...owner, amount } })),
@@ -212,14 +214,14 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '5: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,plan,credits,refunds,keys',
+    '6: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,plan,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),
     '5: status,tries,requeues,ended,ignored,expired,downloads,lastDownloads',
   );
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
-  t.equal(formOf(sessionAggregate), '2: status,accountId,expiresAt,epoch');
+  t.equal(formOf(sessionAggregate), '3: status,accountId,expiresAt,epoch,kind');
   t.equal(formOf(emailAggregate), '1: accountId');
   t.equal(
     formOf(logAggregate),

@@ -12,6 +12,7 @@ const accountRow = (n: number, plan: string, credits: number, createdAt: number)
   email: `sealed ${n}`,
   plan,
   credits,
+  isOperator: false,
   createdAt,
 });
 
@@ -43,6 +44,20 @@ void test('accounts: plan, balance, order of opening', async (t) => {
   );
   t.equal(accounts().byId(accountId(2)), undefined);
   t.strictSame(accounts().first(), first);
+});
+
+void test('accounts: who is an operator', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  await write(log, [opening(1, 5)]);
+  const isOperator = () => readModel.query(accountQueries).byId(accountId(1))?.isOperator;
+  const add = async (type: 'OperatorGranted' | 'OperatorRevoked') => {
+    const event = { type, data: { accountId: accountId(1) } } as const;
+    await runner.waitFor(await log.append(`account-${accountId(1)}`, event));
+  };
+  await add('OperatorGranted');
+  t.equal(isOperator(), true);
+  await add('OperatorRevoked');
+  t.equal(isOperator(), false);
 });
 
 void test('ledger: signed amounts, the balance after each, newest first', async (t) => {

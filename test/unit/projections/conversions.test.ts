@@ -54,6 +54,8 @@ void test('a conversion through each of its states', async (t) => {
     accountId: accountId(1),
     createdAt: NOW + 2,
     status: 'failed',
+    failedAt: NOW + 902,
+    failureCode: 'timeout',
     errorMessage: 'sealed reason',
     expired: false,
   });

@@ -46,6 +46,7 @@ void test('each filter, and all of them together, finds what it should', (t) => 
     const data = { accountId: account, ...(conversion && { conversionId: conversion }) };
     const metadata = { actor, time: NOW + n };
     handlers[type]?.({
+      position: BigInt(n),
       stream: 's',
       revision: n,
       type,

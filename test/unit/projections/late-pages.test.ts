@@ -1,20 +1,17 @@
 /** A late page of a list by status costs what the first does, however many conversions an account has. */
 import Database from 'better-sqlite3';
 import { test } from 'tap';
-import {
-  type ConversionStatus,
-  conversionQueries,
-  conversions,
-} from '../../../projections/conversions.ts';
+import type { ConversionStatus } from '../../../projections/conversion-pages.ts';
+import { conversionQueries, conversions } from '../../../projections/conversions.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
 import { completion, failure, request, start, type Step } from '../../support/history.ts';
-import { accountId } from '../../support/samples.ts';
+import { accountId, conversionId, NOW } from '../../support/samples.ts';
 
 const CONVERSIONS = 4_321;
 /** The most rows that may be skipped to come to a page. */
 const MOST_SKIPPED = 1_000;
 const BY_STATUS =
-  /COVERING INDEX conversions_by_status \(account_id=\? AND status=\? AND number<\?\)/;
+  /COVERING INDEX conversions_by_status \(account_id=\? AND status=\? AND number>\? AND number<\?\)/;
 
 /** Long stretches of one status, short ones, and each status beside each other one. */
 function statusOf(n: number): ConversionStatus {
@@ -78,6 +75,48 @@ void test('each page of a status is what it would be in a list of all of that st
     }
   }
   t.ok(asked.length > 0);
+  db.close();
+  t.end();
+});
+
+void test('each page of a status and a period is what it would be in a list of all of them', (t) => {
+  const { db, queries } = projected();
+  const times = [0, 1, 7, 998, 999, 1_000, 1_001, 2_000, 3_500, CONVERSIONS, CONVERSIONS + 1];
+  const periods = times.flatMap((from) => times.map((to) => ({ from: NOW + from, to: NOW + to })));
+  for (const status of [undefined, 'completed', 'failed', 'processing', 'pending'] as const) {
+    for (const period of periods) {
+      const ids = db
+        .prepare<[object], string>(
+          `SELECT id FROM conversions WHERE (@status IS NULL OR status = @status)
+           AND created_at >= @from AND created_at < @to ORDER BY number DESC`,
+        )
+        .pluck()
+        .all({ ...period, status: status ?? null });
+      for (const offset of [0, 1, 500, 1_003, 2_222]) {
+        const filter = { ...period, ...(status && { status }) };
+        const { rows, total } = queries.page(accountId(1), { ...filter, offset, limit: 3 });
+        const page = rows.map(({ id }) => id);
+        if (total !== ids.length || page.join() !== ids.slice(offset, offset + 3).join()) {
+          t.fail(`${status} ${JSON.stringify(period)} from ${offset}: ${page.join()} of ${total}`);
+        }
+      }
+    }
+  }
+  db.close();
+  t.end();
+});
+
+void test('a time and the start of an id are looked for in an index', (t) => {
+  const { db, asked, queries } = projected();
+  const idStart = conversionId(7).slice(0, 20);
+  queries.page(accountId(1), { idStart, from: NOW, to: NOW + 9_999, offset: 0, limit: 20 });
+  const plans = asked.flatMap(({ sql, values }) =>
+    db
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...values)
+      .map(({ detail }) => detail),
+  );
+  t.match(plans[0], /SEARCH conversions USING INDEX conversions_by_id \(id>\? AND id<\?\)/);
   db.close();
   t.end();
 });

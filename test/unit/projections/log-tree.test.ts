@@ -170,6 +170,14 @@ void test('checkpoints are listed with what witnesses and timestamps added', asy
     { size: 2, note: '2\n', ...base, timestamp: Buffer.from([0, 1, 2]) },
     second,
   ]);
+  const rowsOf = (offset: number, limit: number) =>
+    queries.page({ offset, limit }).rows.map(({ size, timestampedAt }) => [size, timestampedAt]);
+  t.equal(queries.page({ offset: 0, limit: 1 }).total, 3);
+  t.strictSame(rowsOf(0, 2), [
+    [9, null],
+    [5, null],
+  ]);
+  t.strictSame(rowsOf(2, 2), [[2, NOW]]);
   t.strictSame(
     queries.keys().map(({ generation }) => generation),
     [4, 3],

@@ -41,6 +41,36 @@ void test('sessions: open ones, newest first', async (t) => {
   t.strictSame(open(2), []);
 });
 
+void test('sessions: pages say who opened each; what an old event lacks is null', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const old: DomainEvent = {
+    type: 'SessionOpened',
+    data: { accountId: accountId(1), sessionId: sessionId(1), expiresAt: NOW + DAY_MS },
+  };
+  await log.append(`session-${sessionId(1)}`, old);
+  const { data } = opened(2, 1, 1);
+  const dashboard = { ...data, kind: 'dashboard', userAgent: 'v1.u' } as typeof old.data;
+  await runner.waitFor(
+    await log.append(`session-${sessionId(2)}`, { type: 'SessionOpened', data: dashboard }),
+  );
+  const page = (offset: number) =>
+    readModel.query(sessionQueries).page(accountId(1), NOW, { offset, limit: 1 });
+  t.match(page(0), {
+    rows: [{ id: sessionId(2), kind: 'dashboard', userAgent: 'v1.u', expiresAt: NOW + DAY_MS }],
+    total: 2,
+  });
+  t.match(page(1), {
+    rows: [{ id: sessionId(1), kind: 'api', userAgent: null, address: null }],
+    total: 2,
+  });
+  t.strictSame(page(2).rows, []);
+  const ended = readModel.query(sessionQueries).page(accountId(1), NOW + DAY_MS, {
+    offset: 0,
+    limit: 1,
+  });
+  t.strictSame(ended, { rows: [], total: 0 });
+});
+
 void test('sessions: the last ten clients of an account, until it is erased', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const isKnown = (client: number) =>

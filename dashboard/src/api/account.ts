@@ -1,0 +1,10 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, dataOf } from './client.ts';
+
+export const accountQuery = queryOptions({
+  queryKey: ['account'],
+  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/', { signal })),
+});
+
+/** The account of the person who is signed in, with its plan and credits. */
+export const useAccount = () => useQuery(accountQuery);

@@ -1,0 +1,46 @@
+/** The documents that are stored of a conversion beside its PDF: its request, and the record of how it was rendered. */
+import { queryOptions } from '@tanstack/react-query';
+import { api, dataOf } from './client.ts';
+import { oneConversion } from './conversions.ts';
+import type { components } from './schema.d.ts';
+
+export type StoredRequest = components['schemas']['StoredRequest'];
+export type RenderRecord = components['schemas']['RenderRecord'];
+
+/** The request of a conversion, while it is stored. */
+export const conversionRequestQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'request'],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/conversions/{id}/request/', { params: { path: { id } }, signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** How the PDF was made, while that is stored. */
+export const renderRecordQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'manifest'],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/conversions/{id}/manifest/', { params: { path: { id } }, signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** @returns the id of a new conversion of the same document with the same options */
+export async function convertAgain(
+  { html, url, options }: StoredRequest,
+  idempotencyKey: string,
+): Promise<string> {
+  const { id } = await dataOf(
+    api.POST('/api/v1/pdf/', {
+      params: { header: { 'Idempotency-Key': idempotencyKey } },
+      body: { ...options, ...(url === undefined ? { html } : { url }) },
+    }),
+  );
+  return id;
+}
+
+/** The bundle by which anyone can prove the conversion without the service. */
+export const getEvidence = (id: string): Promise<Blob> =>
+  dataOf(
+    api.GET('/api/v1/conversions/{id}/evidence/', { params: { path: { id } }, parseAs: 'blob' }),
+  );

@@ -1,0 +1,111 @@
+/** How the pages ask for conversions, and under which keys they keep the answers. */
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { answerOf, api, dataOf, totalOf } from './client.ts';
+import type { components } from './schema.d.ts';
+
+export type Conversion = components['schemas']['Conversion'];
+export type ConversionStatus = Conversion['status'];
+export type ConversionEvent = components['schemas']['HistoryEntry'];
+
+export const CONVERSIONS_PAGE_SIZE = 20;
+const MOST_EVENTS_PER_PAGE = 100;
+/** How often an unfinished conversion is asked for, beside the live stream. */
+const POLL_MS = 5000;
+
+export const isEnded = ({ status }: Conversion): boolean =>
+  status === 'completed' || status === 'failed';
+
+export interface ConversionFilter {
+  readonly status?: ConversionStatus;
+  /** The first characters of the id. */
+  readonly id?: string;
+  /** ISO 8601, inclusive. */
+  readonly from?: string;
+  /** ISO 8601, exclusive. */
+  readonly to?: string;
+}
+
+export interface ConversionList {
+  readonly conversions: readonly Conversion[];
+  readonly total: number;
+}
+
+/** The beginning of the keys of all lists. */
+export const LISTS = ['conversions'] as const;
+/** The beginning of the keys of everything about one conversion. */
+export const oneConversion = (id: string) => ['conversion', id] as const;
+
+export const conversionsQuery = (
+  filter: ConversionFilter = {},
+  { page = 1, pageSize = CONVERSIONS_PAGE_SIZE } = {},
+) =>
+  queryOptions({
+    queryKey: [...LISTS, filter, page, pageSize],
+    queryFn: async ({ signal }): Promise<ConversionList> => {
+      const query = { ...filter, page, page_size: pageSize };
+      const { data, response } = await answerOf(
+        api.GET('/api/v1/conversions/', { params: { query }, signal }),
+      );
+      return { conversions: data, total: totalOf(response) };
+    },
+    placeholderData: keepPreviousData,
+  });
+
+export const conversionQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'record'],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/conversions/{id}/', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && !isEnded(data) ? POLL_MS : false,
+  });
+
+/** All events of a conversion, oldest first. */
+export const conversionEventsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'events'],
+    queryFn: async ({ signal }): Promise<readonly ConversionEvent[]> => {
+      const events: ConversionEvent[] = [];
+      for (let page = 1; ; page += 1) {
+        const query = { page, page_size: MOST_EVENTS_PER_PAGE };
+        const { data, response } = await answerOf(
+          api.GET('/api/v1/conversions/{id}/events/', { params: { path: { id }, query }, signal }),
+        );
+        events.push(...data);
+        if (data.length === 0 || events.length >= totalOf(response)) return events;
+      }
+    },
+  });
+
+export interface ConversionFile {
+  readonly pdf: Blob;
+  readonly name: string;
+}
+
+/** The name that the service gives a file, from `Content-Disposition` (RFC 6266). */
+function fileNameOf({ headers }: Response, otherwise: string): string {
+  const header = headers.get('Content-Disposition') ?? '';
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(header)?.[1];
+  if (encoded !== undefined) return decodeURIComponent(encoded);
+  return /filename="([^"]*)"/i.exec(header)?.[1] ?? otherwise;
+}
+
+/** The PDF of a conversion that has completed. */
+export const conversionFileQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'file'],
+    queryFn: async ({ signal }): Promise<ConversionFile> => {
+      const { data, response } = await answerOf(
+        api.GET('/api/v1/conversions/{id}/file/', {
+          params: { path: { id } },
+          parseAs: 'blob',
+          signal,
+        }),
+      );
+      // A blob: URL has the origin of these pages, so the browser must take it for nothing but a PDF.
+      const pdf = new Blob([data], { type: 'application/pdf' });
+      return { pdf, name: fileNameOf(response, `${id}.pdf`) };
+    },
+    // The PDF of a conversion never changes, and each download is an event.
+    staleTime: Number.POSITIVE_INFINITY,
+  });

@@ -1,0 +1,39 @@
+/** An answer of the service that is not a success. */
+interface ErrorBody {
+  readonly error: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, readonly string[] | undefined>>;
+}
+
+const isErrorBody = (value: unknown): value is ErrorBody =>
+  typeof value === 'object' && value !== null && 'error' in value && 'message' in value;
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  /** The code by which programs decide, such as `validation_error`. */
+  readonly code: string;
+  /** Messages by field. */
+  readonly details: NonNullable<ErrorBody['details']>;
+  /** The id that the service's own log has for the request. */
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(response: Response, body: unknown) {
+    super(
+      isErrorBody(body)
+        ? body.message
+        : `The service answered with status ${response.status} and no reason.`,
+    );
+    this.status = response.status;
+    this.code = isErrorBody(body) ? body.error : 'unknown';
+    this.details = (isErrorBody(body) ? body.details : undefined) ?? {};
+    this.requestId = response.headers.get('X-Request-Id') ?? undefined;
+    const seconds = Number.parseInt(response.headers.get('Retry-After') ?? '', 10);
+    this.retryAfterSeconds = Number.isNaN(seconds) ? undefined : seconds;
+  }
+
+  static async from(response: Response): Promise<ApiError> {
+    return new ApiError(response, await response.json().catch(() => undefined));
+  }
+}

@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+import {
+  type Conversion,
+  type ConversionEvent,
+  conversionEventsQuery,
+  conversionFileQuery,
+} from '../../api/conversions.ts';
+import { CopyButton } from '../../ui/CopyButton.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
+import { Time } from '../../ui/Time.tsx';
+import styles from './conversion.module.css';
+
+interface Rendering {
+  readonly attempts: number;
+  /** The node of the last attempt. */
+  readonly renderer: string | undefined;
+}
+
+function renderingOf(events: readonly ConversionEvent[]): Rendering {
+  const started = events.filter(({ type }) => type === 'ConversionStarted');
+  const { renderer, attempt } = started.at(-1)?.data ?? {};
+  return {
+    attempts: typeof attempt === 'number' ? attempt : 0,
+    renderer: typeof renderer === 'string' ? renderer : undefined,
+  };
+}
+
+const formatted = (value: number | undefined, format: (value: number) => string) =>
+  value === undefined ? undefined : format(value);
+
+const time = (iso: string | undefined) =>
+  iso === undefined ? undefined : <Time iso={iso} relative={false} />;
+
+/** A conversion in numbers. */
+export function ConversionFacts({ record }: { readonly record: Conversion }) {
+  const { id, created_at, completed_at, failed_at, duration_ms, pages, bytes, sha256 } = record;
+  const { data: events = [] } = useQuery(conversionEventsQuery(id));
+  const { data: file } = useQuery({
+    ...conversionFileQuery(id),
+    // The preview asks for the file where there is one.
+    enabled: false,
+  });
+  const { attempts, renderer } = renderingOf(events);
+  return (
+    <Facts
+      facts={[
+        { name: 'File name', value: file?.name },
+        { name: 'Created', value: <Time iso={created_at} /> },
+        { name: 'Completed', value: time(completed_at) },
+        { name: 'Failed', value: time(failed_at) },
+        { name: 'Duration', value: formatted(duration_ms, formatDuration) },
+        { name: 'Pages', value: formatted(pages, formatNumber) },
+        { name: 'Size', value: formatted(bytes, formatBytes) },
+        { name: 'Attempts', value: attempts === 0 ? undefined : attempts },
+        { name: 'Renderer', value: renderer },
+        {
+          name: 'SHA-256',
+          value: sha256 && (
+            <span className={styles.sha256}>
+              <code>{sha256}</code>
+              <CopyButton text={sha256} label="Copy the hash" />
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}

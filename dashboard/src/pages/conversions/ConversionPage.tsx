@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { getEvidence } from '../../api/conversion-documents.ts';
+import { type Conversion, conversionQuery, isEnded } from '../../api/conversions.ts';
+import { ApiError } from '../../api/error.ts';
+import { ProofCheck } from '../../proof-view/ProofCheck.tsx';
+import { Button, ButtonLink } from '../../ui/Button.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorState, errorText } from '../../ui/ErrorState.tsx';
+import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { saveFile } from '../../ui/save-file.ts';
+import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+import { ConversionFacts } from './ConversionFacts.tsx';
+import styles from './conversion.module.css';
+import { ConvertAgain } from './ConvertAgain.tsx';
+import { failureAction, failureTitle } from './failure-advice.ts';
+import { ManifestSection } from './ManifestSection.tsx';
+import { DownloadPdf, PdfPreview } from './PdfPreview.tsx';
+import { RequestSection } from './RequestSection.tsx';
+import { Timeline } from './Timeline.tsx';
+
+const route = getRouteApi('/signed-in/conversions/$id');
+
+export default function ConversionPage() {
+  const { id } = route.useParams();
+  const { data, error, refetch } = useQuery(conversionQuery(id));
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Page title="Conversion">
+        <EmptyState
+          icon="search"
+          title="This account has no such conversion"
+          action={<ButtonLink to="/conversions">See all conversions</ButtonLink>}
+        >
+          No conversion of this account has the id {id}. It may be misspelt, or belong to another
+          account.
+        </EmptyState>
+      </Page>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <Page title="Conversion" lead={<code>{id}</code>}>
+        {error === null ? (
+          <Loading label="Loading the conversion" lines={10} />
+        ) : (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        )}
+      </Page>
+    );
+  }
+  // Another conversion starts with fresh parts: none of them carries over what it held.
+  return <ConversionView key={id} record={data} />;
+}
+
+function ConversionView({ record }: { readonly record: Conversion }) {
+  const { id, status } = record;
+  const isCompleted = status === 'completed';
+  const timeline = (
+    <Section title="Timeline" lead="All events of this conversion, with the time between them.">
+      <Timeline id={id} />
+    </Section>
+  );
+  // The longer column is the one beside the PDF, where that is shown.
+  const isTall = isCompleted && navigator.pdfViewerEnabled;
+  return (
+    <Page
+      title="Conversion"
+      lead={
+        <span className={styles.lead}>
+          <code>{id}</code>
+          <span role="status">
+            <StatusBadge status={status} />
+          </span>
+        </span>
+      }
+      actions={
+        <>
+          <ConvertAgain id={id} />
+          {isEnded(record) && <EvidenceButton id={id} />}
+          {isCompleted && <DownloadPdf id={id} />}
+        </>
+      }
+    >
+      <div className={styles.columns}>
+        <div className={styles.column}>
+          <section aria-label="Result" className={styles.result}>
+            <Result record={record} />
+          </section>
+          {!isTall && timeline}
+        </div>
+        <div className={styles.column}>
+          <Section title="Summary">
+            <ConversionFacts record={record} />
+          </Section>
+          {isTall && timeline}
+        </div>
+      </div>
+      <Section title="Request" lead="The document and the options that were asked for.">
+        <RequestSection id={id} />
+      </Section>
+      {isEnded(record) && (
+        <Section
+          title="Proof"
+          lead="The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself."
+        >
+          <ProofCheck conversionId={id} pdfSha256={record.sha256} />
+        </Section>
+      )}
+      {isCompleted && (
+        <Section
+          title="Manifest"
+          lead="How the PDF was made, as the renderer recorded it. Its hash is in the log."
+        >
+          <ManifestSection id={id} />
+        </Section>
+      )}
+    </Page>
+  );
+}
+
+function Result({ record }: { readonly record: Conversion }) {
+  switch (record.status) {
+    case 'pending':
+      return (
+        <EmptyState icon="clock" title="Waiting for a renderer">
+          The request is stored. The PDF appears here by itself, usually within seconds.
+        </EmptyState>
+      );
+    case 'processing':
+      return (
+        <EmptyState icon="progress" title="A renderer makes the PDF">
+          It appears here by itself, usually within seconds.
+        </EmptyState>
+      );
+    case 'failed':
+      return <Failure record={record} />;
+    case 'completed':
+      return (
+        <>
+          <Warnings warnings={record.warnings} />
+          <PdfPreview id={record.id} />
+        </>
+      );
+  }
+}
+
+function Failure({ record }: { readonly record: Conversion }) {
+  const { error_message: reason, failure_code: code = '' } = record;
+  return (
+    <div className={styles.failure}>
+      <h2>{failureTitle(code)}</h2>
+      <p className={styles.quoted}>{reason}</p>
+      <h3>What to do</h3>
+      <p>{failureAction(code)}</p>
+      <p className={styles.muted}>
+        The credit came back to the account. Code <code>{code}</code>.
+      </p>
+    </div>
+  );
+}
+
+function Warnings({ warnings = [] }: { readonly warnings: readonly string[] | undefined }) {
+  if (warnings.length === 0) return null;
+  return (
+    <Notice kind="warning">
+      <p>The PDF was made, but the page lacked something:</p>
+      <ul className={styles.list}>
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+/** Saves the bundle by which anyone can prove the conversion without the service. */
+function EvidenceButton({ id }: { readonly id: string }) {
+  const [isPending, setPending] = useState(false);
+  const save = async () => {
+    setPending(true);
+    try {
+      saveFile(await getEvidence(id), `${id}.evidence.zip`);
+    } catch (error) {
+      announce(`The evidence bundle was not downloaded. ${errorText(error)}`, 'danger');
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <Button icon="shield" isPending={isPending} onPress={() => void save()}>
+      Evidence bundle
+    </Button>
+  );
+}

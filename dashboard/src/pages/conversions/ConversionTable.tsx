@@ -1,0 +1,62 @@
+import { Link } from '@tanstack/react-router';
+import type { Conversion } from '../../api/conversions.ts';
+import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
+import { Icon } from '../../ui/icons.tsx';
+import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import styles from './conversions.module.css';
+
+/** Stands where a conversion has no number, or none yet. */
+const NONE = <span className={styles.none}>–</span>;
+
+function shown(value: number | undefined, format: (value: number) => string) {
+  return value === undefined ? NONE : format(value);
+}
+
+function Name({ id, error_message: reason, warnings }: Conversion) {
+  return (
+    <span className={styles.name}>
+      <Link to="/conversions/$id" params={{ id }} className={styles.id}>
+        {id}
+      </Link>
+      {reason !== undefined && <span className={styles.reason}>{reason}</span>}
+      {warnings !== undefined && (
+        <span className={styles.warned}>
+          <Icon name="warning" size={14} />
+          {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}
+        </span>
+      )}
+    </span>
+  );
+}
+
+const COLUMNS: readonly Column<Conversion>[] = [
+  { header: 'Conversion', cell: Name, isRowHeader: true },
+  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  { header: 'Created', cell: ({ created_at }) => <Time iso={created_at} /> },
+  { header: 'Pages', align: 'end', cell: ({ pages }) => shown(pages, formatNumber) },
+  { header: 'Size', align: 'end', cell: ({ bytes }) => shown(bytes, formatBytes) },
+  {
+    header: 'Duration',
+    align: 'end',
+    cell: ({ duration_ms }) => shown(duration_ms, formatDuration),
+  },
+];
+
+interface ConversionTableProps {
+  readonly conversions: readonly Conversion[];
+  readonly isBusy?: boolean;
+}
+
+export function ConversionTable({ conversions, isBusy = false }: ConversionTableProps) {
+  return (
+    <Table
+      label="Conversions"
+      columns={COLUMNS}
+      rows={conversions}
+      rowKey={({ id }) => id}
+      isBusy={isBusy}
+    />
+  );
+}

@@ -1,0 +1,157 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type Conversion, CONVERSIONS_PAGE_SIZE, conversionsQuery } from '../../api/conversions.ts';
+import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
+import { Button, ButtonLink } from '../../ui/Button.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Pagination } from '../../ui/Pagination.tsx';
+import { ConversionFilters } from './ConversionFilters.tsx';
+import styles from './conversions.module.css';
+import { ConversionTable } from './ConversionTable.tsx';
+import { type ConversionsSearch, filterOf, isListed } from './search.ts';
+
+const route = getRouteApi('/signed-in/conversions');
+/** How often the list is asked for where the stream is refused. */
+const POLL_MS = 15_000;
+const NONE: ReadonlySet<string> = new Set();
+
+/** Ids of conversions that are newer than all that page 1 shows. */
+function useNewConversions(
+  search: ConversionsSearch,
+  shown: readonly Conversion[] | undefined,
+): ReadonlySet<string> {
+  const [ids, setIds] = useState(NONE);
+  const filter = useMemo(() => filterOf(search), [search]);
+  const newest = shown?.[0]?.id ?? '';
+  const isFirstPage = search.page === undefined && shown !== undefined;
+  const take = useCallback(
+    (changed: readonly Conversion[]) => {
+      if (!isFirstPage) return;
+      // The ids of conversions grow with time.
+      const added = changed.filter((each) => each.id > newest && isListed(filter, each));
+      if (added.length > 0) setIds((known) => new Set([...known, ...added.map(({ id }) => id)]));
+    },
+    [filter, newest, isFirstPage],
+  );
+  useConversionChanges(take);
+  useEffect(() => setIds(NONE), [filter]);
+  return useMemo(() => new Set([...ids].filter((id) => id > newest)), [ids, newest]);
+}
+
+export default function ConversionsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const liveState = useLiveState();
+  const { page = 1, ...filters } = search;
+  const isBackwards =
+    search.from !== undefined && search.to !== undefined && search.from > search.to;
+  const query = useQuery({
+    ...conversionsQuery(filterOf(search), { page }),
+    enabled: !isBackwards,
+    refetchInterval: liveState === 'refused' ? POLL_MS : false,
+  });
+  const { data, error, refetch, isPlaceholderData } = query;
+  const added = useNewConversions(search, isPlaceholderData ? undefined : data?.conversions);
+  const isEmpty = data?.conversions.length === 0;
+  // An empty list has no rows that could move while they are read.
+  useEffect(() => {
+    if (isEmpty && added.size > 0) void refetch();
+  }, [isEmpty, added, refetch]);
+
+  const isFiltered = Object.keys(filters).length > 0;
+  const show = (next: ConversionsSearch, replace = false) =>
+    void navigate({ to: '/conversions', search: next, replace, resetScroll: false });
+  return (
+    <Page
+      title="Conversions"
+      lead="Newest first. Each row changes by itself. New conversions wait behind a button, so that no row moves while you read."
+      actions={
+        <ButtonLink to="/playground" icon="plus">
+          New conversion
+        </ButtonLink>
+      }
+    >
+      <ConversionFilters filters={filters} isBackwards={isBackwards} onChange={show} />
+      <div className={styles.above}>
+        <span className={styles.count}>
+          {data !== undefined && !isBackwards && counted(data.total, isFiltered)}
+        </span>
+        {isFiltered && (
+          <Button small look="quiet" icon="close" onPress={() => show({})}>
+            Clear the filters
+          </Button>
+        )}
+        <span role="status" className={styles.offer}>
+          {added.size > 0 && !isEmpty && (
+            <Button small icon="refresh" onPress={() => void refetch()}>
+              {added.size === 1 ? 'Show 1 new conversion' : `Show ${added.size} new conversions`}
+            </Button>
+          )}
+        </span>
+      </div>
+      {isBackwards ? null : error !== null && data === undefined ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Loading label="Loading the conversions" lines={10} />
+      ) : isEmpty ? (
+        <Nothing isFiltered={isFiltered} page={page} onReset={() => show({})} />
+      ) : (
+        <ConversionTable conversions={data.conversions} isBusy={isPlaceholderData} />
+      )}
+      {data !== undefined && !isBackwards && (
+        <Pagination
+          of="conversions"
+          page={page}
+          pageSize={CONVERSIONS_PAGE_SIZE}
+          total={data.total}
+          onPage={(next) => show({ ...filters, ...(next > 1 && { page: next }) })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function counted(total: number, isFiltered: boolean): string {
+  const what = total === 1 ? 'conversion' : 'conversions';
+  return `${formatNumber(total)} ${what}${isFiltered ? (total === 1 ? ' matches' : ' match') : ''}`;
+}
+
+interface NothingProps {
+  readonly isFiltered: boolean;
+  readonly page: number;
+  readonly onReset: () => void;
+}
+
+function Nothing({ isFiltered, page, onReset }: NothingProps) {
+  if (isFiltered || page > 1) {
+    return (
+      <EmptyState
+        icon="search"
+        title={page > 1 ? 'This page has no conversions' : 'No conversion matches'}
+        action={<Button onPress={onReset}>Show all conversions</Button>}
+      >
+        {page > 1
+          ? 'The list has fewer pages than the address of this page says.'
+          : 'No conversion of this account has this status, day and id.'}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon="document"
+      title="No conversions yet"
+      action={
+        <ButtonLink to="/playground" look="primary">
+          Try one in the playground
+        </ButtonLink>
+      }
+    >
+      Conversions appear here as soon as they are asked for, from the playground or with a key.
+    </EmptyState>
+  );
+}

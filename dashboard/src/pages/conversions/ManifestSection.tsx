@@ -1,0 +1,204 @@
+import { useQuery } from '@tanstack/react-query';
+import { type RenderRecord, renderRecordQuery } from '../../api/conversion-documents.ts';
+import { ApiError } from '../../api/error.ts';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Tabs } from '../../ui/Tabs.tsx';
+import styles from './conversion.module.css';
+
+type Resource = RenderRecord['resources'][number] & { readonly key: string };
+
+const PHASES = [
+  ['queue', 'Waiting in the queue'],
+  ['start', 'Opening a tab'],
+  ['load', 'Loading the page'],
+  ['ready', 'Waiting for its content'],
+  ['print', 'Printing'],
+  ['store', 'Storing'],
+] as const;
+
+/** How the PDF was made: times, fonts, resources and errors of the page. All of it is text. */
+export function ManifestSection({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery(renderRecordQuery(id));
+  if (error instanceof ApiError && error.code === 'gone') {
+    return (
+      <Notice kind="info">
+        The manifest is not stored any more: it was deleted together with the PDF. Its hash stays in
+        the log.
+      </Notice>
+    );
+  }
+  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading label="Loading the manifest" lines={6} />;
+  const { fonts, resources, console_errors: errors } = data;
+  const resourceCount = resources.length + data.resources_left_out;
+  const errorCount = errors.length + data.console_errors_left_out;
+  return (
+    <Tabs
+      label="Manifest"
+      tabs={[
+        { id: 'rendering', title: 'Rendering', content: <Rendering record={data} /> },
+        { id: 'fonts', title: `Fonts (${fonts.length})`, content: <Fonts fonts={fonts} /> },
+        {
+          id: 'resources',
+          title: `Resources (${formatNumber(resourceCount)})`,
+          content: <Resources record={data} />,
+        },
+        {
+          id: 'console',
+          title: `Console (${formatNumber(errorCount)})`,
+          content: <Console record={data} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Rendering({ record }: { readonly record: RenderRecord }) {
+  const { renderer, attempt, chrome, timings, waits } = record;
+  const givenUp = waits.filter(({ capped = false }) => capped).map((wait) => wait.for);
+  return (
+    <>
+      <Phases timings={timings} />
+      <Facts
+        facts={[
+          { name: 'Renderer', value: `${renderer}, attempt ${attempt}` },
+          { name: 'Browser', value: `${chrome.product}, revision ${chrome.revision}` },
+          { name: 'Sandbox', value: chrome.sandboxed ? 'on' : 'off' },
+          {
+            name: 'Waits given up',
+            value: givenUp.length === 0 ? 'none' : givenUp.join(', '),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+/** The phases as bars of one scale, with their times as text. */
+function Phases({ timings }: { readonly timings: RenderRecord['timings'] }) {
+  const total = PHASES.reduce((sum, [phase]) => sum + timings[phase], 0);
+  let before = 0;
+  return (
+    <ul className={styles.phases}>
+      {PHASES.map(([phase, title]) => {
+        const ms = timings[phase];
+        const left = total === 0 ? 0 : (before / total) * 100;
+        before += ms;
+        return (
+          <li key={phase} className={styles.phase}>
+            <span>{title}</span>
+            <span className={styles.track} aria-hidden="true">
+              <span
+                className={styles.bar}
+                style={{ left: `${left}%`, width: `${total === 0 ? 0 : (ms / total) * 100}%` }}
+              />
+            </span>
+            <span className={styles.number}>{formatDuration(ms)}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Fonts({ fonts }: { readonly fonts: readonly string[] }) {
+  if (fonts.length === 0) return <p className={styles.muted}>The PDF has no text.</p>;
+  return (
+    <ul className={styles.list}>
+      {fonts.map((font) => (
+        <li key={font}>{font}</li>
+      ))}
+    </ul>
+  );
+}
+
+const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
+  {
+    header: 'Address',
+    isRowHeader: true,
+    cell: ({ url, redirects = [], error }) => (
+      <span className={styles.address}>
+        {redirects.map((each) => (
+          <span key={each.url} className={styles.muted}>
+            {each.url} ({each.status}), then
+          </span>
+        ))}
+        <span>{url}</span>
+        {error !== undefined && <span className={styles.resourceError}>{error}</span>}
+      </span>
+    ),
+  },
+  { header: 'Answer', cell: ({ status }) => status ?? 'none' },
+  { header: 'Type', cell: ({ type, kind }) => type ?? kind ?? '–' },
+  { header: 'Size', align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
+  {
+    header: 'SHA-256',
+    cell: ({ sha256, hashed }) =>
+      sha256 === undefined ? (
+        '–'
+      ) : (
+        <span className={styles.hash}>
+          <code>{sha256}</code>
+          <span className={styles.muted}>{HASHED[hashed ?? 'received']}</span>
+        </span>
+      ),
+  },
+];
+
+const HASHED = {
+  received: 'as it was received',
+  decoded: 'without its content coding',
+  text: 'as text in UTF-8',
+} as const;
+
+function Resources({ record }: { readonly record: RenderRecord }) {
+  const { resources, resources_left_out: leftOut, tunnels } = record;
+  if (resources.length === 0 && leftOut === 0) {
+    return <p className={styles.muted}>The document asked for nothing else.</p>;
+  }
+  return (
+    <>
+      <Table
+        label="Resources"
+        columns={RESOURCE_COLUMNS}
+        rows={resources.map((each, index) => ({ ...each, key: String(index) }))}
+        rowKey={({ key }) => key}
+      />
+      {leftOut > 0 && <p className={styles.muted}>{formatNumber(leftOut)} more are not listed.</p>}
+      {tunnels.length > 0 && (
+        <Facts
+          facts={tunnels.map(({ host, bytes }) => ({
+            name: 'Encrypted to',
+            value: `${host}, ${formatBytes(bytes)}`,
+          }))}
+        />
+      )}
+    </>
+  );
+}
+
+function Console({ record }: { readonly record: RenderRecord }) {
+  const { console_errors: errors, console_errors_left_out: leftOut } = record;
+  if (errors.length === 0 && leftOut === 0) {
+    return <p className={styles.muted}>The page reported no errors.</p>;
+  }
+  return (
+    <>
+      <ul className={styles.console}>
+        {errors.map(({ text, at }, index) => (
+          // The same error may come twice; the list never changes.
+          <li key={index}>
+            <code>{text}</code>
+            {at !== undefined && <span className={styles.muted}>{at}</span>}
+          </li>
+        ))}
+      </ul>
+      {leftOut > 0 && <p className={styles.muted}>{formatNumber(leftOut)} more are not listed.</p>}
+    </>
+  );
+}

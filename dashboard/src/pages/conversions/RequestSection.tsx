@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
+import { ApiError } from '../../api/error.ts';
+import { Code } from '../../ui/Code.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { formatBytes, formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { saveFile } from '../../ui/save-file.ts';
+import { Button } from '../../ui/Button.tsx';
+import styles from './conversion.module.css';
+
+/** More HTML than this makes a page slow, and nobody reads it here. */
+const MOST_SHOWN_CHARACTERS = 20_000;
+
+/** The document and the options that a client asked for. */
+export function RequestSection({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery(conversionRequestQuery(id));
+  if (error instanceof ApiError && error.code === 'gone') {
+    return (
+      <Notice kind="info">
+        The request is not stored any more: it was deleted after a failure or at the end of its
+        retention. The timeline and its proof stay.
+      </Notice>
+    );
+  }
+  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading label="Loading the request" lines={6} />;
+  return (
+    <>
+      <Source request={data} id={id} />
+      <h3>Options</h3>
+      <Options options={data.options} />
+    </>
+  );
+}
+
+interface SourceProps {
+  readonly request: StoredRequest;
+  readonly id: string;
+}
+
+/** Shows the document as text. An address is no link: a page that someone else named may be hostile. */
+function Source({ request: { html = '', url }, id }: SourceProps) {
+  if (url !== undefined) {
+    return (
+      <>
+        <h3>URL</h3>
+        <Code code={url} copyLabel="Copy the URL" wrap />
+      </>
+    );
+  }
+  const isCut = html.length > MOST_SHOWN_CHARACTERS;
+  const save = () => saveFile(new Blob([html], { type: 'text/plain' }), `${id}.html.txt`);
+  return (
+    <>
+      <h3>HTML</h3>
+      <div className={styles.source}>
+        <Code
+          code={isCut ? html.slice(0, MOST_SHOWN_CHARACTERS) : html}
+          copyLabel={isCut ? 'Copy this part' : 'Copy the HTML'}
+        />
+      </div>
+      {isCut && (
+        <p className={styles.cut}>
+          The first {formatNumber(MOST_SHOWN_CHARACTERS)} of {formatNumber(html.length)} characters.{' '}
+          <Button small icon="download" onPress={save}>
+            Download all of it as text
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The length of what base64 stands for. */
+const decodedBytes = (base64: string): number =>
+  Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+
+function valueOf(name: string, value: unknown) {
+  if (name === 'files') {
+    const files = Object.entries(value as Readonly<Record<string, string>>);
+    return (
+      <ul className={styles.plain}>
+        {files.map(([file, content]) => (
+          <li key={file}>
+            {file} ({formatBytes(decodedBytes(content))})
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  return <code className={styles.json}>{JSON.stringify(value, undefined, 2)}</code>;
+}
+
+function Options({ options }: { readonly options: StoredRequest['options'] }) {
+  const facts = Object.entries(options).map(([name, value]) => ({
+    name,
+    value: valueOf(name, value),
+  }));
+  return <Facts facts={facts} wide />;
+}

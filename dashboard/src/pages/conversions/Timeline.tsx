@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ConversionEvent, conversionEventsQuery } from '../../api/conversions.ts';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { formatDuration } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { formatTime } from '../../ui/Time.tsx';
+import styles from './conversion.module.css';
+
+/** An event, or downloads that follow each other. */
+interface Moment {
+  readonly events: readonly [ConversionEvent, ...ConversionEvent[]];
+  /** Milliseconds since the moment before. */
+  readonly since: number | undefined;
+}
+
+function momentsOf(events: readonly ConversionEvent[]): readonly Moment[] {
+  const moments: Moment[] = [];
+  for (const event of events) {
+    const last = moments.at(-1);
+    const before = last?.events.at(-1);
+    if (last && before?.type === 'DocumentDownloaded' && event.type === before.type) {
+      moments[moments.length - 1] = { ...last, events: [...last.events, event] };
+      continue;
+    }
+    const since =
+      before === undefined ? undefined : Date.parse(event.time) - Date.parse(before.time);
+    moments.push({ events: [event], since });
+  }
+  return moments;
+}
+
+const ACTORS: Readonly<Record<ConversionEvent['actor']['kind'], string>> = {
+  key: 'the key',
+  session: 'the session',
+  account: 'the account',
+  renderer: 'a renderer',
+  operator: 'the operator',
+  service: 'the service',
+  anonymous: 'a client without credentials',
+};
+
+/** The summary tells the renderer's name already. */
+function actorText({ kind, id }: ConversionEvent['actor']): string {
+  return id === undefined || kind === 'renderer' ? ACTORS[kind] : `${ACTORS[kind]} ${id}`;
+}
+
+const TONES: Readonly<Record<string, string>> = {
+  ConversionCompleted: 'ok',
+  ConversionFailed: 'danger',
+  ConversionRequeued: 'warning',
+  ConversionOutcomeIgnored: 'warning',
+  ConversionExpired: 'warning',
+};
+
+function MomentItem({ events, since }: Moment) {
+  const [first] = events;
+  const last = events.at(-1) ?? first;
+  return (
+    <li className={styles.moment} data-tone={TONES[first.type]}>
+      {since !== undefined && since >= 0 && (
+        <span className={styles.since}>
+          <span className={styles.visuallyHidden}>After </span>+{formatDuration(since)}
+        </span>
+      )}
+      <p>
+        {events.length === 1
+          ? first.summary
+          : `The PDF was downloaded ${events.length} times, last on ${formatTime(last.time)}.`}
+      </p>
+      <p className={styles.momentFacts}>
+        <time dateTime={first.time}>{formatTime(first.time)}</time> · {first.type} by{' '}
+        {actorText(first.actor)}
+      </p>
+    </li>
+  );
+}
+
+/** All events of a conversion, with the time from each to the next. */
+export function Timeline({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery(conversionEventsQuery(id));
+  if (error !== null && data === undefined) {
+    return <ErrorState error={error} onRetry={() => void refetch()} />;
+  }
+  if (data === undefined) return <Loading label="Loading the timeline" lines={6} />;
+  return (
+    <ol className={styles.timeline}>
+      {momentsOf(data).map((moment) => (
+        <MomentItem key={moment.events[0].id} {...moment} />
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,89 @@
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../ui/Button.tsx';
+import { type Choice, Select } from '../../ui/Select.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import styles from './History.module.css';
+import type { HistorySearch } from './search.ts';
+import { ACTOR_KINDS, EVENT_TYPES, typeText } from './words.ts';
+
+/** Stands for no filter. */
+const ALL = '';
+
+const TYPES: readonly Choice<string>[] = [
+  { value: ALL, label: 'All events' },
+  ...EVENT_TYPES.map((type) => ({ value: type, label: typeText(type) })),
+];
+
+const ACTORS: readonly Choice<string>[] = [
+  { value: ALL, label: 'Everybody' },
+  ...Object.entries(ACTOR_KINDS).map(([value, label]) => ({ value, label })),
+];
+
+interface HistoryFiltersProps {
+  readonly search: HistorySearch;
+  readonly onSearch: (search: HistorySearch) => void;
+  readonly errors: Readonly<Record<string, readonly string[] | undefined>>;
+}
+
+/** The filters of the list. Choices apply at once, texts with the button or Enter. */
+export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps) {
+  const [texts, setTexts] = useState(search);
+  const text = (name: 'from' | 'to' | 'conversion') => ({
+    value: texts[name] ?? '',
+    onChange: (value: string) => setTexts({ ...texts, [name]: value }),
+  });
+  const { from = '', to = '', conversion = '' } = texts;
+  const apply = (change: Partial<HistorySearch>) =>
+    onSearch({ ...search, from, to, conversion: conversion.trim(), ...change, page: 1 });
+  const clear = () => {
+    setTexts({});
+    onSearch({});
+  };
+  // The id of a key is chosen by a link; the kind stands for it here.
+  const [kind = ALL] = (search.actor ?? ALL).split(':');
+  return (
+    <form
+      className={styles.filters}
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        apply({});
+      }}
+    >
+      <Select
+        label="Event"
+        choices={TYPES}
+        value={search.type ?? ALL}
+        error={errors['type']?.join(' ')}
+        onChange={(type) => apply({ type })}
+      />
+      <Select
+        label="Caused by"
+        choices={ACTORS}
+        value={kind}
+        error={errors['actor']?.join(' ')}
+        onChange={(actor) => apply({ actor })}
+      />
+      <TextField
+        label="Conversion"
+        placeholder="conv_…"
+        {...text('conversion')}
+        error={errors['conversion_id']?.join(' ')}
+      />
+      <TextField
+        label="From"
+        type="datetime-local"
+        {...text('from')}
+        error={errors['from']?.join(' ')}
+      />
+      <TextField label="To" type="datetime-local" {...text('to')} error={errors['to']?.join(' ')} />
+      <div className={styles.buttons}>
+        <Button type="submit" icon="filter">
+          Apply
+        </Button>
+        <Button look="quiet" onPress={clear}>
+          Clear
+        </Button>
+      </div>
+    </form>
+  );
+}

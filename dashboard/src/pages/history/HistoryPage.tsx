@@ -1,0 +1,158 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, getRouteApi } from '@tanstack/react-router';
+import { answerOf, api, totalOf } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
+import type { components } from '../../api/schema.d.ts';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Loading } from '../../ui/Loading.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { Pagination } from '../../ui/Pagination.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { HistoryFilters } from './HistoryFilters.tsx';
+import { PastState } from './PastState.tsx';
+import { type HistorySearch, historySearch, isoOf } from './search.ts';
+import { actorText, typeText } from './words.ts';
+import styles from './History.module.css';
+
+const route = getRouteApi('/signed-in/history');
+
+type Entry = components['schemas']['HistoryEntry'];
+type EventType = Entry['type'];
+
+const PAGE_SIZE = 25;
+const LEAD =
+  'Everything that the log holds about this account, newest first. Nothing in it can be changed.';
+
+const conversionOf = ({ correlation_id: id }: Entry): string | undefined =>
+  id.startsWith('conv_') ? id : undefined;
+
+function Event({ entry }: { readonly entry: Entry }) {
+  const conversion = conversionOf(entry);
+  return (
+    <div className={styles.event}>
+      <strong>{typeText(entry.type)}</strong>
+      <span>{entry.summary}</span>
+      {conversion !== undefined && (
+        <Link to="/conversions/$id" params={{ id: conversion }} className={styles.link}>
+          {conversion}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Cause({ entry: { actor, client_address: address } }: { readonly entry: Entry }) {
+  return (
+    <div className={styles.cause}>
+      <span>{actorText(actor)}</span>
+      {address !== undefined && <span className={styles.address}>from {address}</span>}
+    </div>
+  );
+}
+
+/** Leads to the account as it was after the event. */
+function Then({ entry }: { readonly entry: Entry }) {
+  const search = route.useSearch();
+  return (
+    <Link to="/history" search={{ ...search, asOf: entry.position }} className={styles.then}>
+      After event {entry.position}
+    </Link>
+  );
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { header: 'Time', cell: ({ time }) => <Time iso={time} />, isRowHeader: true },
+  { header: 'Event', cell: (entry) => <Event entry={entry} /> },
+  { header: 'Caused by', cell: (entry) => <Cause entry={entry} /> },
+  { header: 'The account then', cell: (entry) => <Then entry={entry} /> },
+];
+
+/** The list as the API gives it for the page's address. */
+async function readEvents(search: HistorySearch, signal: AbortSignal) {
+  const { type, actor, from, to, conversion, page = 1 } = search;
+  const [start, end] = [isoOf(from), isoOf(to)];
+  const query = {
+    page,
+    page_size: PAGE_SIZE,
+    ...(type !== undefined && { type: type as EventType }),
+    ...(actor !== undefined && { actor }),
+    ...(start !== undefined && { from: start }),
+    ...(end !== undefined && { to: end }),
+    ...(conversion !== undefined && { conversion_id: conversion }),
+  };
+  const sent = api.GET('/api/v1/account/events/', { params: { query }, signal });
+  const { data, response } = await answerOf(sent);
+  return { entries: data, total: totalOf(response) };
+}
+
+export default function HistoryPage() {
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const go = (next: HistorySearch, resetScroll = false) =>
+    void navigate({ to: '/history', search: historySearch({ ...next }), resetScroll });
+  const { asOf, ...filters } = search;
+  const events = useQuery({
+    queryKey: ['history', filters],
+    queryFn: ({ signal }) => readEvents(filters, signal),
+    placeholderData: keepPreviousData,
+  });
+  const { error } = events;
+  const details = error instanceof ApiError ? error.details : {};
+  return (
+    <Page title="History" lead={LEAD}>
+      <PastState key={asOf} asOf={asOf} onAsOf={(next) => go({ ...filters, asOf: next ?? '' })} />
+      <Section title="Events">
+        <HistoryFilters
+          key={JSON.stringify(filters)}
+          search={filters}
+          onSearch={(next) => go({ ...next, asOf: asOf ?? '' })}
+          errors={details}
+        />
+        {events.isError ? (
+          <ErrorState error={events.error} onRetry={() => void events.refetch()} />
+        ) : events.data === undefined ? (
+          <Loading label="Loading the events" lines={10} />
+        ) : (
+          <Events
+            {...events.data}
+            page={filters.page ?? 1}
+            isBusy={events.isPlaceholderData}
+            onPage={(page) => go({ ...search, page })}
+          />
+        )}
+      </Section>
+    </Page>
+  );
+}
+
+interface EventsProps {
+  readonly entries: readonly Entry[];
+  readonly total: number;
+  readonly page: number;
+  readonly isBusy: boolean;
+  readonly onPage: (page: number) => void;
+}
+
+function Events({ entries, total, page, isBusy, onPage }: EventsProps) {
+  if (total === 0) {
+    return (
+      <EmptyState icon="search" title="No event matches the filters">
+        Choose other filters, or clear them to see all events.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <Table
+        label="Events of the account"
+        columns={COLUMNS}
+        rows={entries}
+        rowKey={({ id }) => id}
+        isBusy={isBusy}
+      />
+      <Pagination of="events" page={page} pageSize={PAGE_SIZE} total={total} onPage={onPage} />
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+/** The parameters of the page's address: the filters, the page of the list, and the time to look back to. */
+export interface HistorySearch {
+  readonly type?: string;
+  readonly actor?: string;
+  /** Times as the field of a browser has them, such as 2026-11-23T08:00, in the zone of the person. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly conversion?: string;
+  readonly page?: number;
+  /** A time as above, or a position of the log. */
+  readonly asOf?: string;
+}
+
+const TEXTS = ['type', 'actor', 'from', 'to', 'conversion', 'asOf'] as const;
+
+/** Leaves out what is empty or of the wrong type. */
+export function historySearch(given: Record<string, unknown>): HistorySearch {
+  const texts = TEXTS.map((name) => [name, given[name]] as const)
+    // A position is a number to the router.
+    .map(([name, value]) => [name, typeof value === 'number' ? String(value) : value] as const)
+    .filter(([, value]) => typeof value === 'string' && value !== '');
+  const { page } = given;
+  const isPage = typeof page === 'number' && Number.isInteger(page) && page > 1;
+  return { ...Object.fromEntries(texts), ...(isPage && { page }) };
+}
+
+/** ISO 8601 in UTC; `undefined` for what is no time. */
+export function isoOf(local: string | undefined): string | undefined {
+  if (local === undefined) return undefined;
+  const time = new Date(local).getTime();
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+const isPosition = (text: string): boolean => /^\d+$/.test(text);
+
+/** The moment as the API takes it. */
+export const momentOf = (asOf: string): string | undefined =>
+  isPosition(asOf) ? asOf : isoOf(asOf);

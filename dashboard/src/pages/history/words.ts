@@ -1,0 +1,74 @@
+/** Events and those who caused them, in words. */
+import type { components } from '../../api/schema.d.ts';
+
+type Entry = components['schemas']['HistoryEntry'];
+type Actor = Entry['actor'];
+type EventType = Entry['type'];
+
+/** ConversionRequested → Conversion requested. */
+export function typeText(type: string): string {
+  const words = type.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const ACTOR_KINDS = {
+  key: 'An API key',
+  session: 'A person who is signed in',
+  account: 'A person with the password',
+  renderer: 'A renderer',
+  operator: 'The operator of the service',
+  service: 'The service itself',
+  anonymous: 'Somebody who is not signed in',
+} as const satisfies Record<Actor['kind'], string>;
+
+/** Names those who have a name that says something; the ids of others are of no use to a person. */
+export function actorText({ kind, id }: Actor): string {
+  if (kind === 'renderer' && id !== undefined) return `Renderer ${id.replace(/^renderer-/, '')}`;
+  if (kind === 'key' && id !== undefined) return `The API key ${id}`;
+  return ACTOR_KINDS[kind];
+}
+
+/** True for events of an account that can sign in, by the order of its life; the others are of the log. */
+const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
+  AccountOpened: true,
+  EmailReserved: true,
+  PlanChanged: true,
+  OperatorGranted: true,
+  OperatorRevoked: true,
+  CreditGranted: true,
+  CreditDebited: true,
+  CreditRefunded: true,
+  ConversionRequested: true,
+  ConversionStarted: true,
+  ConversionRequeued: true,
+  ConversionCompleted: true,
+  ConversionFailed: true,
+  ConversionOutcomeIgnored: true,
+  ConversionExpired: true,
+  DocumentDownloaded: true,
+  KeyCreated: true,
+  KeyUsed: true,
+  KeyRevoked: true,
+  SessionOpened: true,
+  SessionRevoked: true,
+  SessionsEnded: true,
+  PasswordChanged: true,
+  SignInRefused: true,
+  SignInsLeftOut: true,
+  HoldPlaced: true,
+  HoldReleased: true,
+  AccountErased: false,
+  ErasureCompleted: false,
+  UnknownSignInRefused: false,
+  LogOpened: false,
+  LogRenamed: false,
+  LogContinued: false,
+  SigningKeyAdded: false,
+  CheckpointSigned: false,
+  CheckpointCosigned: false,
+  CheckpointTimestamped: false,
+};
+
+export const EVENT_TYPES: readonly EventType[] = (Object.keys(IS_OF_ACCOUNT) as EventType[]).filter(
+  (type) => IS_OF_ACCOUNT[type],
+);

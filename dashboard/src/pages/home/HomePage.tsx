@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { useAccount } from '../../api/account.ts';
+import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
+import { keysQuery } from '../../api/keys.ts';
+import { useConversionChanges } from '../../api/live-conversions.ts';
+import { queryClient } from '../../api/queries.ts';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { planName } from '../../ui/plans.ts';
+import { ConversionTable } from '../conversions/ConversionTable.tsx';
+import { Attention } from './Attention.tsx';
+import { FirstSteps } from './FirstSteps.tsx';
+import styles from './home.module.css';
+import { RecentUsage } from './RecentUsage.tsx';
+
+const RECENT = 5;
+/** Many conversions may end in a short time, and every question counts in the rate limit. */
+const ASK_AGAIN_MS = 2000;
+
+/** Asks again after conversions have ended: new ones are in no list yet, and a key may be used now. */
+function useLatest(): void {
+  const [isStale, setStale] = useState(false);
+  const take = useCallback((changed: readonly Conversion[]) => {
+    if (changed.some(isEnded)) setStale(true);
+  }, []);
+  useConversionChanges(take);
+  useEffect(() => {
+    if (!isStale) return;
+    const timer = setTimeout(() => {
+      setStale(false);
+      for (const queryKey of [LISTS, keysQuery.queryKey]) {
+        void queryClient.invalidateQueries({ queryKey });
+      }
+    }, ASK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [isStale]);
+}
+
+export default function HomePage() {
+  useLatest();
+  const { data: account } = useAccount();
+  const keys = useQuery(keysQuery);
+  const recent = useQuery(conversionsQuery({}, { pageSize: RECENT }));
+  const completed = useQuery(conversionsQuery({ status: 'completed' }, { pageSize: 1 }));
+  const error = keys.error ?? recent.error ?? completed.error;
+  if (error !== null) {
+    const retry = () => {
+      for (const query of [keys, recent, completed]) void query.refetch();
+    };
+    return (
+      <Page title="Home">
+        <ErrorState error={error} onRetry={retry} />
+      </Page>
+    );
+  }
+  if (keys.data === undefined || recent.data === undefined || completed.data === undefined) {
+    return (
+      <Page title="Home">
+        <Loading label="Loading the state of the account" lines={10} />
+      </Page>
+    );
+  }
+  const steps = {
+    hasKey: keys.data.length > 0,
+    hasUsedKey: keys.data.some(({ last_used_at: at }) => at !== null),
+    hasPdf: completed.data.total > 0,
+  };
+  const isNew = recent.data.total === 0;
+  return (
+    <Page
+      title="Home"
+      lead={
+        account && (
+          <>
+            {planName(account.plan)} plan, <Link to="/usage">{creditsText(account.credits)}</Link>.
+          </>
+        )
+      }
+      actions={
+        <ButtonLink to="/playground" icon="plus" look={isNew ? 'secondary' : 'primary'}>
+          New conversion
+        </ButtonLink>
+      }
+    >
+      {!Object.values(steps).every(Boolean) && <FirstSteps {...steps} />}
+      <Attention keys={keys.data} credits={account?.credits} isNew={isNew} />
+      {!isNew && (
+        <>
+          <section className={styles.recent}>
+            <header className={styles.recentHeader}>
+              <h2>Recent conversions</h2>
+              <ButtonLink to="/conversions" small>
+                All {formatNumber(recent.data.total)} conversions
+              </ButtonLink>
+            </header>
+            <ConversionTable conversions={recent.data.conversions} />
+          </section>
+          <RecentUsage />
+        </>
+      )}
+      {isNew && (
+        <div className={styles.nothing}>
+          <EmptyState icon="chart" title="Nothing was converted yet">
+            Conversions, what needs attention and the usage of the last days appear here.
+          </EmptyState>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const creditsText = (credits: number): string =>
+  credits === 1 ? '1 credit left' : `${formatNumber(credits)} credits left`;

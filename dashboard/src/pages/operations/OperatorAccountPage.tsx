@@ -1,0 +1,148 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { api } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { formatBytes, formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { planName } from '../../ui/plans.ts';
+import { Badge } from '../../ui/StatusBadge.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { ErasureSection } from './ErasureSection.tsx';
+import { HoldSection } from './HoldSection.tsx';
+import { OperatorsOnly } from './OperatorsOnly.tsx';
+import styles from './operations.module.css';
+import { ACCOUNTS, type AccountDetails, operatorData } from './operator-api.ts';
+import { PlanSection } from './PlanSection.tsx';
+import { EndSessionsSection } from './EndSessionsSection.tsx';
+
+const route = getRouteApi('/signed-in/operations/accounts/$id');
+
+export default function OperatorAccountPage() {
+  const { id } = route.useParams();
+  return (
+    <OperatorsOnly title="Account">
+      <OneAccount key={id} id={id} />
+    </OperatorsOnly>
+  );
+}
+
+function OneAccount({ id }: { readonly id: string }) {
+  const [erasedEmail, setErasedEmail] = useState<string>();
+  const account = useQuery({
+    queryKey: [...ACCOUNTS, 'one', id],
+    enabled: erasedEmail === undefined,
+    queryFn: ({ signal }) =>
+      operatorData(
+        api.GET('/api/v1/operator/accounts/{id}/', { params: { path: { id } }, signal }),
+      ),
+  });
+  if (erasedEmail !== undefined) return <Erased id={id} email={erasedEmail} />;
+  const isMissing = account.error instanceof ApiError && account.error.code === 'not_found';
+  const { data } = account;
+  return (
+    <Page
+      title={isMissing || data === undefined ? 'Account' : data.email}
+      lead={
+        <Link to="/operations/accounts" search={{}}>
+          All accounts
+        </Link>
+      }
+    >
+      {account.isPending && <Loading label="Loading the account" lines={8} />}
+      {isMissing && (
+        <EmptyState
+          icon="search"
+          title="There is no such account"
+          action={
+            <ButtonLink to="/operations/accounts" search={{}}>
+              Show all accounts
+            </ButtonLink>
+          }
+        >
+          It may have been erased, or the address of this page is misspelt.
+        </EmptyState>
+      )}
+      {data === undefined && account.isError && !isMissing && (
+        <ErrorState error={account.error} onRetry={() => void account.refetch()} />
+      )}
+      {data !== undefined && !isMissing && (
+        <>
+          <AccountFacts account={data} />
+          <PlanSection account={data} />
+          <HoldSection account={data} />
+          <EndSessionsSection account={data} />
+          <ErasureSection account={data} onErased={() => setErasedEmail(data.email)} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function AccountFacts({ account }: { readonly account: AccountDetails }) {
+  const { id, plan, credits, created_at: openedAt, operator, hold } = account;
+  return (
+    <Section title="This account">
+      <Facts
+        wide
+        facts={[
+          { name: 'Plan', value: planName(plan) },
+          { name: 'Credits', value: formatNumber(credits) },
+          { name: 'Stored', value: formatBytes(account.stored_bytes) },
+          { name: 'Valid API keys', value: formatNumber(account.api_keys) },
+          { name: 'Open sessions', value: formatNumber(account.sessions) },
+          { name: 'Hold', value: hold === null ? 'None' : 'In force' },
+          { name: 'Opened', value: <Time iso={openedAt} /> },
+          { name: 'Id', value: <code>{id}</code> },
+          {
+            name: 'Role',
+            value: operator ? (
+              <Badge tone="accent" icon="server">
+                Operator
+              </Badge>
+            ) : (
+              'Customer'
+            ),
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+interface ErasedProps {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** Takes the focus, which the dialog cannot give back to a button that is gone. */
+function Erased({ id, email }: ErasedProps) {
+  const text = useRef<HTMLDivElement>(null);
+  useEffect(() => text.current?.focus(), []);
+  return (
+    <Page title="The account is erased">
+      <div ref={text} tabIndex={-1} className={styles.focused}>
+        <Section title={email}>
+          <p>
+            Its API keys and sessions have ended. The service is destroying its data key and
+            deleting its documents. After that nothing personal of it can be read any more.
+          </p>
+          <p className={styles.muted}>
+            The log keeps its id, <code className={styles.id}>{id}</code>, with the times and types
+            of its events. The address is free for a new account.
+          </p>
+          <div>
+            <ButtonLink to="/operations/accounts" search={{}}>
+              Show all accounts
+            </ButtonLink>
+          </div>
+        </Section>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import type { components } from '../../api/schema.d.ts';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Section } from '../../ui/Page.tsx';
+import { ProgressBar } from '../../ui/ProgressBar.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+import { repeated, useOnEnd } from './live.ts';
+import styles from './operations.module.css';
+import { operatorData } from './operator-api.ts';
+import { eventsText } from './StateSection.tsx';
+
+type Projection = components['schemas']['ProjectionState'];
+type LastRebuild = NonNullable<Projection['last_rebuild']>;
+
+const PROJECTIONS = ['operator', 'projections'];
+/** How often the progress of a rebuild is asked for. */
+const PROGRESS_SECONDS = 1;
+
+const formatPosition = (position: string): string => formatNumber(Number(position));
+
+const COLUMNS: readonly Column<Projection>[] = [
+  { header: 'Projection', isRowHeader: true, cell: ({ name }) => name },
+  { header: 'Version', align: 'end', cell: ({ version }) => formatNumber(version) },
+  { header: 'Position', align: 'end', cell: ({ position }) => formatPosition(position) },
+  { header: 'Events behind', align: 'end', cell: ({ lag }) => eventsText(lag) },
+];
+
+async function rebuild(): Promise<void> {
+  await operatorData(api.POST('/api/v1/operator/projections/rebuild/'));
+  announce('The rebuild has begun.');
+  await queryClient.invalidateQueries({ queryKey: PROJECTIONS });
+}
+
+function RebuildEnd({ last }: { readonly last: LastRebuild }) {
+  const { ended_at: at, error } = last;
+  if (error !== null) {
+    return (
+      <Notice kind="danger">
+        The last rebuild failed: {error} It ended <Time iso={at} />. The lists before it are still
+        in use.
+      </Notice>
+    );
+  }
+  return (
+    <p className={styles.muted}>
+      The last rebuild ended well: <Time iso={at} />
+    </p>
+  );
+}
+
+export function ProjectionsSection() {
+  const [isAsking, setAsking] = useState(false);
+  const projections = useQuery({
+    queryKey: PROJECTIONS,
+    queryFn: ({ signal }) => operatorData(api.GET('/api/v1/operator/projections/', { signal })),
+    ...repeated(false),
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ rebuilding }) => rebuilding !== undefined) === true
+        ? repeated(false, PROGRESS_SECONDS).refetchInterval
+        : repeated(false).refetchInterval,
+  });
+  // A rebuild is one for all projections.
+  const [one] = projections.data ?? [];
+  const rebuilding = one?.rebuilding;
+  const last = one?.last_rebuild ?? undefined;
+  useOnEnd(rebuilding !== undefined, () => {
+    if (last?.error === null) announce('The projections are rebuilt.');
+  });
+  return (
+    <Section
+      title="Projections"
+      lead="Lists of the node that answers. They can always be made anew from the log."
+      actions={
+        <Button icon="refresh" onPress={() => setAsking(true)}>
+          Rebuild the projections
+        </Button>
+      }
+    >
+      {projections.isPending && <Loading label="Loading the projections" lines={8} />}
+      {projections.data === undefined && projections.isError && (
+        <ErrorState error={projections.error} onRetry={() => void projections.refetch()} />
+      )}
+      {projections.data !== undefined && (
+        <>
+          {projections.isError && (
+            <Notice kind="warning">
+              The connection is lost. What is shown may be old. The page asks again by itself.
+            </Notice>
+          )}
+          {rebuilding !== undefined && (
+            <ProgressBar
+              label="Rebuilding the projections"
+              value={Number(rebuilding.position)}
+              max={Math.max(1, Number(rebuilding.target))}
+              text={`Position ${formatPosition(rebuilding.position)} of ${formatPosition(rebuilding.target)}`}
+            />
+          )}
+          {rebuilding === undefined && last !== undefined && <RebuildEnd last={last} />}
+          <Table
+            label="Projections"
+            columns={COLUMNS}
+            rows={projections.data}
+            rowKey={({ name }) => name}
+          />
+        </>
+      )}
+      <ConfirmDialog
+        title="Rebuild the projections?"
+        action="Rebuild the projections"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={rebuild}
+      >
+        <p>
+          The node that answers reads the whole log and builds all its lists anew beside those in
+          use. When they are complete, they take their place.
+        </p>
+        <p>
+          The service goes on meanwhile, with more load on this node. The log is not changed. Other
+          nodes keep their lists.
+        </p>
+      </ConfirmDialog>
+    </Section>
+  );
+}

@@ -1,0 +1,212 @@
+import { useId } from 'react';
+import { Button } from '../../ui/Button.tsx';
+import { Checkbox, Switch } from '../../ui/Checkbox.tsx';
+import { NumberField } from '../../ui/NumberField.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { TextArea, TextField } from '../../ui/TextField.tsx';
+import { FilesField } from './FilesField.tsx';
+import { Framed } from './Framed.tsx';
+import { errorWithin, type OptionProps } from './option.ts';
+import styles from './Playground.module.css';
+import type {
+  ChoiceField,
+  Field,
+  ListField,
+  NumericField,
+  TextualField,
+} from './request-schema.ts';
+import { labelOf } from './request-schema.ts';
+import { listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
+import { RowsField } from './RowsField.tsx';
+
+/** A field of the form, as the schema of the option asks for. */
+export function OptionField({ field, ...props }: OptionProps) {
+  switch (field.kind) {
+    case 'switch':
+      return <SwitchOption {...props} field={field} />;
+    case 'choice':
+      return <ChoiceOption {...props} field={field} />;
+    case 'choices':
+      return <ChoicesOption {...props} field={field} />;
+    case 'number':
+      return <NumberOption {...props} field={field} />;
+    case 'text':
+    case 'texts':
+      return <TextOption {...props} field={field} />;
+    case 'record':
+      return <RowsField {...props} field={field} />;
+    case 'files':
+      return <FilesField {...props} field={field} />;
+    case 'list':
+      return <ItemsOption {...props} field={field} />;
+    case 'group':
+      return (
+        <Framed field={field} error={props.errors[props.path]?.join(' ')}>
+          <OptionFields {...props} fields={field.fields} prefix={`${props.path}.`} />
+        </Framed>
+      );
+  }
+}
+
+interface OptionFieldsProps extends Pick<OptionProps, 'value' | 'onChange' | 'errors'> {
+  readonly fields: readonly Field[];
+  /** The part of the paths before the names. */
+  readonly prefix?: string;
+}
+
+/** The fields of an object. */
+export function OptionFields(props: OptionFieldsProps) {
+  const { fields, prefix = '', value, onChange, errors } = props;
+  const values = valuesOf(value);
+  return (
+    <div className={styles.fields}>
+      {fields.map((field) => (
+        <div key={field.name} className={isWide(field) ? styles.wide : undefined}>
+          <OptionField
+            field={field}
+            path={prefix + field.name}
+            value={values[field.name]}
+            onChange={(next) => onChange({ ...values, [field.name]: next })}
+            errors={errors}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** A list of objects with the same fields, such as cookies. */
+function ItemsOption({ field, path, value, onChange, errors }: OptionProps<ListField>) {
+  const items = listOf(value);
+  return (
+    <Framed field={field} error={errors[path]?.join(' ')}>
+      {items.map((item, at) => (
+        // Items have no identity but their place.
+        <div key={at} role="group" aria-label={`${field.label}: ${at + 1}`} className={styles.item}>
+          <OptionFields
+            fields={field.fields}
+            prefix={`${path}.${at}.`}
+            value={item}
+            onChange={(next) => onChange(items.with(at, next as Values))}
+            errors={errors}
+          />
+          <Button small icon="trash" onPress={() => onChange(items.toSpliced(at, 1))}>
+            Remove {at + 1}
+          </Button>
+        </div>
+      ))}
+      <Button
+        small
+        icon="plus"
+        isDisabled={items.length >= field.most}
+        onPress={() => onChange([...items, {}])}
+      >
+        Add to {field.label.toLowerCase()}
+      </Button>
+    </Framed>
+  );
+}
+
+const isWide = (field: Field): boolean =>
+  field.kind === 'group' ||
+  field.kind === 'list' ||
+  field.kind === 'record' ||
+  field.kind === 'files' ||
+  field.kind === 'choices' ||
+  ((field.kind === 'text' || field.kind === 'texts') && field.isLong);
+
+function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
+  const id = useId();
+  const error = errorWithin(errors, path);
+  return (
+    <div className={styles.switch}>
+      <Switch
+        isSelected={(value ?? field.usual) === true}
+        onChange={onChange}
+        aria-describedby={id}
+      >
+        {field.label}
+      </Switch>
+      <div id={id} className={styles.notes}>
+        {field.description !== undefined && <p className={styles.hint}>{field.description}</p>}
+        {error !== undefined && <p className={styles.error}>{error}</p>}
+      </div>
+    </div>
+  );
+}
+
+/** Stands for a choice that is not sent. */
+const NONE = '';
+
+function ChoiceOption({ field, path, value, onChange, errors }: OptionProps<ChoiceField>) {
+  const none = field.usual === undefined ? [{ value: NONE, label: 'Not set' }] : [];
+  const choices = field.choices.map((choice) => ({ value: choice, label: choice }));
+  return (
+    <Select
+      label={field.label}
+      hint={field.description}
+      error={errorWithin(errors, path)}
+      choices={[...none, ...choices]}
+      value={textOf(value ?? field.usual ?? NONE)}
+      onChange={onChange}
+    />
+  );
+}
+
+function ChoicesOption({ field, path, value, onChange, errors }: OptionProps<ChoiceField>) {
+  const chosen = textsOf(value);
+  return (
+    <Framed field={field} error={errorWithin(errors, path)}>
+      <div className={styles.choices}>
+        {field.choices.map((choice) => (
+          <Checkbox
+            key={choice}
+            isSelected={chosen.includes(choice)}
+            onChange={(isChosen) =>
+              onChange(isChosen ? [...chosen, choice] : chosen.filter((each) => each !== choice))
+            }
+          >
+            {labelOf(choice)}
+          </Checkbox>
+        ))}
+      </div>
+    </Framed>
+  );
+}
+
+function NumberOption({ field, path, value, onChange, errors }: OptionProps<NumericField>) {
+  const { minimum, maximum, isWhole } = field;
+  const shown = value ?? field.usual;
+  return (
+    <NumberField
+      label={field.label}
+      hint={field.description}
+      error={errorWithin(errors, path)}
+      {...(minimum !== undefined && { minValue: minimum })}
+      {...(maximum !== undefined && { maxValue: maximum })}
+      step={isWhole ? 1 : 0.01}
+      formatOptions={{ maximumFractionDigits: isWhole ? 0 : 2, useGrouping: false }}
+      value={typeof shown === 'number' ? shown : Number.NaN}
+      onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)}
+    />
+  );
+}
+
+function TextOption({ field, path, value, onChange, errors }: OptionProps<TextualField>) {
+  const isList = field.kind === 'texts';
+  const note = isList ? 'One a line.' : '';
+  const hint = [field.description ?? '', note].join(' ').trim();
+  const common = {
+    label: field.label,
+    ...(hint !== '' && { hint }),
+    error: errorWithin(errors, path),
+    value: textOf(value ?? field.usual),
+    onChange,
+    isRequired: field.isRequired,
+  };
+  return field.isLong ? (
+    <TextArea {...common} rows={3} mono={!isList} />
+  ) : (
+    <TextField {...common} />
+  );
+}

@@ -1,0 +1,132 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { ApiError } from '../../api/error.ts';
+import { Button } from '../../ui/Button.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { errorText } from '../../ui/ErrorState.tsx';
+import { formatBytes } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { saveFile } from '../../ui/save-file.ts';
+import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import type { Converted } from './conversion.ts';
+import styles from './Playground.module.css';
+import type { Field } from './request-schema.ts';
+import { labelOfPath } from './request.ts';
+
+interface ResultProps {
+  readonly isPending: boolean;
+  readonly converted: Converted | undefined;
+  readonly failure: unknown;
+  readonly fields: readonly Field[];
+}
+
+/** The outcome of the last conversion. */
+export function Result({ isPending, converted, failure, fields }: ResultProps) {
+  return (
+    <>
+      <div role="status" className={styles.visuallyHidden}>
+        {isPending ? 'The document is being converted.' : summaryOf(converted)}
+      </div>
+      {isPending ? (
+        <Loading label="Converting" lines={10} />
+      ) : failure !== null ? (
+        <Refusal error={failure} fields={fields} />
+      ) : converted === undefined ? (
+        <EmptyState icon="document" title="The PDF appears here">
+          Edit the HTML or choose options, then convert.
+        </EmptyState>
+      ) : (
+        <Ended converted={converted} />
+      )}
+    </>
+  );
+}
+
+function summaryOf(converted: Converted | undefined): string {
+  if (converted === undefined) return '';
+  const { status, warnings = [] } = converted.record;
+  if (status === 'failed') return 'The conversion failed.';
+  return warnings.length === 0 ? 'The PDF is ready.' : 'The PDF is ready, with warnings.';
+}
+
+interface RefusalProps {
+  readonly error: unknown;
+  readonly fields: readonly Field[];
+}
+
+/** Why there is no conversion. What concerns a field is said there too. */
+function Refusal({ error, fields }: RefusalProps) {
+  if (!(error instanceof ApiError)) return <Notice kind="danger">{errorText(error)}</Notice>;
+  const details = Object.entries(error.details);
+  return (
+    <Notice kind="danger">
+      {details.length === 0 ? (
+        <p>{error.message}</p>
+      ) : (
+        <>
+          <p>Nothing was converted, and no credit was taken. Correct this first:</p>
+          <ul className={styles.problems}>
+            {details.map(([path, messages = []]) => (
+              <li key={path}>
+                <strong>{labelOfPath(fields, path)}</strong>: {messages.join(' ')}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {error.code === 'insufficient_credits' && <Link to="/usage">Credits and usage</Link>}
+    </Notice>
+  );
+}
+
+function Ended({ converted: { record, pdf } }: { readonly converted: Converted }) {
+  const { id, status, error_message: reason, warnings = [] } = record;
+  return (
+    <div className={styles.result}>
+      <div className={styles.inline}>
+        <StatusBadge status={status} />
+        {pdf !== undefined && <span>{formatBytes(pdf.size)}</span>}
+        <Link to="/conversions/$id" params={{ id }}>
+          What happened to it
+        </Link>
+        {pdf !== undefined && (
+          <Button small icon="download" onPress={() => saveFile(pdf, `${id}.pdf`)}>
+            Download
+          </Button>
+        )}
+      </div>
+      {status === 'failed' && <Notice kind="danger">{reason} The credit was given back.</Notice>}
+      {warnings.length > 0 && (
+        <Notice kind="warning">
+          <p>Something was missing when the page was printed:</p>
+          <ul className={styles.problems}>
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      {pdf !== undefined && <PdfFrame pdf={pdf} />}
+    </div>
+  );
+}
+
+/** The PDF in the browser's own viewer. */
+function PdfFrame({ pdf }: { readonly pdf: Blob }) {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const created = URL.createObjectURL(pdf);
+    setUrl(created);
+    return () => URL.revokeObjectURL(created);
+  }, [pdf]);
+  // Phones have no viewer for a frame.
+  if (!navigator.pdfViewerEnabled) {
+    return (
+      <Notice kind="info">
+        This browser does not show a PDF inside a page. Download it instead.
+      </Notice>
+    );
+  }
+  return url === undefined ? null : <iframe className={styles.pdf} title="The PDF" src={url} />;
+}

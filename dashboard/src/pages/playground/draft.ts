@@ -1,0 +1,83 @@
+/** Keeps what is being edited for this tab, so that a reload does not lose it. */
+import { useCallback, useEffect, useState } from 'react';
+import type { Draft } from './request.ts';
+
+const START: Draft = {
+  source: 'html',
+  html: `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Invoice 4711</title>
+    <style>
+      body { font: 11pt/1.5 sans-serif; }
+      h1 { color: teal; }
+      td { padding: 2mm 6mm 2mm 0; }
+    </style>
+  </head>
+  <body>
+    <h1>Invoice 4711</h1>
+    <table>
+      <tr><td>Two days of work</td><td>1,200.00</td></tr>
+      <tr><td>Travel</td><td>84.50</td></tr>
+    </table>
+    <p><strong>Total: 1,284.50</strong></p>
+  </body>
+</html>
+`,
+  url: '',
+  options: {},
+};
+
+const isDraft = (value: unknown): value is Draft =>
+  typeof value === 'object' &&
+  value !== null &&
+  'source' in value &&
+  (value.source === 'html' || value.source === 'url') &&
+  'html' in value &&
+  typeof value.html === 'string' &&
+  'url' in value &&
+  typeof value.url === 'string' &&
+  'options' in value &&
+  typeof value.options === 'object' &&
+  value.options !== null;
+
+/** Each account has its own: another person may sign in in the same tab. */
+const keyOf = (accountId: string): string => `playground ${accountId}`;
+
+function storedDraft(accountId: string): Draft | undefined {
+  try {
+    const value: unknown = JSON.parse(sessionStorage.getItem(keyOf(accountId)) ?? 'null');
+    return isDraft(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function store(accountId: string, draft: Draft): void {
+  const { files: _, ...options } = draft.options;
+  // Browsers keep some megabytes for a page: the files may be too much, or all of it.
+  for (const kept of [draft, { ...draft, options }]) {
+    try {
+      sessionStorage.setItem(keyOf(accountId), JSON.stringify(kept));
+      return;
+    } catch {}
+  }
+  sessionStorage.removeItem(keyOf(accountId));
+}
+
+/** The draft of the account, kept with each change. Its number changes when another draft takes its place. */
+export function useDraft(accountId: string) {
+  const [draft, setDraft] = useState(() => storedDraft(accountId) ?? START);
+  const [number, setNumber] = useState(0);
+  useEffect(() => store(accountId, draft), [accountId, draft]);
+  const change = useCallback(
+    (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
+    [],
+  );
+  const replace = useCallback((next: Draft) => {
+    setDraft(next);
+    setNumber((current) => current + 1);
+  }, []);
+  return { draft, number, change, replace };
+}

@@ -1,0 +1,143 @@
+/** Turns what is filled in into the body of the request, and back. */
+import type { Field, GroupField } from './request-schema.ts';
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** A name with its value, such as a header, while it is being edited. */
+export interface Row {
+  readonly name: string;
+  readonly value: string;
+}
+
+export type Source = 'html' | 'url';
+
+export interface Draft {
+  readonly source: Source;
+  readonly html: string;
+  readonly url: string;
+  /** The values that were filled in, by the names of options. */
+  readonly options: Values;
+}
+
+const ONLY_WITH: Readonly<Record<string, Source | undefined>> = {
+  files: 'html',
+  headers: 'url',
+  cookies: 'url',
+};
+
+/** Tells whether the option can be sent with that source. */
+export const goesWith = ({ name }: Field, source: Source): boolean =>
+  name !== 'html' && name !== 'url' && (ONLY_WITH[name] ?? source) === source;
+
+export const rowsOf = (value: unknown): readonly Row[] => (value ?? []) as readonly Row[];
+export const valuesOf = (value: unknown): Values => (value ?? {}) as Values;
+export const listOf = (value: unknown): readonly Values[] => (value ?? []) as readonly Values[];
+export const textOf = (value: unknown): string => (value ?? '') as string;
+export const textsOf = (value: unknown): readonly string[] => (value ?? []) as readonly string[];
+
+const linesOf = (text: unknown): readonly string[] =>
+  textOf(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+function bodyOfFields(fields: readonly Field[], values: Values): Values {
+  const parts = fields.map((field) => [field.name, sentValue(field, values[field.name])] as const);
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
+}
+
+/** The value that is sent for the field: `undefined` where the service would use the same value anyway. */
+function sentValue(field: Field, value: unknown): unknown {
+  switch (field.kind) {
+    case 'switch':
+    case 'choice':
+    case 'number':
+    case 'text':
+      return value === '' || value === field.usual ? undefined : value;
+    case 'choices':
+      return textsOf(value).length === 0 ? undefined : value;
+    case 'texts': {
+      const lines = linesOf(value);
+      return lines.length === 0 ? undefined : lines;
+    }
+    case 'record':
+    case 'files': {
+      const rows = rowsOf(value).filter((row) => row.name !== '' || row.value !== '');
+      if (rows.length === 0) return undefined;
+      return Object.fromEntries(rows.map((row) => [row.name, row.value]));
+    }
+    case 'list': {
+      const items = listOf(value).map((item) => bodyOfItem(field.fields, item));
+      return items.length === 0 ? undefined : items;
+    }
+    case 'group': {
+      const body = bodyOfFields(field.fields, valuesOf(value));
+      return Object.keys(body).length === 0 ? undefined : body;
+    }
+  }
+}
+
+/** The items stay in their places, for the service names a wrong one by its place. */
+function bodyOfItem(fields: readonly Field[], item: Values): Values {
+  const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => [name, '']);
+  return { ...Object.fromEntries(required), ...bodyOfFields(fields, item) };
+}
+
+/** The body of the request: the source, and the options that differ from their defaults. */
+export function requestOf(fields: readonly Field[], draft: Draft): Values {
+  const { source, options } = draft;
+  const sent = fields.filter((field) => goesWith(field, source));
+  return { [source]: draft[source], ...bodyOfFields(sent, options) };
+}
+
+/** How many options of the fields would be sent. */
+export function changedCount(fields: readonly Field[], options: Values): number {
+  return fields.reduce((count, field) => {
+    const value = sentValue(field, options[field.name]);
+    if (value === undefined) return count;
+    return count + (field.kind === 'group' ? Object.keys(value as object).length : 1);
+  }, 0);
+}
+
+const groupNamed = (fields: readonly Field[], name: string): GroupField | undefined =>
+  fields.find((field): field is GroupField => field.kind === 'group' && field.name === name);
+
+function shownValue(field: Field, value: unknown): unknown {
+  switch (field.kind) {
+    case 'texts':
+      return textsOf(value).join('\n');
+    case 'record':
+    case 'files':
+      return Object.entries(value as Readonly<Record<string, string>>).map(([name, each]) => ({
+        name,
+        value: each,
+      }));
+    case 'group':
+      return optionsOf(field.fields, valuesOf(value));
+    case 'list':
+      return listOf(value).map((item) => optionsOf(field.fields, item));
+    case 'switch':
+    case 'choice':
+    case 'choices':
+    case 'number':
+    case 'text':
+      return value;
+  }
+}
+
+/** The options of a request as they are filled in. Those that the form does not know are left out. */
+export function optionsOf(fields: readonly Field[], request: Values): Values {
+  const known = fields.filter(({ name }) => (request[name] ?? null) !== null);
+  return Object.fromEntries(
+    known.map((field) => [field.name, shownValue(field, request[field.name])]),
+  );
+}
+
+/** The label of the field that the service calls `path`, such as Wait for: Selector. */
+export function labelOfPath(fields: readonly Field[], path: string): string {
+  const [name = '', inner] = path.split('.');
+  const field = fields.find((each) => each.name === name);
+  if (field === undefined) return path;
+  const part = groupNamed(fields, name)?.fields.find((each) => each.name === inner);
+  return part === undefined ? field.label : `${field.label}: ${part.label}`;
+}

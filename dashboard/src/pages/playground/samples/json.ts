@@ -1,0 +1,42 @@
+/** The request as JSON that can stand in the source text of any language. */
+import type { Values } from '../request.ts';
+
+/** Larger requests have no place in the samples, which then read them from a file. */
+const LONGEST = 60_000;
+/** The name of that file. */
+export const REQUEST_FILE = 'request.json';
+
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => {
+    const unit = character.charCodeAt(at).toString(16).padStart(4, '0');
+    return `\\u${unit}`;
+  }).join('');
+
+/**
+ * Characters that are not seen are written as escapes: some end a line in some languages, some are not allowed
+ * in a source text, and some would show the text in another order than it has. Line ends here are those of
+ * the layout: JSON has escaped all others.
+ */
+export const visible = (json: string): string =>
+  json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === '\n' ? character : escaped(character),
+  );
+
+export const jsonOf = (request: Values): string => visible(JSON.stringify(request, undefined, 2));
+
+/** The facts that a sample is made of. */
+export interface SampleRequest {
+  readonly request: Values;
+  /** `undefined` where it is too long to be part of the sample. */
+  readonly json: string | undefined;
+  /** The service's origin. */
+  readonly server: string;
+}
+
+export function sampleRequest(request: Values, server: string): SampleRequest {
+  const json = jsonOf(request);
+  return { request, json: json.length > LONGEST ? undefined : json, server };
+}
+
+/** Indents all lines but the first. */
+export const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);

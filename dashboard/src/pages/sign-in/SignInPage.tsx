@@ -1,0 +1,94 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import { Form } from 'react-aria-components';
+import { type SessionEnd, session } from '../../session/session.ts';
+import { signInSearch } from '../../session/sign-in-search.ts';
+import { Button } from '../../ui/Button.tsx';
+import { errorText } from '../../ui/ErrorState.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { formText } from '../../ui/form-text.ts';
+import styles from './SignInPage.module.css';
+
+const REASONS: Readonly<Record<SessionEnd, string>> = {
+  ended: 'Your session has ended. Sign in to go on.',
+  'password-changed':
+    'The password is changed, and all sessions have ended. Sign in with the new one.',
+  'all-ended': 'All sessions of the account have ended. Sign in to go on.',
+  'other-account':
+    'Another account has signed in in another tab. A browser has one session at a time: sign in again to go on here.',
+};
+
+const route = getRouteApi('/sign-in');
+
+export default function SignInPage() {
+  // The router keeps beside the valid parameters what its validation has left out.
+  const { from = '/', reason } = signInSearch({ ...route.useSearch() });
+  const router = useRouter();
+  const queries = useQueryClient();
+  const [isPending, setPending] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  useEffect(() => {
+    document.title = 'Sign in · Pressledger';
+  }, []);
+
+  const signIn = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    setPending(true);
+    setFailure(undefined);
+    try {
+      await session.signIn(formText(form, 'email'), formText(form, 'password'));
+      queries.clear();
+      router.history.push(from);
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setPending(false);
+    }
+  };
+
+  return (
+    <main className={styles.page}>
+      <div className={styles.frame}>
+        <header className={styles.header}>
+          <img src="/favicon.svg" alt="" width="36" height="36" />
+          <h1 className={styles.title}>Sign in to Pressledger</h1>
+        </header>
+        {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
+        {!globalThis.isSecureContext && (
+          <Notice kind="warning">
+            This page came over plain HTTP, so the browser will not keep your session, and others in
+            the network could read your password. Open it over HTTPS, or at localhost.
+          </Notice>
+        )}
+        <Form className={styles.form} onSubmit={(event) => void signIn(event)}>
+          {failure !== undefined && <Notice kind="danger">{errorText(failure)}</Notice>}
+          <TextField
+            label="Email"
+            name="email"
+            type="email"
+            autoComplete="username"
+            isRequired
+            autoFocus
+          />
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            isRequired
+          />
+          <Button look="primary" type="submit" isPending={isPending}>
+            Sign in
+          </Button>
+        </Form>
+        <p className={styles.note}>
+          The first start of a service prints the address and the password of its first account. An
+          operator sets a new password with <code>pressledger account password</code>.
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,137 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { lastDays, recentUsageQuery, type UsageDay } from '../../api/usage.ts';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
+import { formatBytes, formatNumber } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Section } from '../../ui/Page.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { ExportButton } from './ExportButton.tsx';
+import { type Span, SPANS } from './search.ts';
+import type { Series } from './UsageChart.tsx';
+import styles from './Usage.module.css';
+
+const UsageChart = lazy(() => import('./UsageChart.tsx'));
+
+const BY_RESULT: readonly Series[] = [
+  { key: 'completed', label: 'Completed', color: '--accent' },
+  { key: 'failed', label: 'Failed', color: '--danger' },
+];
+const BY_PAGES: readonly Series[] = [{ key: 'pages', label: 'Pages', color: '--accent' }];
+
+const COLUMNS: readonly Column<UsageDay>[] = [
+  { header: 'Day (UTC)', cell: ({ day }) => day, isRowHeader: true },
+  { header: 'Accepted', cell: ({ accepted }) => formatNumber(accepted), align: 'end' },
+  { header: 'Completed', cell: ({ completed }) => formatNumber(completed), align: 'end' },
+  { header: 'Failed', cell: ({ failed }) => formatNumber(failed), align: 'end' },
+  { header: 'Pages', cell: ({ pages }) => formatNumber(pages), align: 'end' },
+  { header: 'Size', cell: ({ bytes }) => formatBytes(bytes), align: 'end' },
+];
+
+interface UsageSectionProps {
+  readonly span: Span;
+  readonly onSpan: (span: Span) => void;
+}
+
+/** The conversions by day and result. */
+export function UsageSection({ span, onSpan }: UsageSectionProps) {
+  const [now] = useState(Date.now);
+  const usage = useQuery({ ...recentUsageQuery(span, now), placeholderData: keepPreviousData });
+  return (
+    <Section
+      title="Conversions by day"
+      lead="Days are in UTC."
+      actions={
+        <div className={styles.controls}>
+          <Select
+            label="Days"
+            choices={SPANS.map((days) => ({ value: String(days), label: `Last ${days} days` }))}
+            value={String(span)}
+            onChange={(value) => onSpan(Number(value) as Span)}
+          />
+          <ExportButton
+            path={`/api/v1/account/usage/?${new URLSearchParams({ ...lastDays(span, now) })}`}
+            fileName={`usage-${span}-days.csv`}
+            label="the usage"
+          />
+        </div>
+      }
+    >
+      {usage.isError ? (
+        <ErrorState error={usage.error} onRetry={() => void usage.refetch()} />
+      ) : usage.data === undefined ? (
+        <Loading label="Loading the usage" lines={8} />
+      ) : (
+        <Days days={usage.data} />
+      )}
+    </Section>
+  );
+}
+
+type Total = 'accepted' | 'completed' | 'failed' | 'pages' | 'bytes';
+
+function Days({ days }: { readonly days: readonly UsageDay[] }) {
+  const total = (name: Total) => days.reduce((sum, day) => sum + day[name], 0);
+  if (days.every(({ accepted, completed, failed }) => accepted + completed + failed === 0)) {
+    return (
+      <EmptyState icon="chart" title="No conversions in these days">
+        Convert a document in the playground or through the API, and it is counted here.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <dl className={styles.totals}>
+        <Figure label="Accepted" value={formatNumber(total('accepted'))} />
+        <Figure label="Completed" value={formatNumber(total('completed'))} mark="--accent" />
+        <Figure label="Failed" value={formatNumber(total('failed'))} mark="--danger" />
+        <Figure label="Pages" value={formatNumber(total('pages'))} />
+        <Figure label="Size of the PDFs" value={formatBytes(total('bytes'))} />
+      </dl>
+      <Suspense fallback={<Loading label="Loading the charts" lines={6} />}>
+        <div className={styles.charts}>
+          <figure>
+            <figcaption className={styles.caption}>Conversions that ended, by result</figcaption>
+            <UsageChart days={days} series={BY_RESULT} />
+          </figure>
+          <figure>
+            <figcaption className={styles.caption}>Pages made</figcaption>
+            <UsageChart days={days} series={BY_PAGES} />
+          </figure>
+        </div>
+      </Suspense>
+      <details className={styles.numbers}>
+        <summary>The same as a table</summary>
+        <Table
+          label="Conversions by day"
+          columns={COLUMNS}
+          rows={days.toReversed()}
+          rowKey={({ day }) => day}
+        />
+      </details>
+    </>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: string;
+  /** The colour that the charts have for it. */
+  readonly mark?: string;
+}
+
+export function Figure({ label, value, mark }: FigureProps) {
+  return (
+    <div className={styles.figure}>
+      <dt>
+        {mark !== undefined && (
+          <span className={styles.mark} style={{ background: `var(${mark})` }} />
+        )}
+        {label}
+      </dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

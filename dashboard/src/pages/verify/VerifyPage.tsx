@@ -1,0 +1,79 @@
+import { useRef, useState } from 'react';
+import { Code } from '../../ui/Code.tsx';
+import { errorText } from '../../ui/ErrorState.tsx';
+import { formatBytes } from '../../ui/format.ts';
+import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { BundleCheck } from './BundleCheck.tsx';
+import { type ChosenFile, readFile } from './chosen-file.ts';
+import { FilePicker } from './FilePicker.tsx';
+import { PdfCheck } from './PdfCheck.tsx';
+import styles from './VerifyPage.module.css';
+
+type Choice =
+  | { readonly state: 'none' }
+  | { readonly state: 'reading'; readonly name: string }
+  | { readonly state: 'read'; readonly chosen: ChosenFile; readonly number: number }
+  | { readonly state: 'refused'; readonly text: string };
+
+export default function VerifyPage() {
+  const [choice, setChoice] = useState<Choice>({ state: 'none' });
+  const lastNumber = useRef(0);
+  const refuse = (text: string) => setChoice({ state: 'refused', text });
+  const take = async (file: File) => {
+    lastNumber.current += 1;
+    const number = lastNumber.current;
+    setChoice({ state: 'reading', name: file.name });
+    try {
+      const chosen = await readFile(file);
+      if (number === lastNumber.current) setChoice({ state: 'read', chosen, number });
+    } catch (error) {
+      if (number === lastNumber.current) refuse(errorText(error));
+    }
+  };
+  return (
+    <Page
+      title="Verify"
+      lead="Find out whether this service made a PDF, when and from what. Or check a bundle of evidence."
+    >
+      <FilePicker onFile={(file) => void take(file)} onProblem={refuse} />
+      <p className={styles.privacy}>
+        The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a
+        bundle, the service gets only the number of events that its log had then.
+      </p>
+      {choice.state === 'reading' && <Loading label={`Reading ${choice.name}`} />}
+      {choice.state === 'refused' && (
+        <Notice kind="danger">
+          <p>{choice.text}</p>
+        </Notice>
+      )}
+      {choice.state === 'read' && <Result key={choice.number} chosen={choice.chosen} />}
+    </Page>
+  );
+}
+
+function Result({ chosen: { file, kind, sha256 } }: { readonly chosen: ChosenFile }) {
+  return (
+    <>
+      <Section title={file.name} lead={`${formatBytes(file.size)}. SHA-256:`}>
+        <Code code={sha256} copyLabel="Copy the SHA-256" wrap />
+      </Section>
+      {kind === 'pdf' && <PdfCheck sha256={sha256} />}
+      {kind === 'bundle' && <BundleCheck file={file} />}
+      {kind === 'empty' && (
+        <Notice kind="danger">
+          <p>This file is empty. Nothing was sent.</p>
+        </Notice>
+      )}
+      {kind === 'other' && (
+        <Notice kind="danger">
+          <p>
+            This file is neither a PDF nor a bundle of evidence, which is a ZIP file. Nothing was
+            sent.
+          </p>
+        </Notice>
+      )}
+    </>
+  );
+}

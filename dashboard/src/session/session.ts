@@ -1,0 +1,147 @@
+/**
+ * The session of the person who uses the pages. A cookie that no script can read holds it; here is only the
+ * access token that the service gives for it, in memory.
+ */
+import { ApiError } from '../api/error.ts';
+
+const PATH = '/dashboard/session';
+/** Tells the other tabs of the browser that the person has signed out, so that they show nothing any more. */
+const signOuts = new BroadcastChannel('pressledger sign-out');
+/** A token that ends sooner than this is renewed before it is used. */
+const SPARE_MS = 30_000;
+
+/** Removes what pages keep in this tab, such as a draft with its headers and cookies. */
+const forgetKept = (): void => sessionStorage.clear();
+
+interface AccessToken {
+  readonly access: string;
+  readonly expiresAt: number;
+}
+
+export type SessionState = 'unknown' | 'open' | 'none';
+
+/** The ends of a session other than signing out. */
+export type SessionEnd = 'ended' | 'password-changed' | 'all-ended' | 'other-account';
+
+export class SessionEndedError extends Error {
+  override readonly name = 'SessionEndedError';
+}
+
+/** The account that a token is for: the subject of a JWT (https://www.rfc-editor.org/rfc/rfc7519#section-4.1.2). */
+function accountOf(access: string): string {
+  const [, payload = ''] = access.split('.');
+  const base64 = payload.replaceAll('-', '+').replaceAll('_', '/');
+  return (JSON.parse(atob(base64)) as { sub: string }).sub;
+}
+
+/** Asks the service for an access token, and renews it before its end. */
+export class Session {
+  #token: AccessToken | undefined;
+  /** The account whose data the page may hold. */
+  #account: string | undefined;
+  #renewal: Promise<AccessToken> | undefined;
+  #state: SessionState = 'unknown';
+  readonly #endListeners = new Set<(end: SessionEnd) => void>();
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Calls back when a session that was open has ended, but not after `signOut`. */
+  onEnd(listener: (end: SessionEnd) => void): () => void {
+    this.#endListeners.add(listener);
+    return () => this.#endListeners.delete(listener);
+  }
+
+  /** @returns whether a person is signed in; asks the service where that is not known */
+  async isOpen(): Promise<boolean> {
+    if (this.#state === 'unknown') {
+      try {
+        await this.#renew();
+      } catch (error) {
+        if (!(error instanceof SessionEndedError)) throw error;
+      }
+    }
+    return this.#state === 'open';
+  }
+
+  /** @throws {SessionEndedError} nobody is signed in any more */
+  async accessToken(): Promise<string> {
+    const token = this.#token;
+    if (token !== undefined && token.expiresAt - Date.now() > SPARE_MS) return token.access;
+    return (await this.#renew()).access;
+  }
+
+  /** Forgets a token that the service refused, so that the next use asks for another. */
+  refuse(access: string): void {
+    if (this.#token?.access === access) this.#token = undefined;
+  }
+
+  /** @throws {ApiError} the email or the password is wrong, or the service is not there */
+  async signIn(email: string, password: string): Promise<void> {
+    const response = await fetch(PATH, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    if (!response.ok) throw await ApiError.from(response);
+    this.#account = undefined;
+    await this.#take(response);
+  }
+
+  /** Ends the session at the service, then here. */
+  async signOut(): Promise<void> {
+    const response = await fetch(PATH, { method: 'DELETE' });
+    if (!response.ok && response.status !== 401) throw await ApiError.from(response);
+    this.#token = undefined;
+    this.#state = 'none';
+    forgetKept();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin, and takes none
+    signOuts.postMessage('signed out');
+  }
+
+  /** Marks the session as ended where an action of the page has ended it at the service. */
+  end(end: SessionEnd): void {
+    const wasOpen = this.#state === 'open';
+    this.#token = undefined;
+    this.#state = 'none';
+    // A person whose session was too old signs in again and goes on.
+    if (end !== 'ended') forgetKept();
+    if (wasOpen) for (const listener of this.#endListeners) listener(end);
+  }
+
+  #renew(): Promise<AccessToken> {
+    this.#renewal ??= this.#askForToken().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #askForToken(): Promise<AccessToken> {
+    const response = await fetch(PATH);
+    if (response.ok) return await this.#take(response);
+    if (response.status !== 401) throw await ApiError.from(response);
+    this.end('ended');
+    throw new SessionEndedError('The session has ended. Sign in again.');
+  }
+
+  /** @throws {SessionEndedError} the token is for another account: somebody signed in to it in another tab */
+  async #take(response: Response): Promise<AccessToken> {
+    const body = (await response.json()) as { access: string; expires_at: string };
+    const account = accountOf(body.access);
+    if (this.#account !== undefined && this.#account !== account) {
+      this.end('other-account');
+      throw new SessionEndedError('Another account is signed in. Sign in again.');
+    }
+    this.#account = account;
+    this.#token = { access: body.access, expiresAt: Date.parse(body.expires_at) };
+    this.#state = 'open';
+    return this.#token;
+  }
+}
+
+export const session = new Session();
+signOuts.addEventListener('message', () => {
+  forgetKept();
+  session.end('ended');
+});

@@ -1,0 +1,137 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { session } from '../session/session.ts';
+import styles from './AppShell.module.css';
+import { Button, IconButton } from './Button.tsx';
+import { ConnectionLine } from './ConnectionLine.tsx';
+import { errorText } from './ErrorState.tsx';
+import { Icon, type IconName } from './icons.tsx';
+import { announce, Toasts } from './Toasts.tsx';
+import { useAccount } from '../api/account.ts';
+
+interface Place {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Its sub-pages have entries of their own. */
+  readonly exact?: boolean;
+}
+
+const PLACES: readonly Place[] = [
+  { to: '/', label: 'Home', icon: 'home', exact: true },
+  { to: '/conversions', label: 'Conversions', icon: 'document' },
+  { to: '/playground', label: 'Playground', icon: 'play' },
+  { to: '/verify', label: 'Verify', icon: 'shield' },
+  { to: '/keys', label: 'Keys', icon: 'key' },
+  { to: '/usage', label: 'Credits and usage', icon: 'chart' },
+  { to: '/history', label: 'History', icon: 'history' },
+  { to: '/account', label: 'Account', icon: 'person' },
+];
+
+const OPERATOR_PLACES: readonly Place[] = [
+  { to: '/operations', label: 'Operations', icon: 'server', exact: true },
+  { to: '/operations/accounts', label: 'Accounts', icon: 'people' },
+  { to: '/operations/log', label: 'Log', icon: 'list' },
+];
+
+function Places({ places }: { readonly places: readonly Place[] }) {
+  return (
+    <ul className={styles.places}>
+      {places.map(({ to, label, icon, exact = false }) => (
+        <li key={to}>
+          <Link
+            to={to}
+            className={styles.place}
+            activeProps={{ 'aria-current': 'page' }}
+            activeOptions={{ exact, includeSearch: false }}
+          >
+            <Icon name={icon} />
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function SignOut() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [isPending, setPending] = useState(false);
+  const signOut = async () => {
+    setPending(true);
+    try {
+      await session.signOut();
+      queries.clear();
+      await navigate({ to: '/sign-in' });
+    } catch (error) {
+      announce(`You are still signed in. ${errorText(error)}`, 'danger');
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void signOut()}>
+      Sign out
+    </Button>
+  );
+}
+
+/** The frame of all pages for people who are signed in. */
+export function AppShell() {
+  const [isOpen, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  const { data: account } = useAccount();
+  // On a phone the menu covers the page, which the person has now chosen.
+  useEffect(() => setOpen(false), [pathname]);
+  return (
+    <div className={styles.shell}>
+      <a href="#content" className={styles.skip}>
+        Skip to the content
+      </a>
+      <header className={styles.bar}>
+        <IconButton
+          label={isOpen ? 'Close the menu' : 'Open the menu'}
+          icon={isOpen ? 'close' : 'menu'}
+          aria-expanded={isOpen}
+          aria-controls="menu"
+          onPress={() => setOpen(!isOpen)}
+        />
+        <span className={styles.name}>Pressledger</span>
+      </header>
+      <nav
+        id="menu"
+        aria-label="Pages"
+        className={styles.side}
+        data-open={isOpen}
+        onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
+      >
+        <Link to="/" className={styles.brand}>
+          Pressledger
+        </Link>
+        <div className={styles.nav}>
+          <Places places={PLACES} />
+          {account?.operator === true && (
+            <>
+              <p className={styles.group}>For operators</p>
+              <Places places={OPERATOR_PLACES} />
+            </>
+          )}
+        </div>
+        <div className={styles.person}>
+          <a href="/docs" className={styles.reference}>
+            API reference
+          </a>
+          <span className={styles.email}>{account?.email}</span>
+          <SignOut />
+        </div>
+      </nav>
+      <main id="content" tabIndex={-1} className={styles.content}>
+        <Outlet />
+      </main>
+      <ConnectionLine />
+      <Toasts />
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
+import styles from './Page.module.css';
+
+interface PageProps {
+  readonly title: string;
+  /** One or two sentences on what the page is for. */
+  readonly lead?: ReactNode;
+  /** Buttons and links that concern the whole page. */
+  readonly actions?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** The path that was shown last: the first page of a visit leaves the focus where the browser has it. */
+let shownPath: string | undefined;
+
+/** A page with its heading, which takes the focus after a navigation, so that a screen reader says it. */
+export function Page({ title, lead, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The page before is still shown while the next one loads: it must not take the focus.
+  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  useEffect(() => {
+    document.title = `${title} · Pressledger`;
+  }, [title]);
+  useEffect(() => {
+    if (pathname === undefined) return;
+    if (shownPath !== undefined && shownPath !== pathname) heading.current?.focus();
+    shownPath = pathname;
+  }, [pathname]);
+  return (
+    <div className={styles.page}>
+      <header className={styles.header}>
+        <div className={styles.titles}>
+          <h1 ref={heading} tabIndex={-1} className={styles.title}>
+            {title}
+          </h1>
+          {lead !== undefined && <p className={styles.lead}>{lead}</p>}
+        </div>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A part of a page in a frame of its own. */
+export function Section({ title, lead, actions, children }: SectionProps) {
+  return (
+    <section className={styles.section}>
+      <header className={styles.header}>
+        <div className={styles.titles}>
+          <h2>{title}</h2>
+          {lead !== undefined && <p className={styles.sectionLead}>{lead}</p>}
+        </div>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}

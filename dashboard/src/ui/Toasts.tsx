@@ -1,0 +1,53 @@
+import { useSyncExternalStore } from 'react';
+import { IconButton } from './Button.tsx';
+import { Icon } from './icons.tsx';
+import styles from './Toasts.module.css';
+
+type Kind = 'ok' | 'danger';
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly kind: Kind;
+}
+
+const SHOWN_MS = 6000;
+
+let toasts: readonly Toast[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+function show(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+const dismiss = (id: number): void => show(toasts.filter((toast) => toast.id !== id));
+
+/** Says that something was done, or failed, without moving the focus. Failures stay until dismissed. */
+export function announce(text: string, kind: Kind = 'ok'): void {
+  lastId += 1;
+  const id = lastId;
+  show([...toasts, { id, text, kind }]);
+  if (kind === 'ok') setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  return (
+    <div className={styles.toasts} role="status" aria-live="polite">
+      {shown.map(({ id, text, kind }) => (
+        <div key={id} className={styles.toast} data-kind={kind}>
+          <Icon name={kind === 'ok' ? 'check' : 'warning'} />
+          <span className={styles.text}>{text}</span>
+          <IconButton label="Dismiss" icon="close" onPress={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+/** Numbers, sizes and durations as the pages write them. */
+const NUMBER = new Intl.NumberFormat('en-GB');
+const ONE_DECIMAL = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+export const formatNumber = (value: number): string => NUMBER.format(value);
+
+/** 820 B, 12.3 kB, 4.1 MB: in powers of 1000. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${ONE_DECIMAL.format(bytes / 1000)} kB`;
+  if (bytes < 1_000_000_000) return `${ONE_DECIMAL.format(bytes / 1_000_000)} MB`;
+  return `${ONE_DECIMAL.format(bytes / 1_000_000_000)} GB`;
+}
+
+/** 340 ms, 2.4 s, 3 min 20 s, 2 h 5 min. */
+export function formatDuration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${ONE_DECIMAL.format(ms / SECOND)} s`;
+  const [big, bigUnit, small, smallUnit] =
+    ms < HOUR
+      ? [Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's']
+      : [Math.floor(ms / HOUR), 'h', Math.floor((ms % HOUR) / MINUTE), 'min'];
+  const rest = small === 0 ? '' : ` ${small} ${smallUnit}`;
+  return `${NUMBER.format(big)} ${bigUnit}${rest}`;
+}

@@ -1,0 +1,82 @@
+/** The latest failures of conversions, of all accounts. */
+import type { Database } from 'better-sqlite3';
+import type { ConversionFailureCode } from '../src/domain/events.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+
+/** Failures that are kept: somebody who looks for an older one knows its account, whose history has it. */
+export const KEPT_FAILURES = 10_000;
+
+/** `number` counts from 1, so that a page is found without skipping rows. */
+const ddl = `
+CREATE TABLE failures (
+  number INTEGER PRIMARY KEY,
+  conversion_id TEXT NOT NULL,
+  account_id TEXT NOT NULL,
+  code TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  renderer TEXT NOT NULL,
+  failed_at INTEGER NOT NULL
+) STRICT;`;
+
+export const failures: Projection = {
+  name: 'failures',
+  version: 1,
+  tables: ['failures'],
+  ddl,
+  handlers(db) {
+    const insert = db.prepare(
+      `INSERT INTO failures (conversion_id, account_id, code, attempt, renderer, failed_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    );
+    const prune = db.prepare('DELETE FROM failures WHERE number <= ?');
+    return typedHandlers({
+      ConversionFailed({ conversionId, accountId, code, attempt, renderer, failedAt }) {
+        const { lastInsertRowid: number } = insert.run(
+          conversionId,
+          accountId,
+          code,
+          attempt,
+          renderer,
+          failedAt,
+        );
+        prune.run(BigInt(number) - BigInt(KEPT_FAILURES));
+      },
+    });
+  },
+};
+
+export interface FailureRow {
+  readonly conversionId: string;
+  readonly accountId: string;
+  readonly code: ConversionFailureCode;
+  readonly attempt: number;
+  readonly renderer: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly failedAt: number;
+}
+
+export interface FailureQueries {
+  /** Newest first. */
+  page(page: { readonly offset: number; readonly limit: number }): {
+    readonly rows: readonly FailureRow[];
+    readonly total: number;
+  };
+}
+
+export function failureQueries(db: Database): FailureQueries {
+  const ends = db.prepare<[], { first: number | null; last: number | null }>(
+    'SELECT (SELECT min(number) FROM failures) AS first, (SELECT max(number) FROM failures) AS last',
+  );
+  const select = db.prepare<[number, number], FailureRow>(
+    `SELECT conversion_id AS conversionId, account_id AS accountId, code, attempt, renderer,
+       failed_at AS failedAt
+     FROM failures WHERE number <= ? ORDER BY number DESC LIMIT ?`,
+  );
+  return {
+    page({ offset, limit }) {
+      const { first = null, last = null } = ends.get() ?? {};
+      if (first === null || last === null) return { rows: [], total: 0 };
+      return { rows: select.all(last - offset, limit), total: last - first + 1 };
+    },
+  };
+}

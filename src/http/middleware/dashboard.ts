@@ -1,0 +1,128 @@
+/** The pages for people. They are built from `dashboard/`; the API does not need them. */
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { HttpMiddleware } from '../context.ts';
+import type { HttpDependencies } from '../dependencies.ts';
+import { type FixedBody, fixedBody, sendFixed } from '../fixed-answer.ts';
+import { setRateLimitHeaders } from './rate-limit.ts';
+
+/** The paths of `dashboard/src/router.tsx`: any other is unknown to the pages too. */
+export const PAGE_PATHS = [
+  '/',
+  '/sign-in',
+  '/conversions',
+  '/conversions/$id',
+  '/playground',
+  '/verify',
+  '/keys',
+  '/usage',
+  '/history',
+  '/account',
+  '/operations',
+  '/operations/accounts',
+  '/operations/accounts/$id',
+  '/operations/log',
+] as const;
+
+const PAGE = new RegExp(`^(${PAGE_PATHS.map((path) => path.replace('$id', '[^/]+')).join('|')})$`);
+export const isPagePath = (path: string): boolean => PAGE.test(path);
+
+const ASSET = /^\/assets\/([\w.-]+)$/;
+const ICONS: readonly string[] = ['/favicon.svg', '/favicon.ico'];
+
+/** The folder of the build, in a clone and in an installed package alike. */
+const BUILT = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  'frame-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-cache',
+} as const;
+
+/**
+ * The name of an asset holds its hash. A worker takes the policy of its own script: in the sandbox of other
+ * answers it would have no Web Crypto.
+ */
+const ASSET_HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'public, max-age=31536000, immutable',
+} as const;
+
+const ICON_HEADERS = { 'Cache-Control': 'public, max-age=86400' } as const;
+
+const NOT_BUILT = `The dashboard is not built here. The API works without it: see /docs.
+
+"npm start" in a clone of the repository builds it, and says why where it cannot.
+`;
+
+/** The built files, by their path below `dist`; each is read once, when it is first asked for. */
+class Files {
+  readonly #folder: string;
+  readonly #names: Promise<ReadonlySet<string>>;
+  readonly #read = new Map<string, Promise<FixedBody>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#names = readdir(folder, { recursive: true }).then(
+      (names) => new Set(names),
+      () => new Set(),
+    );
+  }
+
+  async find(name: string): Promise<FixedBody | undefined> {
+    const names = await this.#names;
+    if (!names.has(name)) return undefined;
+    const known = this.#read.get(name);
+    if (known !== undefined) return await known;
+    const read = async (ending: string) =>
+      names.has(name + ending) ? await readFile(join(this.#folder, name + ending)) : undefined;
+    const body = Promise.all([readFile(join(this.#folder, name)), read('.br'), read('.gz')]).then(
+      ([identity, br, gzip]) => fixedBody(identity, { br, gzip }),
+    );
+    this.#read.set(name, body);
+    // Read anew where it could not be: there may be too many open files for a moment.
+    body.catch(() => this.#read.delete(name));
+    return await body;
+  }
+}
+
+/** Answers the paths of pages, and of the scripts and styles that they load. */
+export function dashboard(deps: HttpDependencies, folder = BUILT): HttpMiddleware {
+  const files = new Files(folder);
+  return async (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return await next();
+    const { path } = ctx;
+    const asset = ASSET.exec(path)?.[1];
+    const found = async (name: string, headers: Readonly<Record<string, string>>) => {
+      const body = await files.find(name);
+      if (body === undefined) return false;
+      await setRateLimitHeaders(deps, ctx);
+      sendFixed(ctx, body, extname(name), headers);
+      return true;
+    };
+    if (asset !== undefined && (await found(`assets/${asset}`, ASSET_HEADERS))) return;
+    if (ICONS.includes(path) && (await found('favicon.svg', ICON_HEADERS))) return;
+    if (!isPagePath(path)) return await next();
+    if (await found('index.html', PAGE_HEADERS)) return;
+    await setRateLimitHeaders(deps, ctx);
+    ctx.status = 404;
+    ctx.type = 'text/plain';
+    ctx.body = NOT_BUILT;
+  };
+}

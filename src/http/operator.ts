@@ -1,0 +1,46 @@
+/** Requests of operators: who may send them, and what the log keeps of who did. */
+import type { CommandContext } from '../actors/system.ts';
+import type { Clock } from '../clock.ts';
+import { ServiceError } from '../errors.ts';
+import { KeyErased } from '../keyring/port.ts';
+import type { Vault } from '../keyring/vault.ts';
+import { firstCommand } from '../use-cases/command-context.ts';
+import { callerOf, type HttpContext, type HttpMiddleware } from './context.ts';
+import type { ErrorDoc } from './openapi/operation.ts';
+
+const NO_OPERATOR =
+  "This account is not an operator of the service. 'pressledger account operator EMAIL --grant' makes it one.";
+
+export const NOT_AN_OPERATOR: ErrorDoc = {
+  when: 'The account is not an operator of the service, or the credential is an API key.',
+  message: NO_OPERATOR,
+};
+
+/** Lets sessions of operators through. */
+export const operatorsOnly: HttpMiddleware = async (ctx, next) => {
+  if (!callerOf(ctx).isOperator) throw new ServiceError('forbidden', NO_OPERATOR);
+  try {
+    await next();
+  } catch (cause) {
+    // The account that is asked for was erased meanwhile. The operator is still signed in.
+    throw cause instanceof KeyErased
+      ? new ServiceError('not_found', 'There is no such account.', { cause })
+      : cause;
+  }
+};
+
+/**
+ * Makes the metadata of what an operator does to an account, whose history has them. They name the operator's account,
+ * and neither its address nor the client's.
+ */
+export async function operatorContext(
+  ctx: HttpContext,
+  deps: { readonly clock: Clock; readonly vault: Vault },
+  accountId: string,
+): Promise<CommandContext> {
+  const requestId = await deps.vault.seal(accountId, ctx.state.requestId);
+  return firstCommand(deps.clock.now(), operatorOf(ctx), { requestId });
+}
+
+export const operatorOf = (ctx: HttpContext) =>
+  ({ kind: 'operator', id: callerOf(ctx).accountId }) as const;

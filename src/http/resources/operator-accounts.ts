@@ -1,0 +1,174 @@
+/** The accounts of the service, for its operators. Each change is the one that the command line makes. */
+import { timeIn } from '../../clock.ts';
+import { ACCOUNT_ID } from '../../domain/ids.ts';
+import { ServiceError } from '../../errors.ts';
+import {
+  accountDetails,
+  accountPage,
+  accountsByEmail,
+  assertOpen,
+} from '../../use-cases/account-details.ts';
+import { endSessions, findAccount, normalAddress, openAccount } from '../../use-cases/accounts.ts';
+import {
+  changePlan,
+  grantCredits,
+  placeHold,
+  releaseHold,
+} from '../../use-cases/administration.ts';
+import { firstCommand } from '../../use-cases/command-context.ts';
+import { confirmPassword } from '../../use-cases/confirm-password.ts';
+import { beginErasure } from '../../use-cases/erasure.ts';
+import { compile, ValidationIssues } from '../../validation.ts';
+import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { operatorContext, operatorOf } from '../operator.ts';
+import { pageOf, sendPage } from '../pagination.ts';
+import {
+  AccountOpening,
+  CreditGrant,
+  ErasureRequest,
+  HoldRequest,
+  PlanChange,
+  WRONG_PASSWORD,
+} from './operator-accounts.api.ts';
+
+const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
+const checkOpening = compile(AccountOpening);
+const checkPlan = compile(PlanChange);
+const checkGrant = compile(CreditGrant);
+const checkHold = compile(HoldRequest);
+const checkErasure = compile(ErasureRequest);
+
+const NOT_ITS_ADDRESS = 'Is not the address of this account.';
+const OWN_ACCOUNT =
+  'Operators cannot erase their own account. Another operator can, or pressledger account erase.';
+
+/** @throws {ServiceError} `not_found` where it can be no account's */
+function accountIdOf(ctx: HttpContext): string {
+  const id = pathParameter(ctx, 'id');
+  if (!WHOLE_ID.test(id)) throw new ServiceError('not_found', 'There is no such account.');
+  return id;
+}
+
+const invalid = (field: string, text: string): ServiceError =>
+  new ServiceError('validation_error', `${field}: ${text}`, { details: { [field]: [text] } });
+
+export function listOperatorAccounts(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const issues = new ValidationIssues();
+    const page = pageOf(ctx, issues, ['email']);
+    const { email } = ctx.query;
+    if (Array.isArray(email)) issues.add('email', 'Must be given once.');
+    issues.throwIfAny();
+    if (typeof email !== 'string') {
+      const { records, total } = await accountPage(deps, page);
+      sendPage(ctx, deps.publicUrl, page, total, records);
+      return;
+    }
+    const found = await accountsByEmail(deps, email);
+    sendPage(ctx, deps.publicUrl, page, found.length, found.slice(page.offset));
+  };
+}
+
+export function getOperatorAccount(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    ctx.body = await accountDetails(deps, accountIdOf(ctx));
+  };
+}
+
+export function postOperatorAccount(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const given = await deps.bodies.readSmall(ctx, deps.config, checkOpening);
+    const { email, plan = 'free', credits = deps.config.freeCredits, password } = given;
+    if ((await findAccount(deps, email)) !== undefined) {
+      throw invalid('email', 'There is an account with this address already.');
+    }
+    const opened = await openAccount(
+      deps,
+      { email, plan, credits, ...(password === undefined ? {} : { password }) },
+      // The account has no key yet that the id of the request could be sealed with.
+      firstCommand(deps.clock.now(), operatorOf(ctx)),
+    );
+    ctx.status = 201;
+    ctx.body = opened;
+  };
+}
+
+/** A change of one account, answered with the account as it is after it. */
+function change<T>(
+  deps: RouteDependencies,
+  check: (body: object, issues: ValidationIssues) => T,
+  make: (
+    accountId: string,
+    given: T,
+    context: Awaited<ReturnType<typeof operatorContext>>,
+  ) => unknown,
+): HttpMiddleware {
+  return async (ctx) => {
+    const given = await deps.bodies.readSmall(ctx, deps.config, check);
+    const accountId = accountIdOf(ctx);
+    await assertOpen(deps, accountId);
+    await make(accountId, given, await operatorContext(ctx, deps, accountId));
+    ctx.body = await accountDetails(deps, accountId);
+  };
+}
+
+export function postPlan(deps: RouteDependencies): HttpMiddleware {
+  return change(deps, checkPlan, (id, { plan }, context) => changePlan(deps, id, plan, context));
+}
+
+export function postCredits(deps: RouteDependencies): HttpMiddleware {
+  return change(deps, checkGrant, (id, { amount }, context) =>
+    grantCredits(deps, id, amount, context),
+  );
+}
+
+/** @throws {ServiceError} `validation_error` where it is given and is no time to come */
+function endOf(until: string | undefined, now: number): number | undefined {
+  if (until === undefined) return undefined;
+  const time = timeIn(until);
+  if (time !== undefined && time > now) return time;
+  throw invalid('until', 'Must be an ISO 8601 time to come, such as 2027-06-30T00:00:00Z.');
+}
+
+export function postHold(deps: RouteDependencies): HttpMiddleware {
+  return change(deps, checkHold, (id, { until }, context) =>
+    placeHold(deps, id, endOf(until, context.metadata.time), context),
+  );
+}
+
+export function deleteHold(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const accountId = accountIdOf(ctx);
+    await assertOpen(deps, accountId);
+    await releaseHold(deps, accountId, await operatorContext(ctx, deps, accountId));
+    ctx.status = 204;
+  };
+}
+
+export function postEndSessions(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const accountId = accountIdOf(ctx);
+    await assertOpen(deps, accountId);
+    const ended = await endSessions(deps, accountId, await operatorContext(ctx, deps, accountId));
+    ctx.body = { sessions_ended: ended };
+  };
+}
+
+export function postErasure(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { email, password } = await deps.bodies.readSmall(ctx, deps.config, checkErasure);
+    const accountId = accountIdOf(ctx);
+    const { accountId: operatorId, actor } = callerOf(ctx);
+    if (accountId === operatorId) throw new ServiceError('forbidden', OWN_ACCOUNT);
+    const address = await deps.vault.unseal(accountId, await assertOpen(deps, accountId));
+    // Before the password: a slip of the hand must not count as a wrong try.
+    if (normalAddress(email) !== normalAddress(address)) throw invalid('email', NOT_ITS_ADDRESS);
+    const { clientAddress, requestId, loggedId, log } = ctx.state;
+    const attempt = { password, clientAddress, requestId, loggedId, log, actor };
+    await confirmPassword(deps, operatorId, attempt, WRONG_PASSWORD);
+    await beginErasure(deps, accountId, await operatorContext(ctx, deps, accountId));
+    ctx.status = 202;
+    ctx.body = { id: accountId, status: 'erasing' };
+  };
+}

@@ -1,0 +1,104 @@
+/** An account reads back what it asked for, and how that was rendered, while both are stored. */
+import { test } from 'tap';
+import { eraseAccount } from '../../src/use-cases/erasure.ts';
+import { BASE, refusal } from '../support/api.ts';
+import { PDF, startWithConversion } from '../support/conversion.ts';
+import { signedIn } from '../support/operator.ts';
+import { MANIFEST } from '../support/samples.ts';
+
+const FULL = {
+  html: '<p class="late">x</p>',
+  files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
+  page_size: 'A5',
+  landscape: true,
+  margin_top: '2cm',
+  margin_right: '1cm',
+  margin_bottom: '1cm',
+  margin_left: '1cm',
+  print_background: true,
+  scale: 0.5,
+  page_ranges: '1-2',
+  prefer_css_page_size: false,
+  media: 'screen',
+  header_html: '<span class="title"></span>',
+  footer_html: '<span class="pageNumber"></span>',
+  wait_for: { selector: '.late', delay_ms: 5 },
+  tagged: false,
+  outline: true,
+  metadata: { title: 'A title', keywords: ['a', 'b'] },
+  javascript: true,
+  fail_on: ['timeout'],
+  filename: 'letter.pdf',
+};
+
+const requestPath = (id: string): string => `${BASE}/conversions/${id}/request/`;
+
+void test('a request as it was sent, to send again', async (t) => {
+  const api = await startWithConversion(t);
+  const { key } = api.account;
+  const headers = await signedIn(api, api.account.email);
+  const read = (id: string) => api.call('GET', requestPath(id), { headers });
+  const url = { url: 'https://example.com/?q=1', headers: { 'X-A': 'b' } };
+  for (const body of [FULL, url]) {
+    const created = await api.call('POST', `${BASE}/pdf/`, { key, body });
+    const answer = await read(String(created.body['id']));
+    t.equal(answer.status, 200);
+    t.equal(answer.headers.get('cache-control'), 'no-store');
+    const { source, options, ...document } = answer.body;
+    t.equal(source, 'html' in body ? 'html' : 'url');
+    const again = { ...document, ...(options as object) };
+    t.match(again, body);
+    if (body === FULL) t.strictSame(again, { ...FULL, page_ranges: '1-2' });
+    const repeated = await api.call('POST', `${BASE}/pdf/`, { key, body: again });
+    t.equal(repeated.status, 202);
+    const copy = (await read(String(repeated.body['id']))).body;
+    t.strictSame(copy, answer.body, 'it is the same request');
+    const byKey = await api.call('GET', requestPath(String(created.body['id'])), { key });
+    const { headers: sent, cookies, ...others } = options as Record<string, unknown>;
+    t.strictSame(byKey.body, { source, ...document, options: others }, 'a key gets no credentials');
+    t.equal(sent === undefined, body === FULL, 'the account itself does');
+    t.equal(cookies, undefined);
+  }
+});
+
+void test('the manifest, as it was recorded', async (t) => {
+  const api = await startWithConversion(t);
+  const { key, id: accountId } = api.account;
+  const read = (id: string) => api.call('GET', `${BASE}/conversions/${id}/manifest/`, { key });
+  const id = await api.create();
+  t.strictSame(refusal(await read(id)), { status: 409, error: 'not_ready' });
+  await api.complete(accountId, id, PDF);
+  t.strictSame((await read(id)).body, MANIFEST);
+  const failed = await api.create();
+  await api.fail(accountId, failed, 'The page took too long.');
+  t.strictSame(refusal(await read(failed)), { status: 422, error: 'conversion_failed' });
+});
+
+void test('documents that are another account’s, deleted, lost or erased', async (t) => {
+  const api = await startWithConversion(t, { env: { RETENTION_SECONDS: '60' } });
+  const { key, id: accountId } = api.account;
+  const stranger = await api.newAccount();
+  const [kept, lost] = [await api.create(), await api.create()];
+  for (const id of [kept, lost]) await api.complete(accountId, id, PDF);
+  const read = (id: string, name: string, of = key) =>
+    api.call('GET', `${BASE}/conversions/${id}/${name}/`, { key: of });
+  const names = ['request', 'manifest'];
+  for (const name of names) {
+    const notFound = { status: 404, error: 'not_found' };
+    t.strictSame(refusal(await read(kept, name, stranger.key)), notFound);
+  }
+  for (const { data } of await api.log()) {
+    const refs = JSON.parse(data) as Record<string, { key: string } | undefined>;
+    for (const ref of [refs['request'], refs['manifest']]) {
+      if (ref?.key.startsWith(lost) === true) await api.blobs.delete(ref.key);
+    }
+  }
+  const gone = { status: 410, error: 'gone' };
+  for (const name of names) t.strictSame(refusal(await read(lost, name)), gone, 'lost');
+  api.clock.time += 61_000;
+  for (const name of names) t.strictSame(refusal(await read(kept, name)), gone, 'retention');
+  await eraseAccount(api, accountId, api.context());
+  for (const name of names) {
+    t.strictSame(refusal(await read(kept, name)), { status: 401, error: 'unauthorized' });
+  }
+});

@@ -1,0 +1,72 @@
+/** An account's usage by day, and its tables as CSV. */
+import { test } from 'tap';
+import { csvCell } from '../../src/http/csv.ts';
+import { BASE, refusal } from '../support/api.ts';
+import { PDF, startWithConversion } from '../support/conversion.ts';
+
+const CSV = { Accept: 'text/csv' };
+
+void test('days on which something happened', async (t) => {
+  const api = await startWithConversion(t);
+  const { key, id: accountId } = api.account;
+  api.clock.time = Date.UTC(2026, 10, 20, 23, 59, 59);
+  const [done, failed] = [await api.create(), await api.create()];
+  await api.fail(accountId, failed, 'The page took too long.');
+  api.clock.time += 2_000;
+  await api.complete(accountId, done, PDF);
+  const stranger = await api.newAccount();
+  const read = (query = '', of = key) =>
+    api.call('GET', `${BASE}/account/usage/${query}`, { key: of });
+  const first = { day: '2026-11-20', accepted: 2, completed: 0, failed: 1, pages: 0, bytes: 0 };
+  const second = { day: '2026-11-21', accepted: 0, completed: 1, failed: 0, pages: 1 };
+  const days = [
+    { ...first, failures: { timeout: 1 } },
+    { ...second, bytes: PDF.length, failures: {} },
+  ];
+  t.strictSame((await read()).body, { days });
+  t.strictSame((await read('?to=2026-11-20')).body, { days: days.slice(0, 1) });
+  t.strictSame((await read('?from=2026-11-21&to=2026-11-21')).body, { days: days.slice(1) });
+  t.strictSame((await read('', stranger.key)).body, { days: [] }, 'no other account’s');
+  const table = await api.call('GET', `${BASE}/account/usage/`, { key, headers: CSV });
+  t.match(table.headers.get('content-type'), 'text/csv');
+  t.match(
+    table.text,
+    /^day,accepted,completed,failed,pages,bytes,timeout,.*\r\n2026-11-20,2,0,1,0,0,1,/,
+  );
+  const wrong = ['?from=2026-02-31', '?from=2026-11-22&to=2026-11-21', '?from=1970-01-01'];
+  for (const query of wrong) {
+    const expected = { status: 400, error: 'validation_error', details: ['from'] };
+    t.strictSame(refusal(await read(query)), expected, query);
+  }
+});
+
+void test('the ledger as CSV: all of it', async (t) => {
+  const api = await startWithConversion(t);
+  const { key } = api.account;
+  const before = new Date(api.clock.time).toISOString();
+  api.clock.time += 1_000;
+  const id = await api.create();
+  const { text } = await api.call('GET', `${BASE}/account/ledger/?page_size=1`, {
+    key,
+    headers: CSV,
+  });
+  const [header, debit, grant, ...others] = text.split('\r\n');
+  t.equal(header, 'id,type,amount,balance,conversion_id,created_at');
+  t.match(debit, new RegExp(`^entry_[0-9a-f]+,debit,-1,99,${id},`));
+  t.match(grant, /,grant,100,100,,/);
+  t.strictSame(others, ['']);
+  const asOf = (moment: string) =>
+    api.call('GET', `${BASE}/account/ledger/?as_of=${moment}`, { key, headers: CSV });
+  const [, atFirst, ...later] = (await asOf(before)).text.split('\r\n');
+  t.match(atFirst, /,grant,100,100,,/);
+  t.strictSame(later, [''], 'as of a moment, too');
+  t.equal((await asOf('9999')).status, 400, 'refused before the table begins');
+});
+
+void test('cells that a spreadsheet takes for formulas are harmless', (t) => {
+  for (const start of ['=', '+', '-', '@', '\t']) t.equal(csvCell(`${start}1`), `'${start}1`);
+  t.equal(csvCell('=1,"2"'), `"'=1,""2"""`);
+  t.equal(csvCell(-1), '-1', 'a number is none');
+  t.equal(csvCell(undefined), '');
+  t.end();
+});

@@ -1,0 +1,116 @@
+/** The pages of conversions before and after there is a PDF, and where the service refuses to follow them. */
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { eraseAccount } from '../../src/use-cases/erasure.ts';
+import { expireConversion } from '../../src/use-cases/expire-conversion.ts';
+import { BASE, PASSWORD } from '../support/api.ts';
+import { PDF, startWithConversion } from '../support/conversion.ts';
+import { inspectLooks, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { openEventStream } from '../support/event-stream.ts';
+
+const SCRIPT = '<script>window.ran=true</script>';
+const RETENTION_SECONDS = '3600';
+const STREAMS = 2;
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const region = (page: Page, name: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name }) });
+
+/** A service whose conversions a test ends itself, and a Chrome in which its account is signed in. */
+async function start(t: Test, path: string) {
+  const env = { RETENTION_SECONDS, MAX_ACCOUNT_STREAMS: String(STREAMS) };
+  const api = await startWithConversion(t, { env });
+  const browser = await openBrowser(t, api.origin.replace('127.0.0.1', 'localhost'));
+  await signIn(browser.page, { email: api.account.email, password: PASSWORD }, path);
+  return { api, ...browser };
+}
+
+void test('a conversion from its request to the end of its retention', async (whole) => {
+  const { api, page, complaints } = await start(whole, '/conversions');
+  const { id: accountId, key } = api.account;
+  const url = `https://example.com/report?q=${SCRIPT}`;
+  const answer = await api.call('POST', `${BASE}/pdf/`, { key, body: { url } });
+  whole.equal(answer.status, 202, answer.text);
+  const id = String(answer.body['id']);
+  const at = () => api.clock.now();
+
+  await whole.test('it waits, and its URL is text and no link', async (t) => {
+    await page.goto(`/conversions/${id}`);
+    await page.getByText('Waiting for a renderer').waitFor();
+    const shown = await region(page, 'Request').locator('pre').innerText();
+    t.equal(decodeURIComponent(shown), url);
+    t.equal(await page.locator('a[href*="example.com"]').count(), 0);
+    t.equal(await button(page, 'Download PDF').count(), 0);
+    t.equal(await region(page, 'Proof').count(), 0, 'its last event is still to come');
+    t.strictSame(await inspectLooks(page, 'conversion-pending'), []);
+  });
+
+  await whole.test('it is being rendered', async (t) => {
+    const delivery = { renderer: 'test', delivery: 'd1', at: at() };
+    const command = { type: 'StartConversion', accountId, conversionId: id, ...delivery } as const;
+    await api.actors.send(conversionAggregate, id, command, api.context());
+    await page.getByText('A renderer makes the PDF').waitFor();
+    await region(page, 'Timeline').getByText('Attempt 1 started').waitFor();
+    t.strictSame(await inspectLooks(page, 'conversion-processing'), []);
+  });
+
+  await whole.test('its PDF appears by itself', async () => {
+    await api.complete(accountId, id, PDF);
+    await button(page, 'Download PDF').waitFor();
+    await region(page, 'Timeline').getByText('The PDF was stored').waitFor();
+  });
+
+  await whole.test('after its retention there is no file, and still a proof', async (t) => {
+    api.clock.time += (Number(RETENTION_SECONDS) + 1) * 1000;
+    const due = { conversionId: id, accountId, endedEventId: 'evt_test', named: [] };
+    await expireConversion(api, due);
+    await page.reload();
+    await page.getByText('The PDF is not stored any more').waitFor();
+    await region(page, 'Timeline').getByText('ConversionExpired').waitFor();
+    await page.getByText('The request is not stored any more').waitFor();
+    await page.getByText('The manifest is not stored any more').waitFor();
+    t.equal(await button(page, 'Convert again').count(), 0);
+    t.equal(await button(page, 'Download PDF').count(), 0);
+    await button(page, 'Check the proof in this browser').click();
+    await page.getByText('Everything that was checked holds').waitFor();
+    t.strictSame(await inspectLooks(page, 'conversion-expired'), []);
+  });
+  whole.notOk(await page.evaluate('window.ran === true'));
+  whole.strictSame(complaints, []);
+});
+
+void test('a page that may not follow the conversions says so, and tries again', async (t) => {
+  const { api, page, complaints } = await start(t, '/account');
+  await page.goto('about:blank');
+  const headers = { 'X-API-Key': api.account.key };
+  const follow = () => openEventStream(t, `${api.origin}${BASE}/conversions/stream/`, headers);
+  const others = [];
+  while (others.length < STREAMS) others.push(await follow());
+  t.ok(others.every(({ response }) => response.status === 200));
+  const first = await api.create();
+  await page.goto('/conversions');
+  const refused = page.getByText('Too many pages are open for live updates.');
+  await refused.waitFor();
+  await page.getByRole('link', { name: first }).waitFor();
+  t.strictSame(await inspectLooks(page, 'conversions-refused'), []);
+  for (const other of others) other.cut();
+  await refused.waitFor({ state: 'detached' });
+  await api.complete(api.account.id, first, PDF);
+  await page.getByRole('row').filter({ hasText: first }).getByText('Completed').waitFor();
+  t.strictSame(complaints, []);
+});
+
+void test('an account that is erased leaves nothing on a page that is open', async (t) => {
+  const { api, page, complaints } = await start(t, '/conversions');
+  const id = await api.create();
+  await page.goto(`/conversions/${id}`);
+  await region(page, 'Request').getByText('<p>x</p>').waitFor();
+  await eraseAccount(api, api.account.id, api.context());
+  await page.getByText('Your session has ended. Sign in to go on.').waitFor();
+  t.equal(await page.getByText(id).count(), 0);
+  await page.goBack();
+  await page.waitForURL(/\/sign-in/);
+  t.equal(await page.getByText(id).count(), 0);
+  t.strictSame(complaints, []);
+});

@@ -1,0 +1,263 @@
+/** A person follows conversions in the list and opens one, in a real Chrome. */
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import type { PressledgerClient } from '../../client/src/client.ts';
+import { runCli } from '../support/cli.ts';
+import {
+  type DashboardBrowser,
+  inspectLooks,
+  signIn,
+  startDashboard,
+} from '../support/dashboard-browser.ts';
+import { freePort } from '../support/nats-server.ts';
+
+const SCRIPT = '<img src=x onerror="window.ran = true">';
+const BAD = {
+  html: `<!doctype html><title>${SCRIPT}</title><h1>Invoice 4711</h1>
+    <script>
+      console.error('${SCRIPT}');
+      addEventListener('load', () => { throw new Error('${SCRIPT}'); });
+    </script>
+    <img src="${encodeURIComponent(SCRIPT)}.png">`,
+  filename: '<b>Invoice 4711',
+  metadata: { title: SCRIPT },
+} as const;
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const rowOf = (page: Page, id: string) => page.getByRole('row').filter({ hasText: id });
+const region = (page: Page, name: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name }) });
+
+async function convert(
+  { service }: DashboardBrowser,
+  request: Parameters<PressledgerClient['create']>[0],
+): Promise<string> {
+  const client = service.client();
+  const { id } = await client.create(request);
+  await client.wait(id);
+  return id;
+}
+
+/** Tells whether a script of a document ran in the pages. */
+const hasRun = (page: Page): Promise<boolean> => page.evaluate('window.ran === true');
+
+async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<void> {
+  const { page, service } = dashboard;
+
+  await parent.test(
+    'an empty list says how to begin, and the first conversion comes by itself',
+    async (t) => {
+      await page.goto('/conversions');
+      await page.getByText('No conversions yet').waitFor();
+      t.strictSame(await inspectLooks(page, 'conversions-empty'), []);
+      const id = await convert(dashboard, { html: '<h1>First</h1>' });
+      await rowOf(page, id).getByText('Completed').waitFor();
+    },
+  );
+
+  const failed = await convert(dashboard, {
+    html: `<h1>Lacking</h1><script>console.error('${SCRIPT}')</script>`,
+    fail_on: ['console_error'],
+  });
+
+  await parent.test(
+    'new conversions are offered, and move no row before they are asked for',
+    async (t) => {
+      await button(page, 'Show 1 new conversion').click();
+      await rowOf(page, failed).getByText('Failed').waitFor();
+      const before = await page.getByRole('row').allInnerTexts();
+      const id = await convert(dashboard, { html: '<h1>One</h1>' });
+      await convert(dashboard, { html: '<h1>Two</h1>' });
+      await button(page, 'Show 2 new conversions').waitFor();
+      t.equal((await page.getByRole('row').allInnerTexts()).length, before.length);
+      t.equal(await rowOf(page, id).count(), 0);
+      await button(page, 'Show 2 new conversions').click();
+      await rowOf(page, id).getByText('Completed').waitFor();
+    },
+  );
+
+  await parent.test('filters are in the address, and survive back and forward', async (t) => {
+    await button(page, /Status/).click();
+    await page.getByRole('option', { name: 'Failed' }).click();
+    await page.waitForURL(/status=failed/);
+    await page.getByText('1 conversion matches').waitFor();
+    t.equal(await page.getByRole('row').count(), 2, 'the header and one conversion');
+    await page.getByLabel('Id').fill(failed.slice(0, 8));
+    t.match(await page.getByText(/at least the first 11/).innerText(), /11 characters/);
+    await page.getByLabel('Id').fill(failed);
+    await page.waitForURL(new RegExp(`id=${failed}`));
+    t.strictSame(await inspectLooks(page, 'conversions-filtered'), []);
+    await page.goBack();
+    await page.waitForURL(({ search }) => search === '?status=failed');
+    await page.waitForFunction("document.querySelector('[type=search]').value === ''");
+    await page.goForward();
+    await page.waitForFunction(`document.querySelector('[type=search]').value === '${failed}'`);
+    await button(page, 'Clear the filters').click();
+    await page.getByLabel('From day').fill('2031-01-01');
+    await page.getByText('No conversion matches').waitFor();
+    t.strictSame(await inspectLooks(page, 'conversions-none'), []);
+    await page.getByLabel('To day').fill('2030-01-01');
+    await page.getByText('The last day is before the first.').waitFor();
+    await button(page, 'Clear the filters').click();
+    await rowOf(page, failed).waitFor();
+  });
+
+  await parent.test('pages are asked from the service one by one', async (t) => {
+    const client = service.client();
+    const made = Array.from({ length: 21 }, () => client.create({ html: '<p>page</p>' }));
+    for (const { id } of await Promise.all(made)) await client.wait(id);
+    await page.reload();
+    await button(page, 'Older').click();
+    await page.waitForURL(/page=2/);
+    await rowOf(page, failed).waitFor();
+    await page.goBack();
+    await page.getByText(/^1 to 20 of/).waitFor();
+    t.equal(await page.getByRole('row').count(), 21);
+    t.strictSame(await inspectLooks(page, 'conversions'), []);
+  });
+
+  await parent.test('a failed conversion says why, and what to do', async (t) => {
+    await page.goto(`/conversions/${failed}`);
+    await page.getByRole('heading', { name: 'What to do' }).waitFor();
+    await page.getByRole('main').getByText(SCRIPT).first().waitFor();
+    await region(page, 'Timeline').getByText('The conversion failed (').waitFor();
+    await page.getByText('The request is not stored any more').waitFor();
+    t.strictSame(await inspectLooks(page, 'conversion-failed'), []);
+  });
+}
+
+async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void> {
+  const { page, context } = dashboard;
+  const id = await convert(dashboard, BAD);
+
+  await parent.test('a conversion shows its PDF, request, timeline and manifest', async (t) => {
+    await page.goto(`/conversions/${id}`);
+    await button(page, 'Download PDF').waitFor();
+    await page.getByText('The PDF was made, but the page lacked something').waitFor();
+    const moments = region(page, 'Timeline').getByRole('listitem');
+    await moments.filter({ hasText: 'The PDF was stored' }).waitFor();
+    t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The PDF was stored/);
+    t.match(await region(page, 'Request').locator('pre').innerText(), SCRIPT);
+    await button(page, 'Check the proof in this browser').click();
+    await region(page, 'Proof').getByText('Everything that was checked holds').waitFor();
+    const steps = await region(page, 'Proof').locator('li[data-look]').all();
+    const looks = await Promise.all(steps.map((step) => step.getAttribute('data-look')));
+    t.strictSame(looks, ['noted', 'holds', 'noted', 'holds', 'holds'], 'at a first visit');
+    await page.getByRole('tab', { name: /Resources/ }).click();
+    await page.getByRole('tab', { name: /Fonts/ }).click();
+    await page.getByRole('tab', { name: /Console/ }).click();
+    t.match(await page.getByRole('tabpanel').innerText(), SCRIPT);
+    t.strictSame(await inspectLooks(page, 'conversion'), []);
+    t.notOk(await hasRun(page), 'what comes from a document is text');
+  });
+
+  await parent.test(
+    'the PDF and the evidence bundle are downloaded under their names',
+    async (t) => {
+      const [pdf] = await Promise.all([
+        page.waitForEvent('download'),
+        button(page, 'Download PDF').click(),
+      ]);
+      t.match(pdf.suggestedFilename(), /Invoice 4711\.pdf$/);
+      const [bundle] = await Promise.all([
+        page.waitForEvent('download'),
+        button(page, 'Evidence bundle').click(),
+      ]);
+      t.equal(bundle.suggestedFilename(), `${id}.evidence.zip`);
+    },
+  );
+
+  await parent.test('where the browser shows PDFs, the page shows it in a frame', async (t) => {
+    const other = await context.newPage();
+    // The Chrome of tests has no viewer: the frame is what the page is responsible for.
+    await other.addInitScript(
+      "Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', { value: true })",
+    );
+    await other.goto(`/conversions/${id}`);
+    const frame = other.locator('iframe');
+    await frame.waitFor();
+    t.match(await frame.getAttribute('title'), /^PDF: .*Invoice 4711\.pdf$/);
+    const src = await frame.getAttribute('src');
+    t.match(src, /^blob:/);
+    const type = await other
+      .evaluate<string>(`fetch('${src}').then((r) => r.blob()).then((b) => b.type)`)
+      .catch(String);
+    t.match(type, /application\/pdf|Failed to fetch/, 'the pages may frame it, and not fetch it');
+    await other.close();
+  });
+
+  await parent.test('converting again says what it costs, and takes one credit', async (t) => {
+    const client = dashboard.service.client();
+    const { credits } = await client.account();
+    await button(page, 'Convert again').click();
+    const dialog = page.getByRole('dialog');
+    t.match(await dialog.innerText(), /costs one credit/);
+    t.strictSame(await inspectLooks(page, 'conversion-again'), []);
+    await button(page, 'Convert for one credit').click();
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    await button(page, 'Download PDF').waitFor();
+    t.equal((await client.account()).credits, credits - 1);
+  });
+
+  await parent.test('home shows what needs attention, and the use of the last days', async (t) => {
+    await page.goto('/');
+    await page.getByText('1 conversion failed in the last 7 days').waitFor();
+    await region(page, 'Last 14 days').getByText('1 failed', { exact: true }).waitFor();
+    t.equal(await region(page, 'Last 14 days').getByRole('listitem').count(), 14);
+    t.strictSame(await inspectLooks(page, 'home'), []);
+    await page.getByRole('link', { name: 'See the failures' }).click();
+    await page.getByText('1 conversion matches').waitFor();
+  });
+
+  await parent.test(
+    'another account has its own first steps, and not this conversion',
+    async (t) => {
+      const account = { email: 'other@example.com', password: 'correct horse battery staple' };
+      const args = ['account', 'create', account.email, '--password-stdin'];
+      await runCli(dashboard.service.place, args, { input: account.password });
+      await context.clearCookies();
+      await signIn(page, account);
+      await page.getByText('0 of 3 done.').waitFor();
+      t.strictSame(await inspectLooks(page, 'home-new'), []);
+      await page.goto(`/conversions/${id}`);
+      await page.getByText('This account has no such conversion').waitFor();
+      t.strictSame(await inspectLooks(page, 'conversion-unknown'), []);
+      await context.clearCookies();
+      await signIn(page, dashboard.account);
+    },
+  );
+}
+
+async function lossTests(parent: Test, dashboard: DashboardBrowser): Promise<void> {
+  const { page, service, context } = dashboard;
+  const lost = page.getByText('Connection lost; reconnecting…');
+  await page.goto('/conversions');
+  await page.getByRole('row').first().waitFor();
+
+  await parent.test('a lost network is said, and the page comes back by itself', async () => {
+    await context.setOffline(true);
+    await lost.waitFor();
+    await context.setOffline(false);
+    await page.getByText('Connected again.').waitFor();
+    await lost.waitFor({ state: 'detached' });
+  });
+
+  await parent.test('a service that was restarted is found again, with what changed', async (t) => {
+    await service.stop();
+    await lost.waitFor();
+    t.strictSame(await inspectLooks(page, 'conversions-lost'), []);
+    await service.start();
+    await lost.waitFor({ state: 'detached' });
+    await convert(dashboard, { html: '<h1>After</h1>' });
+    await button(page, /Show \d+ new conversion/).waitFor();
+  });
+}
+
+void test('conversions in the dashboard', { timeout: 300_000 }, async (t) => {
+  const dashboard = await startDashboard(t, { PORT: String(await freePort()) });
+  await signIn(dashboard.page, dashboard.account);
+  await listTests(t, dashboard);
+  await oneTests(t, dashboard);
+  await lossTests(t, dashboard);
+  t.notOk(await hasRun(dashboard.page));
+});

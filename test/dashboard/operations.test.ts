@@ -1,0 +1,267 @@
+/** An operator looks after the service and its accounts, in a real Chrome. */
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { BASE } from '../support/api.ts';
+import { runCli } from '../support/cli.ts';
+import {
+  type DashboardBrowser,
+  inspectLooks,
+  signIn,
+  startDashboard,
+} from '../support/dashboard-browser.ts';
+
+const CUSTOMER = '"<b>ada</b>"@example.com';
+const UNTIL = '2100-06-30T12:00';
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const toast = (page: Page, text: string | RegExp) =>
+  page.getByRole('status').getByText(text).first();
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+async function setOperator({ service, account }: DashboardBrowser, option: '--grant' | '--revoke') {
+  const { code, stderr } = await runCli(service.place, [
+    'account',
+    'operator',
+    account.email,
+    option,
+  ]);
+  if (code !== 0) throw new Error(stderr);
+}
+
+/** @returns the types of the events of an account, as the log has them */
+async function eventsOf({ service }: DashboardBrowser, id: string): Promise<readonly string[]> {
+  const { stdout } = await runCli(service.place, ['history', id, '--json']);
+  return [...stdout.matchAll(/"type":\s*"(\w+)"/g)].map(([, type = '']) => type);
+}
+
+async function fail({ service }: DashboardBrowser): Promise<string> {
+  const client = service.client();
+  const { id } = await client.create({ html: '<h1>One page</h1>', page_ranges: '7' });
+  await client.wait(id);
+  return id;
+}
+
+async function serviceTests(t: Test, dashboard: DashboardBrowser): Promise<void> {
+  const { page, context } = dashboard;
+
+  await t.test('the state of the service, and what is not there yet', async (sub) => {
+    await page.getByRole('link', { name: 'Operations' }).click();
+    await page.getByText('Ready', { exact: true }).waitFor();
+    await page.getByText('The service itself').waitFor();
+    await page.getByText('0 of 1 in use').waitFor();
+    await page.getByText('No conversion is unfinished.').waitFor();
+    await page.getByText('No conversion has failed').waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-calm'), []);
+  });
+
+  const failed = await fail(dashboard);
+  await t.test('a failure is counted at once, and listed when it is asked for', async (sub) => {
+    await page.getByRole('row', { name: /page_range/ }).waitFor();
+    await button(page, 'Show newer failures').waitFor();
+    sub.equal(await page.getByText(failed).count(), 0);
+    await button(page, 'Show newer failures').click();
+    await page.getByRole('row', { name: failed }).waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations'), []);
+  });
+
+  await t.test('a pause keeps what is shown', async (sub) => {
+    const asOf = page.locator('time').first();
+    await button(page, 'Pause').click();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    const before = await asOf.getAttribute('datetime');
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    sub.equal(await asOf.getAttribute('datetime'), before);
+    await button(page, 'Continue').click();
+    await page.locator(`time:not([datetime="${before}"])`).first().waitFor();
+  });
+
+  await t.test('a lost connection is said, with since when the data is', async (sub) => {
+    await context.setOffline(true);
+    const lost = page.getByText('Connection lost. Trying again.');
+    await lost.waitFor();
+    await page.getByText(/^As of /).waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-lost'), []);
+    await context.setOffline(false);
+    await lost.waitFor({ state: 'detached' });
+  });
+}
+
+async function logTests(t: Test, { page }: DashboardBrowser): Promise<void> {
+  await t.test('checkpoints and projections, which are rebuilt after a question', async (sub) => {
+    await page.getByRole('link', { name: 'Log', exact: true }).click();
+    await page.getByRole('row', { name: /^accounts/ }).waitFor();
+    const checkpoints = page.getByRole('table', { name: 'Checkpoints' });
+    await checkpoints
+      .getByText(/^pressledger\/[0-9a-f]{16}$/)
+      .first()
+      .waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-log'), []);
+    await button(page, 'Rebuild the projections').click();
+    const dialog = page.getByRole('dialog');
+    sub.match(await dialog.innerText(), /reads the whole log/);
+    sub.strictSame(await inspectLooks(page, 'operations-rebuild'), []);
+    await dialog.getByRole('button', { name: 'Rebuild the projections' }).click();
+    await page.getByText(/The last rebuild ended well/).waitFor();
+  });
+}
+
+/** @returns the id of the account that was opened */
+async function openingTests(t: Test, { page, service }: DashboardBrowser): Promise<string> {
+  let id = '';
+  await t.test('an account is opened, with a password that is shown once', async (sub) => {
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    await page.getByRole('table', { name: 'Accounts' }).waitFor();
+    await button(page, 'Open an account').click();
+    const dialog = page.getByRole('dialog', { name: 'Open an account' });
+    await dialog.getByLabel('Email').fill('not an address');
+    await button(page, 'Open the account').click();
+    await dialog.getByText(/is not an email address/).waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-open'), []);
+    await dialog.getByLabel('Email').fill(CUSTOMER);
+    await dialog.getByRole('textbox', { name: 'Credits to begin with' }).fill('20');
+    await button(page, 'Open the account').click();
+    const opened = page.getByRole('dialog', { name: 'The account is open' });
+    const password = await opened.locator('pre').innerText();
+    sub.match(password, /^\w{24}$/);
+    sub.strictSame(await inspectLooks(page, 'operations-opened'), []);
+    await button(page, 'I have copied the password').click();
+    await title(page, CUSTOMER).waitFor();
+    sub.notOk((await page.content()).includes(password));
+    const body = JSON.stringify({ email: CUSTOMER, password });
+    const headers = { 'Content-Type': 'application/json' };
+    const signed = await fetch(`${service.url}${BASE}/auth/jwt/create/`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    sub.equal(signed.status, 200, 'the password is that of the account');
+    id = /acct_\w+$/.exec(page.url())?.[0] ?? '';
+  });
+
+  await t.test('the list finds an account by its address', async (sub) => {
+    await page.getByRole('link', { name: 'All accounts' }).click();
+    const search = page.getByLabel('Find by the whole address');
+    await page.getByRole('row', { name: /Operator/ }).waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-accounts'), []);
+    await search.fill('nobody@example.com');
+    await search.press('Enter');
+    await page.getByText('No account has nobody@example.com').waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-accounts-none'), []);
+    await page.getByLabel('Find by the whole address').fill(CUSTOMER.toUpperCase());
+    await button(page, 'Find').click();
+    await page.getByRole('link', { name: CUSTOMER }).click();
+    await title(page, CUSTOMER).waitFor();
+  });
+  return id;
+}
+
+async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): Promise<void> {
+  const { page, account } = dashboard;
+
+  await t.test('plan, credits, hold and sessions are changed', async (sub) => {
+    await page.getByLabel('Plan', { exact: true }).click();
+    await page.getByRole('option', { name: 'Pro' }).click();
+    await button(page, 'Change the plan').click();
+    await toast(page, 'The account now has the plan Pro.').waitFor();
+    await page.getByRole('textbox', { name: 'Credits to add' }).fill('500');
+    await button(page, 'Grant the credits').click();
+    await toast(page, '500 credits are granted. The account now has 520.').waitFor();
+
+    await page.getByLabel('End of the hold').fill('2001-01-01T00:00');
+    await button(page, 'Place a hold').click();
+    await page.getByText(/Must be an ISO 8601 time to come/).waitFor();
+    await page.getByLabel('End of the hold').fill(UNTIL);
+    await button(page, 'Place a hold').click();
+    await page.getByText(/It ends by itself on 30 Jun 2100, 12:00:00 CEST/).waitFor();
+    sub.ok(await button(page, 'Erase the account').isDisabled());
+    await page.getByText(/keeps the account from being erased/).waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-account-held'), []);
+    await button(page, 'Release the hold').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Release the hold' }).click();
+    await page.getByText('The account is under no hold.').waitFor();
+
+    await page.getByText('One session is open.').waitFor();
+    await button(page, 'End all sessions').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click();
+    await page.getByText('No session is open.').waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-account'), []);
+  });
+
+  await t.test('an erasure takes the address and the own password', async (sub) => {
+    await button(page, 'Erase the account').click();
+    const dialog = page.getByRole('dialog');
+    sub.match(await dialog.innerText(), /data key of the account is destroyed/);
+    const erase = dialog.getByRole('button', { name: 'Erase the account for good' });
+    await dialog.getByLabel('Address of the account').fill(account.email);
+    await dialog.getByLabel('Your own password').fill('not the password');
+    await erase.click();
+    await dialog.getByText('Is not the address of this account.').waitFor();
+    await dialog.getByLabel('Address of the account').fill(CUSTOMER);
+    await erase.click();
+    await dialog.getByText('Is not the password of your account.').waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-erase'), []);
+    await dialog.getByLabel('Your own password').fill(account.password);
+    await erase.click();
+    await title(page, 'The account is erased').waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-erased'), []);
+    await page.reload();
+    await page.getByText('There is no such account').waitFor();
+    sub.strictSame(await inspectLooks(page, 'operations-account-missing'), []);
+  });
+
+  await t.test('the log has what was done', async (sub) => {
+    const wanted = [
+      'AccountOpened',
+      'PlanChanged',
+      'CreditGranted',
+      'HoldPlaced',
+      'HoldReleased',
+      'SessionsEnded',
+      'AccountErased',
+    ];
+    const types = await eventsOf(dashboard, id);
+    sub.strictSame(
+      wanted.filter((type) => !types.includes(type)),
+      [],
+    );
+  });
+
+  await t.test('nobody erases their own account', async (sub) => {
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    await page.getByRole('link', { name: account.email }).click();
+    await page.getByText(/This is your own account/).waitFor();
+    sub.ok(await button(page, 'Erase the account').isDisabled());
+  });
+}
+
+void test('the pages of operators', async (t) => {
+  const dashboard = await startDashboard(t);
+  const { page, account } = dashboard;
+  const paths = ['/operations', '/operations/accounts', '/operations/log'];
+  await signIn(page, account, '/operations');
+
+  await t.test('a person who is no operator is told so', async (sub) => {
+    for (const path of [...paths, '/operations/accounts/acct_00000000000000000000000000']) {
+      await page.goto(path);
+      await title(page, 'For operators').waitFor();
+    }
+    sub.equal(await page.getByRole('link', { name: 'Operations' }).count(), 0);
+    sub.strictSame(await inspectLooks(page, 'operations-not-operator'), []);
+  });
+
+  await setOperator(dashboard, '--grant');
+  await page.goto('/');
+  await serviceTests(t, dashboard);
+  await logTests(t, dashboard);
+  const id = await openingTests(t, dashboard);
+  await accountTests(t, dashboard, id);
+
+  await t.test('an operator who is one no more is told so, without an error', async () => {
+    await page.getByRole('link', { name: 'Operations' }).click();
+    await page.getByText('Ready', { exact: true }).waitFor();
+    await setOperator(dashboard, '--revoke');
+    await title(page, 'For operators').waitFor();
+    await toast(page, 'Your account is no longer an operator of this service.').waitFor();
+  });
+  t.strictSame(dashboard.complaints, []);
+});

@@ -1,0 +1,158 @@
+/** A person tries documents in the playground, and runs the samples that it gives, in a real Chrome. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { test } from 'tap';
+import { BASE } from '../support/api.ts';
+import { inspectLooks, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import { testDirectory } from '../support/directory.ts';
+
+const run = promisify(execFile);
+
+/** What shells and languages may take for something else than text. */
+const HARD = [
+  '<!DOCTYPE html><p class=\'a\' title="b">',
+  '$HOME ${HOME} $(id) `id` !! %s {x} #{y}',
+  '\\ \\n \\u0041 \\\' \\" """ \\',
+  "''' ' \" ` é ü 漢字 👩‍👧 \u2028 \u200f \u00ad",
+  'JSON\nEOF\n</p>',
+].join('\n');
+
+/** The client package, from its sources. */
+async function installClient(folder: string): Promise<void> {
+  const place = join(folder, 'node_modules', '@pressledger', 'client');
+  await mkdir(place, { recursive: true });
+  const description = { name: '@pressledger/client', type: 'module', exports: './index.js' };
+  await writeFile(join(place, 'package.json'), JSON.stringify(description));
+  const source = new URL('../../client/src/index.ts', import.meta.url);
+  await writeFile(join(place, 'index.js'), `export * from '${source.href}';\n`);
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const editor = (page: Page) => page.getByRole('textbox', { name: 'HTML', exact: true });
+
+/** Replaces the text as a person does: `fill` inserts before the editor hears of the selection. */
+async function writeHtml(page: Page, html: string): Promise<void> {
+  await editor(page).focus();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(html);
+}
+
+/** The text of the sample in the language. */
+async function sample(page: Page, language: string): Promise<string> {
+  await page.getByRole('tab', { name: language, exact: true }).click();
+  return await page.getByRole('tabpanel', { name: language }).locator('pre').innerText();
+}
+
+void test('a document is tried in the playground', async (t) => {
+  const dashboard = await startDashboard(t, { ALLOW_PRIVATE_NETWORK: 'true' });
+  const { page, account, service } = dashboard;
+  const { apiKey } = service.firstStart;
+  const get = async <T>(path: string): Promise<T> => {
+    const answer = await fetch(service.url + BASE + path, { headers: { 'X-API-Key': apiKey } });
+    return (await answer.json()) as T;
+  };
+  await signIn(page, account, '/playground');
+  await editor(page).waitFor();
+  t.strictSame(await inspectLooks(page, 'playground'), []);
+
+  await t.test('the editor indents with Tab, and Escape and Tab leave it', async (sub) => {
+    await editor(page).focus();
+    await page.keyboard.press('Tab');
+    sub.ok(await editor(page).evaluate((element) => element.matches(':focus')));
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    sub.notOk(await editor(page).evaluate((element) => element.matches(':focus')));
+  });
+
+  await t.test('what is wrong is shown at its field', async (sub) => {
+    await button(page, 'Page').click();
+    await button(page, 'Scripts and waiting').click();
+    const margin = page.getByRole('textbox', { name: 'Margin top' });
+    await margin.fill('25');
+    await page.getByRole('textbox', { name: 'Page ranges' }).fill('9-3');
+    await button(page, 'Convert').click();
+    await page.getByText('no credit was taken').waitFor();
+    sub.equal(await margin.getAttribute('aria-invalid'), 'true');
+    sub.match(await page.getByRole('alert').innerText(), /Margin top: .*unit px, cm, in or mm/);
+    sub.equal(await page.getByText('Must be page numbers from 1').count(), 2);
+    sub.strictSame(await inspectLooks(page, 'playground-wrong'), []);
+    await button(page, 'Reset').click();
+    sub.equal(await margin.inputValue(), '1cm');
+  });
+
+  await t.test('it is converted with the keys, with warnings, and costs a credit', async (sub) => {
+    await writeHtml(page, '<h1>One</h1><img src="http://127.0.0.1:1/none.png">');
+    await editor(page).press('Control+Enter');
+    await page.getByText('Something was missing').waitFor();
+    await page.getByText('You have 99.').waitFor();
+    sub.match(await page.getByText('127.0.0.1:1/none.png').last().innerText(), /none\.png/);
+    const download = page.waitForEvent('download');
+    await button(page, 'Download').click();
+    const file = await readFile(await (await download).path());
+    sub.equal(file.subarray(0, 5).toString(), '%PDF-');
+    sub.strictSame(await inspectLooks(page, 'playground-converted'), []);
+  });
+
+  await t.test('only what differs from the default is sent', async (sub) => {
+    await page.getByRole('switch', { name: 'Landscape' }).focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('textbox', { name: 'Delay (ms)' }).fill('10');
+    await page.keyboard.press('Tab');
+    const text = await sample(page, 'curl');
+    sub.match(text, /"landscape": true,\n {2}"wait_for": \{\n {4}"delay_ms": 10\n/);
+    sub.notMatch(text, /page_size|budget_ms|tagged/);
+  });
+
+  await t.test('a reload keeps what was edited', async (sub) => {
+    await page.reload();
+    await editor(page).waitFor();
+    sub.match(await editor(page).innerText(), /<h1>One<\/h1>/);
+    await page.getByRole('button', { name: 'Page 1 set' }).click();
+    sub.ok(await page.getByRole('switch', { name: 'Landscape' }).isChecked());
+  });
+
+  await t.test('the request of a conversion is taken over', async (sub) => {
+    await writeHtml(page, '<p>Another</p>');
+    await button(page, 'Reset').click();
+    const [{ id }] = await get<[{ id: string }]>('/conversions/');
+    await page.goto(`/playground?from=${id}`);
+    await page.getByText('This is the request of').waitFor();
+    sub.match(await editor(page).innerText(), /<h1>One<\/h1>/);
+    sub.strictSame(await inspectLooks(page, 'playground-from'), []);
+  });
+
+  await t.test('the samples send every text as it is', async (sub) => {
+    await writeHtml(page, HARD);
+    const folder = testDirectory(sub);
+    const env = { ...process.env, PRESSLEDGER_API_KEY: apiKey };
+    await installClient(folder);
+    const samples = [
+      { language: 'curl', file: 'sample.sh', command: 'bash' },
+      { language: 'TypeScript', file: 'sample.mts', command: process.execPath },
+      { language: 'Python', file: 'sample.py', command: 'python3' },
+    ];
+    const pdf = join(folder, 'document.pdf');
+    for (const { language, file, command } of samples) {
+      await writeFile(join(folder, file), await sample(page, language));
+      await writeFile(pdf, '');
+      await run(command, [file], { cwd: folder, env });
+      sub.equal((await readFile(pdf)).subarray(0, 5).toString(), '%PDF-', language);
+      const [{ id }] = await get<[{ id: string }]>('/conversions/?page_size=1');
+      const { html } = await get<{ html: string }>(`/conversions/${id}/request/`);
+      sub.equal(html, HARD, `${language} sent the text`);
+    }
+  });
+
+  await t.test('signing out forgets what was edited', async (sub) => {
+    const storedKeys = () => page.evaluate<string[]>('Object.keys(sessionStorage)');
+    sub.match((await storedKeys()).join(' '), /playground acct_/);
+    await button(page, 'Sign out').click();
+    await page.waitForURL('**/sign-in');
+    sub.notMatch((await storedKeys()).join(' '), /playground/);
+  });
+
+  t.strictSame(dashboard.complaints, []);
+});

@@ -1,0 +1,104 @@
+/** A person signs in, makes a key, revokes it and signs out, in a real Chrome. */
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { BASE } from '../support/api.ts';
+import { inspectLooks, signIn, startDashboard } from '../support/dashboard-browser.ts';
+
+const PASSWORD = 'staple battery horse';
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+
+async function createKey(t: Test, page: Page): Promise<string> {
+  await button(page, 'Create a key').click();
+  const dialog = page.getByRole('dialog', { name: 'Create a key' });
+  await dialog.getByLabel('Name').fill('<b>build</b> server');
+  t.strictSame(await inspectLooks(page, 'keys-create'), []);
+  await button(page, 'Create the key').click();
+  const shown = page.getByRole('dialog', { name: 'The key <b>build</b> server' });
+  const key = await shown.locator('pre').innerText();
+  t.match(key, /^pk_live_[0-9A-Za-z]{24}$/);
+  t.strictSame(await inspectLooks(page, 'keys-created'), []);
+  await button(page, 'I have copied the key').click();
+  return key;
+}
+
+void test('signing in, a key made and revoked, and signing out', async (t) => {
+  const dashboard = await startDashboard(t);
+  const { page, service, account } = dashboard;
+  const status = async (key: string): Promise<number> =>
+    (await fetch(`${service.url}${BASE}/account/`, { headers: { 'X-API-Key': key } })).status;
+
+  await page.goto('/keys');
+  await page.waitForURL(/\/sign-in\?from=%2Fkeys$/);
+  t.strictSame(await inspectLooks(page, 'sign-in'), []);
+
+  await t.test('a wrong password is refused in words', async (sub) => {
+    await page.getByLabel('Email').fill(account.email);
+    await page.getByLabel('Password').fill('not the password');
+    await button(page, 'Sign in').click();
+    const alert = page.getByRole('alert');
+    sub.match(await alert.innerText(), /The email address or the password is wrong/);
+    sub.strictSame(await inspectLooks(page, 'sign-in-refused'), []);
+  });
+
+  await t.test('signing in leads to the page that was asked for', async () => {
+    await signIn(page, account, '/keys');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await page.waitForURL('**/keys');
+  });
+
+  const key = await createKey(t, page);
+  await t.test('the key is listed, without its secret, and works', async (sub) => {
+    const row = page.getByRole('row', { name: /<b>build<\/b> server/ });
+    sub.match(await row.innerText(), new RegExp(`${key.slice(0, 12)}…`));
+    sub.notOk((await page.content()).includes(key), 'the key is shown only once');
+    sub.equal(await status(key), 200);
+    sub.strictSame(await inspectLooks(page, 'keys'), []);
+  });
+
+  await t.test('revoking asks first, and says what happens', async (sub) => {
+    await button(page, 'Revoke <b>build</b> server').click();
+    const dialog = page.getByRole('dialog');
+    sub.match(await dialog.innerText(), /refused at once/);
+    sub.strictSame(await inspectLooks(page, 'keys-revoke'), []);
+    await button(page, 'Cancel').click();
+    sub.equal(await status(key), 200);
+    await button(page, 'Revoke <b>build</b> server').click();
+    await button(page, 'Revoke the key').click();
+    await page.getByText('The key <b>build</b> server is revoked.').waitFor();
+    sub.equal(await status(key), 401);
+  });
+
+  await t.test(
+    'a changed password ends the session, and the next page is the one before',
+    async (sub) => {
+      await page.getByRole('link', { name: 'Account' }).click();
+      await page.getByRole('row', { name: /Chrome on Linux.*This one/ }).waitFor();
+      await page.locator('h1:focus', { hasText: 'Account' }).waitFor();
+      sub.strictSame(await inspectLooks(page, 'account'), []);
+      await page.getByLabel('Current password').fill('not the password');
+      await page.getByLabel('New password').fill(PASSWORD);
+      await button(page, 'Change the password').click();
+      await page.getByText(/current password is wrong/i).waitFor();
+      await page.getByLabel('Current password').fill(account.password);
+      await button(page, 'Change the password').click();
+      await page.getByText(/Sign in with the new one/).waitFor();
+      sub.strictSame(await inspectLooks(page, 'sign-in-again'), []);
+      await signIn(page, { email: account.email, password: PASSWORD }, page.url());
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    },
+  );
+
+  await t.test('after signing out the cookie is gone, and worth nothing', async (sub) => {
+    const [cookie] = await dashboard.context.cookies();
+    sub.match(cookie, { name: '__Host-pressledger', httpOnly: true, secure: true });
+    await button(page, 'Sign out').click();
+    await page.waitForURL('**/sign-in');
+    sub.strictSame(await dashboard.context.cookies(), []);
+    const headers = { Cookie: `${cookie?.name}=${cookie?.value}`, 'Sec-Fetch-Site': 'same-origin' };
+    sub.equal((await fetch(`${service.url}/dashboard/session`, { headers })).status, 401);
+    await page.goBack();
+    await page.waitForURL(/\/sign-in/);
+  });
+  t.strictSame(dashboard.complaints, []);
+});

@@ -1,0 +1,107 @@
+/** A person looks at credits, usage and the history of the account, in a real Chrome. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { test } from 'tap';
+import { BASE } from '../support/api.ts';
+import { inspectLooks, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import type { Service } from '../support/service.ts';
+
+/** Converts documents, the last of which fails. */
+async function convertSome(service: Service): Promise<void> {
+  const headers = {
+    'X-API-Key': service.firstStart.apiKey,
+    'Content-Type': 'application/json',
+    Prefer: 'wait=30',
+  };
+  const wrong = { html: '<p>Never</p>', wait_for: { selector: '#none' } };
+  for (const body of [{ html: '<p>One</p>' }, { html: '<p>Two</p>' }, wrong]) {
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${service.url}${BASE}/pdf/`, request);
+    await answer.body?.cancel();
+  }
+}
+
+async function csvOf(page: Page, name: string): Promise<string> {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name }).click();
+  return await readFile(await (await download).path(), 'utf8');
+}
+
+void test('credits, usage and history', async (t) => {
+  const dashboard = await startDashboard(t);
+  const { page, account, service } = dashboard;
+  await signIn(page, account, '/usage');
+  await page.getByText('No conversions in these days').waitFor();
+  t.strictSame(await inspectLooks(page, 'usage-empty'), []);
+  await convertSome(service);
+
+  await t.test('the balance, the plan, and the days in numbers', async (sub) => {
+    await page.reload();
+    await page.getByText('Conversions that ended, by result').waitFor();
+    const balance = page.locator('section', { hasText: 'Credits left' }).first();
+    sub.match(await balance.innerText(), /Credits left\s+98\s+Plan\s+Pro\s+.*\s+100$/);
+    sub.strictSame(await inspectLooks(page, 'usage'), []);
+    await page.getByText('The same as a table').click();
+    const today = page.getByRole('table', { name: 'Conversions by day' }).getByRole('row').nth(1);
+    sub.match(await today.innerText(), /^\d{4}-\d\d-\d\d\s+3\s+2\s+1\s+2\s/);
+    sub.strictSame(await inspectLooks(page, 'usage-table'), []);
+  });
+
+  await t.test('other days are chosen, and stay in the address', async (sub) => {
+    await page.getByRole('button', { name: /Days/ }).click();
+    await page.getByRole('option', { name: 'Last 90 days' }).click();
+    await page.waitForURL('**/usage?days=90');
+    const rows = page.getByRole('table', { name: 'Conversions by day' }).getByRole('row');
+    await rows.nth(90).waitFor({ state: 'attached' });
+    sub.equal(await rows.count(), 91);
+  });
+
+  await t.test('both lists are exported as CSV', async (sub) => {
+    const ledger = await csvOf(page, 'Export as CSV: the ledger');
+    sub.equal(ledger.trim().split('\n').length, 1 + 5, 'a grant, three debits and a refund');
+    sub.match(await csvOf(page, 'Export as CSV: the usage'), /accepted/);
+  });
+
+  await t.test('the events are filtered, and the filters stay in the address', async (sub) => {
+    await page.goto('/history');
+    await page.getByRole('table', { name: 'Events of the account' }).waitFor();
+    sub.strictSame(await inspectLooks(page, 'history'), []);
+    await page.getByRole('button', { name: /Event/ }).first().click();
+    await page.getByRole('option', { name: 'Conversion failed' }).click();
+    await page.waitForURL('**/history?type=ConversionFailed');
+    const rows = page.getByRole('table', { name: 'Events of the account' }).getByRole('row');
+    await rows.nth(2).waitFor({ state: 'detached' });
+    const failed = await rows.nth(1).innerText();
+    sub.match(failed, /\d{4}, \d\d:\d\d:\d\d (CET|CEST|GMT[+]\d)/, 'a time with its zone');
+    sub.match(failed, /Conversion failed/);
+    await rows
+      .nth(1)
+      .getByRole('link', { name: /^conv_/ })
+      .click();
+    await page.waitForURL('**/conversions/conv_*');
+    await page.goBack();
+    await page.getByRole('textbox', { name: 'Conversion' }).fill('nonsense');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('alert').first().waitFor();
+    sub.strictSame(await inspectLooks(page, 'history-wrong'), []);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.waitForURL('**/history');
+  });
+
+  await t.test('the account is shown as it was after an event', async (sub) => {
+    await page.goto('/history?type=CreditGranted');
+    await page.getByRole('link', { name: /^After event/ }).click();
+    const past = page.locator('section', { hasText: 'This is the past' });
+    await past.getByText('This is the past').waitFor();
+    sub.match(await past.innerText(), /Credits\s+100\s+Plan\s+Pro/);
+    sub.strictSame(await inspectLooks(page, 'history-past'), []);
+    await page.getByLabel('Time', { exact: true }).fill('2001-01-01T00:00');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('The account was opened after this moment').waitFor();
+    sub.strictSame(await inspectLooks(page, 'history-too-early'), []);
+    await page.getByRole('button', { name: 'Back to the present' }).click();
+    await page.getByText('This is the past').waitFor({ state: 'detached' });
+  });
+
+  t.strictSame(dashboard.complaints, []);
+});

@@ -1,0 +1,192 @@
+/** A person drops PDFs and bundles of evidence on the page Verify. */
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { ReadableStream } from 'node:stream/web';
+import type { Page, Request } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { BASE } from '../support/api.ts';
+import {
+  type DashboardBrowser,
+  inspectLooks,
+  signIn,
+  startDashboard,
+} from '../support/dashboard-browser.ts';
+import { testDirectory } from '../support/directory.ts';
+import { changed } from '../support/evidence.ts';
+
+const OUTCOME = 'Everything that was checked holds';
+
+/** A PDF that the service has made, and the bundle of its evidence. */
+async function madeFiles({ service }: DashboardBrowser) {
+  const pdf = Buffer.from(await service.client().convert({ html: '<h1>Receipt 4711</h1>' }));
+  const headers = { 'X-API-Key': service.firstStart.apiKey };
+  const sha256 = createHash('sha256').update(pdf).digest('hex');
+  const answer = await fetch(`${service.url}${BASE}/verify/`, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ sha256 }),
+  });
+  const { conversion } = (await answer.json()) as { conversion: { id: string } };
+  const evidence = `${service.url}${BASE}/conversions/${conversion.id}/evidence/`;
+  const bundle = await buffer(
+    (await fetch(evidence, { headers })).body as ReadableStream<Uint8Array>,
+  );
+  return { id: conversion.id, sha256, pdf, bundle };
+}
+
+/** Keeps the bodies that the page sends: Chrome's network log lacks those of `Request` objects. */
+const RECORD_BODIES = `
+  globalThis.bodiesSent = [];
+  const send = globalThis.fetch;
+  globalThis.fetch = async (request, ...more) => {
+    const body = request instanceof Request ? await request.clone().text() : more[0]?.body;
+    if (body) globalThis.bodiesSent.push(body);
+    return send(request, ...more);
+  };`;
+
+/** Makes the browser one of those that came before Ed25519. */
+const WITHOUT_ED25519 = `
+  const generateKey = SubtleCrypto.prototype.generateKey;
+  SubtleCrypto.prototype.generateKey = function (algorithm, ...more) {
+    if (algorithm !== 'Ed25519') return generateKey.call(this, algorithm, ...more);
+    return Promise.reject(new DOMException('Unrecognized name.', 'NotSupportedError'));
+  };`;
+
+/** Chooses a file as a person does in the browser's dialog. */
+async function choose(page: Page, name: string, content: Buffer): Promise<void> {
+  const mimeType = name.endsWith('.pdf') ? 'application/pdf' : 'application/zip';
+  await page.locator('input[type="file"]').setInputFiles({ name, mimeType, buffer: content });
+  await page.getByRole('heading', { level: 2, name }).waitFor();
+}
+
+/** Drops a file as the file manager does. */
+async function drop(page: Page, path: string): Promise<void> {
+  const zone = page.getByText('Drop a PDF or a bundle of evidence here');
+  const { x, y } = (await zone.boundingBox()) ?? { x: 0, y: 0 };
+  const devTools = await page.context().newCDPSession(page);
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await devTools.send('Input.dispatchDragEvent', { type, x, y, data });
+  }
+  await page.getByRole('heading', { level: 2, name: basename(path) }).waitFor();
+}
+
+const held = (page: Page) => page.locator('li[data-look="holds"], li[data-look="noted"]').count();
+
+/** The words of the step that does not hold. */
+async function failure(page: Page): Promise<string> {
+  await page.getByText('This does not hold.').waitFor();
+  return await page.locator('li[data-look="fails"]').innerText();
+}
+
+void test('a PDF and a bundle are verified in the browser', async (whole: Test) => {
+  const dashboard = await startDashboard(whole);
+  const { page, account } = dashboard;
+  const { id, sha256, pdf, bundle } = await madeFiles(dashboard);
+  const sent: Request[] = [];
+  await signIn(page, account, '/verify');
+  await page.getByRole('heading', { level: 1, name: 'Verify' }).waitFor();
+  whole.strictSame(await inspectLooks(page, 'verify'), []);
+  await page.evaluate(RECORD_BODIES);
+  page.on('request', (request) => sent.push(request));
+
+  await whole.test('a PDF that is dropped', async (t) => {
+    const path = join(testDirectory(t), 'receipt.pdf');
+    writeFileSync(path, pdf);
+    await drop(page, path);
+    await page.getByText(OUTCOME).waitFor();
+    t.equal(await page.locator('figure pre').first().innerText(), sha256);
+    t.equal(await held(page), 5);
+    t.equal(await page.getByText('Nothing to compare with').count(), 2, 'at a first visit');
+    const link = page.getByRole('link', { name: id });
+    t.equal(await link.getAttribute('href'), `/conversions/${id}`);
+    t.strictSame(await inspectLooks(page, 'verify-pdf'), []);
+  });
+
+  await whole.test('a PDF that was altered, cut, or made by others', async (t) => {
+    const altered = Buffer.from(pdf);
+    altered[100] = (altered[100] ?? 0) ^ 1;
+    for (const [name, content] of [
+      ['altered.pdf', altered],
+      ['cut.pdf', pdf.subarray(0, -1)],
+    ] as const) {
+      await choose(page, name, content);
+      await page.getByText('No conversion of this account made this file.').waitFor();
+      t.equal(await page.getByText(OUTCOME).count(), 0, name);
+    }
+    t.strictSame(await inspectLooks(page, 'verify-pdf-unknown'), []);
+    await choose(page, 'empty.pdf', Buffer.alloc(0));
+    await page.getByText('This file is empty.').waitFor();
+    await choose(page, 'letter.pdf', Buffer.from('a letter'));
+    await page.getByText('This file is neither a PDF nor a bundle').waitFor();
+  });
+
+  await whole.test('a bundle', async (t) => {
+    await choose(page, 'evidence.zip', bundle);
+    await page.getByText(OUTCOME).waitFor();
+    t.equal(await held(page), 9);
+    t.equal(await page.getByText('Nothing to compare with').count(), 0, 'it was kept before');
+    const shown = page.getByRole('table', { name: 'Events of the conversion' });
+    t.match(await shown.innerText(), /CreditDebited[^]*ConversionCompleted/);
+    await page.getByText('README.txt, report.html').waitFor();
+    t.strictSame(await inspectLooks(page, 'verify-bundle'), []);
+  });
+
+  await whole.test('a bundle that was altered, cut, or packed again', async (t) => {
+    const other = await changed(bundle, { 'document.pdf': '%PDF-1.7 another' });
+    await choose(page, 'altered.zip', other);
+    t.match(await failure(page), /A file in the bundle is not the one[^]*document\.pdf: SHA-256/);
+    t.strictSame(await inspectLooks(page, 'verify-bundle-altered'), []);
+    t.equal(await page.getByText('What the bundle shows').count(), 0);
+    await choose(page, 'cut.zip', bundle.subarray(0, -100));
+    t.match(await failure(page), /not a whole bundle/);
+  });
+
+  await whole.test('a browser that kept another state of the log', async (t) => {
+    const rewritten = `
+      const kept = JSON.parse(localStorage.getItem('pressledger.checkpoint'));
+      localStorage.setItem('pressledger.checkpoint', JSON.stringify({ ...kept, size: 2 }));`;
+    await page.evaluate(rewritten);
+    await choose(page, 'receipt-again.pdf', pdf);
+    t.match(await failure(page), /events were changed or removed/);
+    t.strictSame(await inspectLooks(page, 'verify-rewritten'), []);
+    await page.getByRole('button', { name: 'Forget what was kept, and check again' }).click();
+    await page.getByText(OUTCOME).waitFor();
+  });
+
+  await whole.test('nothing but the hash was sent', async (t) => {
+    const bodies = await page.evaluate<string[]>('globalThis.bodiesSent');
+    const posts = sent.filter((request) => request.method() !== 'GET');
+    t.equal(bodies.length, posts.length);
+    t.equal(posts.length, 4, 'once for each PDF');
+    for (const body of bodies) t.match(body, /^\{"sha256":"[0-9a-f]{64}"\}$/);
+    const asked = sent.map((request) => new URL(request.url()).pathname);
+    const allowed =
+      /^\/(assets\/|tlog\/(key|checkpoint|consistency)$|api\/v1\/verify\/$|dashboard\/session$)/;
+    t.strictSame(
+      asked.filter((path) => !allowed.test(path) && !path.startsWith('/api/v1/account')),
+      [],
+    );
+  });
+
+  await whole.test('a browser that cannot check signatures says which ones can', async (t) => {
+    const other = await dashboard.context.newPage();
+    await other.addInitScript(WITHOUT_ED25519);
+    await other.goto('/verify');
+    for (const [name, content] of [
+      ['receipt.pdf', pdf],
+      ['evidence.zip', bundle],
+    ] as const) {
+      await choose(other, name, content);
+      const problem = other.getByRole('alert').filter({ hasText: 'could not be finished' });
+      t.match(await problem.innerText(), /cannot check Ed25519 signatures\. Chrome and Edge can/);
+      t.equal(await held(other), 0, name);
+      t.equal(await other.getByText(OUTCOME).count(), 0, name);
+    }
+    t.strictSame(await inspectLooks(other, 'verify-no-ed25519'), []);
+    await other.close();
+  });
+  whole.strictSame(dashboard.complaints, []);
+});

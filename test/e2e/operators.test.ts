@@ -1,0 +1,53 @@
+/** An operator of the service as it is started: from the command that makes one to the erasure of an account. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { test } from 'tap';
+import { cliJson } from '../support/cli.ts';
+import { startService } from '../support/service.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+void test('an account that the command line makes an operator looks after the service', async (t) => {
+  const service = await startService(t);
+  const { email, password } = service.firstStart;
+  const call = async (method: string, path: string, access?: string, body?: object) => {
+    const answer = await fetch(`${service.url}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...(access && { Authorization: `Bearer ${access}` }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: JSON.parse(text) as Body & readonly Body[] };
+  };
+  const pair = await call('POST', '/auth/jwt/create/', undefined, { email, password });
+  const access = String(pair.body['access']);
+  const status = () => call('GET', '/operator/status/', access);
+  t.equal((await status()).status, 403);
+  const granted = await cliJson(service.place, ['account', 'operator', email, '--grant']);
+  t.match(granted, { email, operator: true });
+
+  t.match(await status(), {
+    status: 200,
+    body: { ready: true, leads: true, led: true, nodes: [{ id: 'here', slots: 1 }] },
+  });
+  t.equal((await call('POST', '/operator/projections/rebuild/', access)).status, 202);
+  const projection = async () => (await call('GET', '/operator/projections/', access)).body[0];
+  while ((await projection())?.['rebuilding'] !== undefined) await setTimeout(500);
+  t.match(await projection(), { lag: 0, last_rebuild: { error: null } });
+
+  const customer = 'ann@example.com';
+  const opened = await call('POST', '/operator/accounts/', access, { email: customer });
+  const at = `/operator/accounts/${String(opened.body['id'])}`;
+  const erasure = { email: customer, password };
+  t.equal((await call('POST', `${at}/erase/`, access, erasure)).status, 202);
+  const stored = () =>
+    readdirSync(join(service.place.dataDir, 'keyring')).some((name) => name.endsWith('.erased'));
+  while (!stored()) await setTimeout(50);
+  t.pass('the process that leads has destroyed its key');
+  await cliJson(service.place, ['account', 'operator', email, '--revoke']);
+  t.equal((await status()).status, 403);
+});

@@ -1,0 +1,42 @@
+/** Mistakes of a restore are told before the backup is read, and all at once. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { cliJson, runCli } from '../support/cli.ts';
+import { createPlace, type Place } from '../support/place.ts';
+
+void test('a restore tells of all mistakes at once, before it reads the backup', async (t) => {
+  const place = createPlace(t);
+  await cliJson(place, ['account', 'create', 'ann@example.com']);
+  const [folder, keyring] = [join(place.tmpDir, 'backup'), join(place.tmpDir, 'keyring.jsonl')];
+  await cliJson(place, ['backup', folder]);
+  await cliJson(place, ['backup', 'keyring', keyring]);
+
+  const used = await runCli(place, ['restore', folder, '--keyring', keyring, '--new-origin']);
+  t.equal(used.code, 1);
+  t.match(used.stderr, /The event store is not empty/);
+  t.notMatch(used.stderr, /Checking/, 'the backup was not read');
+
+  const dataDir = join(place.tmpDir, 'new');
+  const empty: Place = { ...place, dataDir, env: { ...place.env, DATA_DIR: dataDir } };
+  const several = await runCli(empty, [
+    'restore',
+    folder,
+    '--keyring',
+    `${keyring}.old`,
+    '--as-of',
+    'yesterday',
+    '--checkpoint',
+    keyring,
+  ]);
+  t.not(several.code, 0);
+  for (const mistake of [
+    /keyring\.jsonl\.old/,
+    /--as-of is an ISO 8601 time/,
+    /is no signed checkpoint/,
+    /MASTER_KEY is needed/,
+  ]) {
+    t.match(several.stderr, mistake);
+  }
+  t.notOk(existsSync(dataDir), 'nothing was made');
+});

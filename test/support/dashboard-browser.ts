@@ -1,0 +1,122 @@
+/** The dashboard of a real service, in the Chrome that is installed. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { type Service, startService } from './service.ts';
+
+/** Kept after a run, for people who look at the pages. */
+const ARTIFACTS = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+const ACTION_MS = 20_000;
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 390, height: 844 };
+const LOOKS = (['light', 'dark'] as const).flatMap((scheme) => [
+  { scheme, size: WIDE },
+  { scheme, size: NARROW },
+]);
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface OpenBrowser {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Errors that a page threw or the console showed, such as what its policy refused. */
+  readonly complaints: readonly string[];
+}
+
+export interface DashboardBrowser extends OpenBrowser {
+  readonly service: Service;
+  /** The first account of the service. */
+  readonly account: Credentials;
+}
+
+/** Opens a Chrome in which nobody is signed in yet. @param baseURL the origin of a service */
+export async function openBrowser(t: Test, baseURL: string): Promise<OpenBrowser> {
+  const { path: executablePath } = await findChrome({
+    chromePath: process.env['CHROME_PATH'],
+    searchPath: process.env['PATH'],
+  });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  const context = await browser.newContext({ baseURL, timezoneId: 'Europe/Berlin' });
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    // An answer that is an error is shown to the person by the page.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isAnswer) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  context.setDefaultTimeout(ACTION_MS);
+  const page = await context.newPage();
+  await page.setViewportSize(WIDE);
+  return { context, page, complaints };
+}
+
+/** Starts a service and opens a Chrome, in which nobody is signed in yet. */
+export async function startDashboard(
+  t: Test,
+  env: Readonly<Record<string, string>> = {},
+): Promise<DashboardBrowser> {
+  const service = await startService(t, env);
+  return { service, account: service.firstStart, ...(await openBrowser(t, service.url)) };
+}
+
+/** Opens a page as somebody who is not signed in, and signs in on the way to it. */
+export async function signIn(page: Page, { email, password }: Credentials, path = '/') {
+  await page.goto(path);
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(({ pathname }) => pathname !== '/sign-in');
+}
+
+/** The violations that axe finds on the page as it stands: one line each. */
+export async function axe(page: Page): Promise<readonly string[]> {
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  // React Aria says there for some seconds what has happened, also of buttons that are gone by then.
+  const context = JSON.stringify({ exclude: '[data-live-announcer]' });
+  const options = JSON.stringify({ runOnly: { type: 'tag', values: AXE_TAGS } });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${context}, ${options})`);
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
+  );
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = join(ARTIFACTS, 'dashboard');
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+/**
+ * Shows the page in light and dark, wide and narrow, and keeps a screenshot of each; it ends light and wide.
+ * @returns what axe finds in any of them, and that the page is wider than the screen
+ */
+export async function inspectLooks(page: Page, name: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { scheme, size } of LOOKS) {
+    const look = `${name}-${scheme}-${size.width}`;
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    await page.setViewportSize(size);
+    await page.evaluate('scrollTo(0, 0)');
+    await screenshot(page, look);
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    if (overflow > 0) found.push(`${look}: the page is ${overflow} px wider than the screen`);
+    found.push(...(await axe(page)).map((violation) => `${look}: ${violation}`));
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.setViewportSize(WIDE);
+  return found;
+}
