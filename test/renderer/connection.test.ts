@@ -51,6 +51,22 @@ void test('a message of any size passes whole, in both directions', PATIENT, asy
   t.ok(answer === part.repeat(times), 'an answer of 11 MB and more');
 });
 
+void test('values come from a page as they are there', async (t) => {
+  const { connection } = await chromeFor(t);
+  const { evaluate } = await tabOf(connection);
+  const answer = await evaluate(`(() => {
+    const values = [0, -1, 23, 24, -25, 255, 256, 65536, -65537, 2 ** 31, -(2 ** 31), 2 ** 53, 0.1, -1e300, true, false,
+      null, '', 'é', '\\ud83d', 'x'.repeat(300), [], {}, { a: [{ b: 'c' }], '': 1 }, JSON.parse('{"__proto__": {"a": 1}}')];
+    return [JSON.stringify(values), values];
+  })()`);
+  const [theirJson, values] = answer as [string, unknown];
+  t.equal(JSON.stringify(values), theirJson);
+  const sent = ['\ud83d', 'é😀', '\0', 'x'.repeat(70_000)];
+  for (const text of sent) {
+    t.equal(await evaluate(`'${text.replace('\0', '\\0')}'`), text);
+  }
+});
+
 void test('many commands at once get each its own answer, beside events', async (t) => {
   const { connection } = await chromeFor(t);
   const { sessionId, evaluate } = await tabOf(connection);

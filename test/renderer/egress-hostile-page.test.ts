@@ -45,7 +45,7 @@ async function startChrome(t: Test, flags: readonly string[]): Promise<Connectio
     chromePath: process.env['CHROME_PATH'],
     searchPath: process.env['PATH'],
   });
-  const chrome = spawn(path, [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`], {
+  const chrome = spawn(path, [...flags, '--remote-debugging-pipe=cbor', `--user-data-dir=${profile}`], {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });

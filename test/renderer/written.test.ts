@@ -39,6 +39,14 @@ const MOVING: Readonly<Record<string, readonly [moving: string, still: string]>>
     `<style>${shift} p { animation: shift 4s -1s linear paused }</style><p>a`,
     '<p style="margin-left:125px">a',
   ],
+  'an animation that is paused where it turns': [
+    '<style>@keyframes turn { from, to { rotate: 30deg } } p { animation: turn 4s paused }</style><p>a',
+    '<p style="rotate:30deg">a',
+  ],
+  'a turn that a custom property names': [
+    '<style>* { --turn: 30deg; --filter: none } p { rotate: var(--turn) }</style><p>a',
+    '<p style="rotate:30deg">a',
+  ],
   'a transition at the start': [
     '<style>p { transition: margin 1s; margin-left: 50px; @starting-style { margin-left: 0 } }</style><p>a',
     '<p style="margin-left:50px">a',

@@ -69,6 +69,14 @@ const drawn = {
   '<style>@media print { .a { color: red } .b { filter: none } }</style>': ['.b'],
   '<style>.a { .b { color: red } opacity: 1; mix-blend-mode: multiply }</style>': ['*'],
   '<p style="transform: none">': ['*'],
+  '<style>* { --transform: rotate(1deg); --filter: ; color: red } b { --a: 1; rotate: var(--a) }</style>':
+    ['b'],
+  '<style>input:not(:placeholder-shown) { scale: 2 } p::placeholder { scale: 2 }</style>': [
+    'input:not(:placeholder-shown)',
+    'p',
+  ],
+  '<style>@keyframes a { from, 20% { scale: 0 } 50.5% { scale: 2 } to { scale: 1 } }</style>': [],
+  '<p style="--transform: none">': [],
 };
 for (const [html, selectors] of Object.entries(drawn)) {
   t.same([...(judgeHtml(html)?.drawnFirst ?? [])], selectors, html);

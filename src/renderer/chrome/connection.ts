@@ -1,10 +1,11 @@
 /**
- * The DevTools protocol of one browser over the two pipes of `--remote-debugging-pipe`: no port that
- * anybody else could connect to. A message is a JSON text that ends with a NUL byte.
+ * The DevTools protocol of one browser over the two pipes of `--remote-debugging-pipe=cbor`: no port that
+ * anybody else could connect to.
  */
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
+import { decodeMessage, encodeMessage, HEADER_BYTES, messageLength } from './cbor.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 
 export type Command = keyof ProtocolMapping.Commands;
@@ -45,6 +46,13 @@ const DISCONNECT = Symbol('disconnect');
 const HANDLER_ERROR = Symbol('handler error');
 
 const ended = (): ChromeGone => new ChromeGone('Chrome ended unexpectedly.');
+const notCbor = (): ChromeGone => new ChromeGone('Chrome sent a message that is not CBOR.');
+const tooLarge = (): PageFailure =>
+  new PageFailure(
+    'too_large',
+    `The page made the browser report more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once. A very ` +
+      'long text in the console, in a script error or in an address can be the reason.',
+  );
 
 export class Connection {
   /** True where this Chrome draws frames on command only. */
@@ -56,6 +64,8 @@ export class Connection {
   /** The pieces of a message whose end has not come yet. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
+  /** The bytes with which it is whole, or its length is known. */
+  #wantedBytes = HEADER_BYTES;
   #lastId = 0;
   #open = true;
 
@@ -117,7 +127,7 @@ export class Connection {
       reject(new CommandTimeout(`${method} got no answer in ${Math.round(timeoutMs)} ms`));
     }, timeoutMs);
     this.#waiting.set(id, { resolve, reject, timer });
-    this.#commands.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    this.#commands.write(encodeMessage({ id, method, params: params ?? {}, sessionId }));
     return (await promise) as Result<M>;
   }
 
@@ -168,39 +178,40 @@ export class Connection {
     };
   }
 
-  /** Decodes whole messages only: a chunk may end anywhere, also within a character. */
+  /** Dispatches whole messages only: a chunk may end anywhere. */
   #receive(chunk: Buffer): void {
-    let from = 0;
-    for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, from)) {
-      if (this.#begun.length === 0) this.#dispatch(chunk.toString('utf8', from, end));
-      else {
-        const whole = Buffer.concat([...this.#begun, chunk.subarray(from, end)]);
-        this.#begun = [];
-        this.#begunBytes = 0;
-        this.#dispatch(whole.toString('utf8'));
+    this.#begun.push(chunk);
+    this.#begunBytes += chunk.length;
+    if (this.#begunBytes < this.#wantedBytes) return;
+    let rest = this.#begun.length === 1 ? chunk : Buffer.concat(this.#begun);
+    this.#wantedBytes = HEADER_BYTES;
+    while (this.#open && rest.length >= HEADER_BYTES) {
+      const length = messageLength(rest);
+      if (length === undefined) {
+        this.close(notCbor());
+        return;
       }
-      from = end + 1;
+      if (length > MAX_MESSAGE_BYTES) {
+        this.close(tooLarge());
+        return;
+      }
+      if (rest.length < length) {
+        this.#wantedBytes = length;
+        break;
+      }
+      this.#dispatch(rest.subarray(0, length));
+      rest = rest.subarray(length);
     }
-    if (from === chunk.length) return;
-    this.#begun.push(chunk.subarray(from));
-    this.#begunBytes += chunk.length - from;
-    if (this.#begunBytes > MAX_MESSAGE_BYTES) {
-      this.close(
-        new PageFailure(
-          'too_large',
-          `The page made the browser report more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once. A very ` +
-            'long text in the console, in a script error or in an address can be the reason.',
-        ),
-      );
-    }
+    this.#begun = [rest];
+    this.#begunBytes = rest.length;
   }
 
-  #dispatch(text: string): void {
+  #dispatch(bytes: Buffer): void {
     let message: Message;
     try {
-      message = JSON.parse(text) as Message;
+      message = decodeMessage(bytes) as Message;
     } catch {
-      this.close(new ChromeGone('Chrome sent a message that is not JSON.'));
+      this.close(notCbor());
       return;
     }
     const { id, result, error, method, params, sessionId } = message;

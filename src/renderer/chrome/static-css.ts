@@ -34,7 +34,13 @@ const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@posit
 const CSS_DRAWN_FIRST =
   /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
 
-const AFTER_ELEMENT = /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)\b/g;
+const AFTER_ELEMENT =
+  /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)(?![\w-])/g;
+
+/** What a rule gives a custom property draws nothing. Where it is used, the property that uses it says so. */
+const CUSTOM_PROPERTY = /(?<=^|;)\s*--[^:;]*:[^;]*/g;
+/** Selectors of keyframes. The elements that are animated are asked for by themselves. */
+const KEYFRAMES = /^(?:from|to|[\d.]+%)(?:\s*,\s*(?:from|to|[\d.]+%))*$/i;
 
 // One that does not end goes to the end: looked for again from each beginning, it would take minutes.
 const COMMENT = /\/\*[^]*?(?:\*\/|$)/g;
@@ -42,7 +48,7 @@ const COMMENT = /\/\*[^]*?(?:\*\/|$)/g;
 /** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
 function noteDrawnFirst(css: string, selectors: Set<string>): void {
   for (const block of css.replace(COMMENT, '').split('}')) {
-    const parts = block.split('{');
+    const parts = block.split('{').map((part) => part.replace(CUSTOM_PROPERTY, ''));
     const [first = ''] = parts;
     const declarations = parts.length === 1 ? first : first.slice(0, first.lastIndexOf(';') + 1);
     if (CSS_DRAWN_FIRST.test(declarations)) selectors.add('*');
@@ -53,6 +59,7 @@ function noteDrawnFirst(css: string, selectors: Set<string>): void {
         .slice(before.lastIndexOf(';') + 1)
         .replace(AFTER_ELEMENT, '')
         .trim();
+      if (KEYFRAMES.test(selector)) continue;
       selectors.add(selector.startsWith('@') || selector.includes('&') ? '*' : selector);
     }
   }

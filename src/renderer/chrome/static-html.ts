@@ -112,7 +112,7 @@ function judgeAttribute(element: string, name: string, value: string, found: Fou
   if (name === 'attributename') return !/href|src|style|&/i.test(value);
   if (name !== 'style' && !/[(&]/.test(value)) return true;
   const css = value.replace(QUOTES, "'");
-  return !css.includes('&') && judgeCss(`${name}:${css}`, found);
+  return !css.includes('&') && judgeCss(name === 'style' ? css : `${name}:${css}`, found);
 }
 
 function judgeMeta(attributes: ReadonlyMap<string, string>, found: Found): boolean {

@@ -15,6 +15,8 @@ const LOADED = `
     await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
   }
   await Promise.all(Array.from(own('fonts'), (font) => font.load().catch(() => {})));`;
+// One that was paused has its keyframes' styles, too.
+const HAS_ANIMATIONS = 'Document.prototype.getAnimations.call(document).length > 0';
 const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
 // A selector that is none here may be one for Chrome where it stands.
 const needsFrame = (selectors: readonly string[]): string => `
@@ -25,7 +27,7 @@ const needsFrame = (selectors: readonly string[]): string => `
       return true;
     }
   };
-  return moved > 0 || ${JSON.stringify(selectors)}.some(has);`;
+  return animated || ${JSON.stringify(selectors)}.some(has);`;
 
 /**
  * Sends its command at once, so that it may follow the writing itself. No script has run in the window, so
@@ -41,7 +43,7 @@ export async function completeWritten(
   const started = performance.now();
   const steps = [
     loads ? LOADED : '',
-    `const moved = ${moves ? FINISH_ANIMATIONS : 0};`,
+    `const animated = ${moves ? `${FINISH_ANIMATIONS} > 0 || ${HAS_ANIMATIONS}` : false};`,
     needsFrame(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
   ];
   const evaluate = async (expression: string): Promise<unknown> => {
