@@ -2,6 +2,7 @@
  * Blobs as files: `<dir>/<shard>/<conversion id>/<kind>-<sha256>`. The shard is the end of the id, its
  * random part, so that no directory grows large.
  */
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,9 +19,12 @@ import {
   verified,
 } from './address.ts';
 import {
-  adoptDurably,
+  type FileCalls,
   hasCode,
+  IN_BACKGROUND,
+  moveFile,
   sweepTemporary,
+  sync,
   syncPath,
   temporaryName,
   writeDurably,
@@ -42,10 +46,12 @@ const SHARD = /^[0-9a-z]{2}$/;
 export class FileBlobStore implements BlobStore {
   readonly #dir: string;
   readonly #temporary: string;
+  readonly #calls: FileCalls;
   readonly #durableShards = new Set<string>();
 
-  private constructor(dir: string) {
+  private constructor(dir: string, calls: FileCalls) {
     this.#dir = dir;
+    this.#calls = calls;
     this.#temporary = join(dir, 'tmp');
   }
 
@@ -53,8 +59,8 @@ export class FileBlobStore implements BlobStore {
    * Makes the directory where there is none and removes what killed writers left in it.
    * @throws {BlobStoreUnavailable} the directory cannot be used
    */
-  static async open(dir: string): Promise<FileBlobStore> {
-    const store = new FileBlobStore(dir);
+  static async open(dir: string, calls = IN_BACKGROUND): Promise<FileBlobStore> {
+    const store = new FileBlobStore(dir, calls);
     await attempt('open the blob store', async () => {
       await mkdir(store.#temporary, { recursive: true, mode: 0o700 });
       await sweepTemporary(store.#temporary);
@@ -64,7 +70,7 @@ export class FileBlobStore implements BlobStore {
 
   /** Opens what is there for reading alone: nothing is made, and nothing removed. */
   static readOnly(dir: string): FileBlobStore {
-    return new FileBlobStore(dir);
+    return new FileBlobStore(dir, IN_BACKGROUND);
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
@@ -79,16 +85,15 @@ export class FileBlobStore implements BlobStore {
   ): Promise<BlobRef> {
     return attempt(`adopt ${file.path}`, async () => {
       const ref = blobRef(conversionId, kind, file.sha256, file.bytes);
-      if (await this.#wasMoved(file.path, ref)) {
-        await syncPath(this.#directory(conversionId));
-        return ref;
+      try {
+        await syncFinished(file.path, file.bytes);
+        await this.#move(file.path, ref);
+      } catch (error) {
+        // An earlier try may have moved it, and then failed to sync.
+        if (!hasCode(error, 'ENOENT') || (await this.#size(ref)) !== ref.bytes) throw error;
       }
-      const { size } = await stat(file.path);
-      if (size !== file.bytes) {
-        throw new BlobStoreUnavailable(`${file.path} has ${size} bytes, not ${file.bytes}.`);
-      }
-      await this.#makeDirectory(conversionId);
-      await adoptDurably(file.path, this.#path(ref), join(this.#temporary, temporaryName()));
+      await syncPath(this.#directory(conversionId), this.#calls);
+      await this.#syncShard(conversionId);
       return ref;
     });
   }
@@ -123,13 +128,10 @@ export class FileBlobStore implements BlobStore {
   }
 
   async exists(ref: BlobRef): Promise<boolean> {
-    const path = this.#path(ref);
     return attempt(`look for ${ref.key}`, async () => {
-      const found = await stat(path).catch((error: unknown) => {
-        if (!hasCode(error, 'ENOENT')) throw error;
-      });
-      if (found) checkLength(ref, found.size);
-      return found !== undefined;
+      const bytes = await this.#size(ref);
+      if (bytes !== undefined) checkLength(ref, bytes);
+      return bytes !== undefined;
     });
   }
 
@@ -190,34 +192,43 @@ export class FileBlobStore implements BlobStore {
     );
   }
 
-  /** Tells that an earlier try has moved the file here, and then failed to sync. */
-  async #wasMoved(from: string, ref: BlobRef): Promise<boolean> {
-    const sizes = await Promise.all(
-      [from, this.#path(ref)].map(async (path) => {
-        const found = await stat(path).catch((error: unknown) => {
-          if (!hasCode(error, 'ENOENT')) throw error;
-        });
-        return found?.size;
-      }),
-    );
-    return sizes[0] === undefined && sizes[1] === ref.bytes;
+  /** Undefined: there is no such file. */
+  async #size(ref: BlobRef): Promise<number | undefined> {
+    const found = await stat(this.#path(ref)).catch((error: unknown) => {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
+    return found?.size;
+  }
+
+  async #move(from: string, ref: BlobRef): Promise<void> {
+    const path = this.#path(ref);
+    const temporary = join(this.#temporary, temporaryName());
+    try {
+      // Over NATS the directory is there: the request lies in it.
+      await moveFile(from, path, temporary, this.#calls);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      await this.#calls.makeDirectories(dirname(path));
+      await moveFile(from, path, temporary, this.#calls);
+    }
   }
 
   #write(ref: BlobRef, content: Buffer): Promise<void> {
     return attempt(`store ${ref.key}`, async () => {
-      await this.#makeDirectory(parseKey(ref).conversionId);
-      await writeDurably(this.#path(ref), join(this.#temporary, temporaryName()), content);
+      const { conversionId } = parseKey(ref);
+      await this.#calls.makeDirectories(this.#directory(conversionId));
+      await this.#syncShard(conversionId);
+      const temporary = join(this.#temporary, temporaryName());
+      await writeDurably(this.#path(ref), temporary, content, this.#calls);
     });
   }
 
-  // Synced even where it is there already: whoever made it may not have come to sync it.
-  async #makeDirectory(conversionId: string): Promise<void> {
-    const directory = this.#directory(conversionId);
-    const shard = dirname(directory);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await syncPath(shard);
+  // Synced even where the directory was there already: whoever made it may not have come to sync it.
+  async #syncShard(conversionId: string): Promise<void> {
+    const shard = dirname(this.#directory(conversionId));
+    await syncPath(shard, this.#calls);
     if (this.#durableShards.has(shard)) return;
-    await syncPath(this.#dir);
+    await syncPath(this.#dir, this.#calls);
     this.#durableShards.add(shard);
   }
 
@@ -228,6 +239,21 @@ export class FileBlobStore implements BlobStore {
   #path(ref: BlobRef): string {
     const { conversionId, name } = parseKey(ref);
     return join(this.#directory(conversionId), name);
+  }
+}
+
+/** @throws {Error} it is gone (`ENOENT`), or has another length */
+async function syncFinished(path: string, bytes: number): Promise<void> {
+  // A file of this machine, wherever the blobs are.
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    if (size !== bytes) {
+      throw new BlobStoreUnavailable(`${path} has ${size} bytes, not ${bytes}.`);
+    }
+    await sync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -6,7 +6,12 @@ import { allProjections } from '../../projections/all.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
-import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
+import {
+  type FileCalls,
+  IN_PLACE,
+  temporaryName,
+  writeDurably,
+} from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { sometimes } from '../bounds.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -39,10 +44,12 @@ export async function openBlobs(
 ): Promise<BlobStore> {
   const { config, openings, nats } = around;
   const { blobStoreUrl: place } = config;
-  const openFiles = async (directory: string): Promise<FileBlobStore> =>
-    side === 'reader' ? FileBlobStore.readOnly(directory) : await FileBlobStore.open(directory);
+  const openFiles = async (directory: string, calls?: FileCalls): Promise<FileBlobStore> =>
+    side === 'reader'
+      ? FileBlobStore.readOnly(directory)
+      : await FileBlobStore.open(directory, calls);
   if (place === undefined) {
-    const files = await openFiles(join(config.dataDir, 'blobs'));
+    const files = await openFiles(join(config.dataDir, 'blobs'), IN_PLACE);
     return database === undefined ? files : new EmbeddedBlobStore(database, files);
   }
   if (place.kind === 'folder') {

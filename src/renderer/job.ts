@@ -3,7 +3,8 @@
  * `nack` for another try, or `requeue` when the node stops or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
-import { rm, unlink, writeFile } from 'node:fs/promises';
+import { unlinkSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { decryptBlob } from '../blob-store/decryption.ts';
@@ -222,7 +223,7 @@ class JobRun {
     const { conversionId, contentKey } = this.#job;
     const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
     const encrypted = await encryptFile(owner, 'document', result, this.#encryptedPath);
-    await unlink(result.path);
+    unlinkSync(result.path);
     return encrypted;
   }
 
