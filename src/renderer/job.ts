@@ -3,7 +3,6 @@
  * `nack` for another try, or `requeue` when the node stops or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
-import { unlinkSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -222,9 +221,7 @@ class JobRun {
   async #encrypt(result: Completed) {
     const { conversionId, contentKey } = this.#job;
     const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
-    const encrypted = await encryptFile(owner, 'document', result, this.#encryptedPath);
-    unlinkSync(result.path);
-    return encrypted;
+    return await encryptFile(owner, 'document', result, this.#encryptedPath);
   }
 
   async #store(result: Completed, attempt: number): Promise<End> {
