@@ -3,20 +3,22 @@ import { randomUUID } from 'node:crypto';
 import {
   close,
   closeSync,
+  fdatasync,
   fsync,
   mkdirSync,
-  open as openInBackground,
+  open,
   openSync,
   renameSync,
+  write,
 } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isAbandoned, writerName } from './writer.ts';
 
 /** Calls that seldom wait for a disk. What does wait, each sync, is in the background for all. */
 export interface FileCalls {
-  readonly open: (path: string, flags: 'r') => number | Promise<number>;
+  readonly open: (path: string, flags: 'r' | 'wx', mode?: number) => number | Promise<number>;
   readonly close: (file: number) => unknown;
   readonly rename: (from: string, to: string) => unknown;
   readonly makeDirectories: (path: string) => unknown;
@@ -24,22 +26,36 @@ export interface FileCalls {
 
 const DIRECTORIES = { recursive: true, mode: 0o700 } as const;
 
-/** For a folder that may be a network's: the event loop never waits for it. */
 export const IN_BACKGROUND: FileCalls = {
-  open: promisify(openInBackground),
+  open: promisify(open),
   close: promisify(close),
   rename,
   makeDirectories: (path) => mkdir(path, DIRECTORIES),
 };
 
-/** For a disk of this machine: there a call in the background costs ten times the call. */
-export const IN_PLACE: FileCalls = {
+const IN_PLACE: FileCalls = {
   open: openSync,
   close: closeSync,
   rename: renameSync,
   makeDirectories: (path) => mkdirSync(path, DIRECTORIES),
 };
 
+/** Linux's numbers of file systems that lie on a disk of this machine: ext, XFS, Btrfs, F2FS, ZFS, overlay, tmpfs. */
+const OF_THIS_MACHINE = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x794c7630, 0x01021994,
+]);
+
+/**
+ * On a disk of this machine a call in the background costs ten times the call. A folder that may be a network's
+ * never keeps the event loop waiting.
+ */
+export async function fileCallsIn(directory: string): Promise<FileCalls> {
+  const { type } = await statfs(directory);
+  return OF_THIS_MACHINE.has(type) ? IN_PLACE : IN_BACKGROUND;
+}
+
+const writeTo = promisify(write);
+const syncContent = promisify(fdatasync);
 export const sync = promisify(fsync);
 
 export function temporaryName(): string {
@@ -53,15 +69,14 @@ export async function writeDurably(
   calls = IN_BACKGROUND,
 ): Promise<void> {
   try {
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await calls.open(temporary, 'wx', 0o600);
     try {
-      // `writeFile` takes some calls more.
       for (let done = 0; done < content.length; ) {
-        done += (await file.write(content, done)).bytesWritten;
+        done += (await writeTo(file, content, done)).bytesWritten;
       }
-      await file.datasync();
+      await syncContent(file);
     } finally {
-      await file.close();
+      await calls.close(file);
     }
     await calls.rename(temporary, path);
     await syncPath(dirname(path), calls);

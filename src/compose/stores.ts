@@ -6,12 +6,7 @@ import { allProjections } from '../../projections/all.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
-import {
-  type FileCalls,
-  IN_PLACE,
-  temporaryName,
-  writeDurably,
-} from '../blob-store/durable-file.ts';
+import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import { sometimes } from '../bounds.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -44,12 +39,10 @@ export async function openBlobs(
 ): Promise<BlobStore> {
   const { config, openings, nats } = around;
   const { blobStoreUrl: place } = config;
-  const openFiles = async (directory: string, calls?: FileCalls): Promise<FileBlobStore> =>
-    side === 'reader'
-      ? FileBlobStore.readOnly(directory)
-      : await FileBlobStore.open(directory, calls);
+  const openFiles = async (directory: string): Promise<FileBlobStore> =>
+    side === 'reader' ? FileBlobStore.readOnly(directory) : await FileBlobStore.open(directory);
   if (place === undefined) {
-    const files = await openFiles(join(config.dataDir, 'blobs'), IN_PLACE);
+    const files = await openFiles(join(config.dataDir, 'blobs'));
     return database === undefined ? files : new EmbeddedBlobStore(database, files);
   }
   if (place.kind === 'folder') {
