@@ -1,8 +1,62 @@
 /** Files that are whole or not there: written beside, synced, renamed, and their directory synced. */
 import { randomUUID } from 'node:crypto';
-import { copyFile, open, readdir, rename, rm } from 'node:fs/promises';
+import {
+  close,
+  closeSync,
+  fdatasync,
+  fsync,
+  mkdirSync,
+  open,
+  openSync,
+  renameSync,
+  write,
+} from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { isAbandoned, writerName } from './writer.ts';
+
+/** Calls that seldom wait for a disk. What does wait, each sync, is in the background for all. */
+export interface FileCalls {
+  readonly open: (path: string, flags: 'r' | 'wx', mode?: number) => number | Promise<number>;
+  readonly close: (file: number) => unknown;
+  readonly rename: (from: string, to: string) => unknown;
+  readonly makeDirectories: (path: string) => unknown;
+}
+
+const DIRECTORIES = { recursive: true, mode: 0o700 } as const;
+
+export const IN_BACKGROUND: FileCalls = {
+  open: promisify(open),
+  close: promisify(close),
+  rename,
+  makeDirectories: (path) => mkdir(path, DIRECTORIES),
+};
+
+const IN_PLACE: FileCalls = {
+  open: openSync,
+  close: closeSync,
+  rename: renameSync,
+  makeDirectories: (path) => mkdirSync(path, DIRECTORIES),
+};
+
+/** Linux's numbers of file systems that lie on a disk of this machine: ext, XFS, Btrfs, F2FS, ZFS, overlay, tmpfs. */
+const OF_THIS_MACHINE = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x794c7630, 0x01021994,
+]);
+
+/**
+ * On a disk of this machine a call in the background costs ten times the call. A folder that may be a network's
+ * never keeps the event loop waiting.
+ */
+export async function fileCallsIn(directory: string): Promise<FileCalls> {
+  const { type } = await statfs(directory);
+  return OF_THIS_MACHINE.has(type) ? IN_PLACE : IN_BACKGROUND;
+}
+
+const writeTo = promisify(write);
+const syncContent = promisify(fdatasync);
+export const sync = promisify(fsync);
 
 export function temporaryName(): string {
   return `${writerName()}-${randomUUID()}`;
@@ -12,36 +66,41 @@ export async function writeDurably(
   path: string,
   temporary: string,
   content: Buffer,
+  calls = IN_BACKGROUND,
 ): Promise<void> {
   try {
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await calls.open(temporary, 'wx', 0o600);
     try {
-      // `writeFile` takes some calls more.
       for (let done = 0; done < content.length; ) {
-        done += (await file.write(content, done)).bytesWritten;
+        done += (await writeTo(file, content, done)).bytesWritten;
       }
-      await file.datasync();
+      await syncContent(file);
     } finally {
-      await file.close();
+      await calls.close(file);
     }
-    await moveDurably(temporary, path);
+    await calls.rename(temporary, path);
+    await syncPath(dirname(path), calls);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
 }
 
-/** Takes a finished file from anywhere; over devices by way of `temporary`. */
-export async function adoptDurably(from: string, path: string, temporary: string): Promise<void> {
-  await syncPath(from);
+/** Moves a synced file from anywhere; over devices by way of `temporary`. The caller syncs the directory. */
+export async function moveFile(
+  from: string,
+  path: string,
+  temporary: string,
+  calls: FileCalls,
+): Promise<void> {
   try {
-    await moveDurably(from, path);
+    await calls.rename(from, path);
   } catch (error) {
     if (!hasCode(error, 'EXDEV')) throw error;
     try {
       await copyFile(from, temporary);
       await syncPath(temporary);
-      await moveDurably(temporary, path);
+      await calls.rename(temporary, path);
     } finally {
       await rm(temporary, { force: true });
     }
@@ -58,20 +117,15 @@ export async function sweepTemporary(directory: string): Promise<void> {
 }
 
 /** Syncs a file or a directory's entries. */
-export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
+export async function syncPath(path: string, calls = IN_BACKGROUND): Promise<void> {
+  const file = await calls.open(path, 'r');
   try {
-    await handle.sync();
+    await sync(file);
   } finally {
-    await handle.close();
+    await calls.close(file);
   }
 }
 
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
-}
-
-async function moveDurably(from: string, to: string): Promise<void> {
-  await rename(from, to);
-  await syncPath(dirname(to));
 }

@@ -4,7 +4,7 @@
  * as this kind of blob of this conversion only. See docs/decisions/0024-encryption-by-account.md.
  */
 import { createHash, createHmac } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readvSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readvSync, unlinkSync, writeSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   BlobCipher,
@@ -90,7 +90,10 @@ function lastFrameAt(bytes: number): number {
 }
 
 /**
- * Encrypts a file into a new one, which the blob store can adopt.
+ * Replaces a file by its encrypted form, which the blob store can adopt. A file of one batch keeps its place:
+ * to make and to remove a file are the dearest calls of all.
+ * @param file the content, of which nothing stays readable
+ * @param path for the encrypted form of a longer one
  * @throws {Error} the file does not have its length, or cannot be read or written
  */
 export async function encryptFile(
@@ -100,26 +103,33 @@ export async function encryptFile(
   path: string,
 ): Promise<{ readonly path: string; readonly sha256: string; readonly bytes: number }> {
   const cipher = new BlobCipher(contentKey, nameOf(conversionId, kind), file.bytes);
+  const bytes = encryptedBytes(file.bytes);
   // Files of this machine: each call in the background would cost ten times the call.
-  const source = openSync(file.path, 'r');
+  const source = openSync(file.path, 'r+');
   try {
     const { size } = fstatSync(source);
     if (size !== file.bytes) {
       throw new Error(`${file.path} has ${size} bytes, not ${file.bytes}.`);
     }
     const hash = createHash('sha256');
-    const target = openSync(path, 'wx', 0o600);
+    const isShort = bytes <= BATCH_BYTES;
+    const target = isShort ? source : openSync(path, 'wx', 0o600);
     try {
+      let written = 0;
       for (const part of encryptedParts(cipher, source, file.bytes)) {
         hash.update(part);
-        for (let done = 0; done < part.length; ) done += writeSync(target, part, done);
+        const end = written + part.length;
+        while (written < end) {
+          written += writeSync(target, part, part.length - (end - written), null, written);
+        }
         // A long file must not keep the event loop from everyone else.
-        if (part.length >= BATCH_BYTES) await turn();
+        if (!isShort) await turn();
       }
     } finally {
-      closeSync(target);
+      if (!isShort) closeSync(target);
     }
-    return { path, sha256: hash.digest('hex'), bytes: encryptedBytes(file.bytes) };
+    if (!isShort) unlinkSync(file.path);
+    return { path: isShort ? file.path : path, sha256: hash.digest('hex'), bytes };
   } finally {
     closeSync(source);
   }

@@ -2,9 +2,11 @@
  * Blobs as files: `<dir>/<shard>/<conversion id>/<kind>-<sha256>`. The shard is the end of the id, its
  * random part, so that no directory grows large.
  */
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { mkdir, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { type BlobAddress, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import {
@@ -18,9 +20,13 @@ import {
   verified,
 } from './address.ts';
 import {
-  adoptDurably,
+  type FileCalls,
+  fileCallsIn,
   hasCode,
+  IN_BACKGROUND,
+  moveFile,
   sweepTemporary,
+  sync,
   syncPath,
   temporaryName,
   writeDurably,
@@ -37,11 +43,13 @@ import {
 /** Names the log whose blobs these are. */
 const LOG_MARK = 'log';
 const SMALL_BYTES = 1024 * 1024;
+const readFrom = promisify(read);
 const SHARD = /^[0-9a-z]{2}$/;
 
 export class FileBlobStore implements BlobStore {
   readonly #dir: string;
   readonly #temporary: string;
+  #calls = IN_BACKGROUND;
   readonly #durableShards = new Set<string>();
 
   private constructor(dir: string) {
@@ -57,6 +65,7 @@ export class FileBlobStore implements BlobStore {
     const store = new FileBlobStore(dir);
     await attempt('open the blob store', async () => {
       await mkdir(store.#temporary, { recursive: true, mode: 0o700 });
+      store.#calls = await fileCallsIn(dir);
       await sweepTemporary(store.#temporary);
     });
     return store;
@@ -79,16 +88,15 @@ export class FileBlobStore implements BlobStore {
   ): Promise<BlobRef> {
     return attempt(`adopt ${file.path}`, async () => {
       const ref = blobRef(conversionId, kind, file.sha256, file.bytes);
-      if (await this.#wasMoved(file.path, ref)) {
-        await syncPath(this.#directory(conversionId));
-        return ref;
+      try {
+        await syncFinished(file.path, file.bytes);
+        await this.#move(file.path, ref);
+      } catch (error) {
+        // An earlier try may have moved it, and then failed to sync.
+        if (!hasCode(error, 'ENOENT') || (await this.#size(ref)) !== ref.bytes) throw error;
       }
-      const { size } = await stat(file.path);
-      if (size !== file.bytes) {
-        throw new BlobStoreUnavailable(`${file.path} has ${size} bytes, not ${file.bytes}.`);
-      }
-      await this.#makeDirectory(conversionId);
-      await adoptDurably(file.path, this.#path(ref), join(this.#temporary, temporaryName()));
+      await syncPath(this.#directory(conversionId), this.#calls);
+      await this.#syncShard(conversionId);
       return ref;
     });
   }
@@ -97,7 +105,7 @@ export class FileBlobStore implements BlobStore {
     return attempt(`read ${ref.key}`, async () => {
       const path = this.#path(ref);
       try {
-        return verified(ref, await readWhole(path, ref));
+        return verified(ref, await readWhole(path, ref, this.#calls));
       } catch (error) {
         throw notFoundIfMissing(ref, error);
       }
@@ -123,13 +131,10 @@ export class FileBlobStore implements BlobStore {
   }
 
   async exists(ref: BlobRef): Promise<boolean> {
-    const path = this.#path(ref);
     return attempt(`look for ${ref.key}`, async () => {
-      const found = await stat(path).catch((error: unknown) => {
-        if (!hasCode(error, 'ENOENT')) throw error;
-      });
-      if (found) checkLength(ref, found.size);
-      return found !== undefined;
+      const bytes = await this.#size(ref);
+      if (bytes !== undefined) checkLength(ref, bytes);
+      return bytes !== undefined;
     });
   }
 
@@ -190,34 +195,43 @@ export class FileBlobStore implements BlobStore {
     );
   }
 
-  /** Tells that an earlier try has moved the file here, and then failed to sync. */
-  async #wasMoved(from: string, ref: BlobRef): Promise<boolean> {
-    const sizes = await Promise.all(
-      [from, this.#path(ref)].map(async (path) => {
-        const found = await stat(path).catch((error: unknown) => {
-          if (!hasCode(error, 'ENOENT')) throw error;
-        });
-        return found?.size;
-      }),
-    );
-    return sizes[0] === undefined && sizes[1] === ref.bytes;
+  /** Undefined: there is no such file. */
+  async #size(ref: BlobRef): Promise<number | undefined> {
+    const found = await stat(this.#path(ref)).catch((error: unknown) => {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
+    return found?.size;
+  }
+
+  async #move(from: string, ref: BlobRef): Promise<void> {
+    const path = this.#path(ref);
+    const temporary = join(this.#temporary, temporaryName());
+    try {
+      // Over NATS the directory is there: the request lies in it.
+      await moveFile(from, path, temporary, this.#calls);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      await this.#calls.makeDirectories(dirname(path));
+      await moveFile(from, path, temporary, this.#calls);
+    }
   }
 
   #write(ref: BlobRef, content: Buffer): Promise<void> {
     return attempt(`store ${ref.key}`, async () => {
-      await this.#makeDirectory(parseKey(ref).conversionId);
-      await writeDurably(this.#path(ref), join(this.#temporary, temporaryName()), content);
+      const { conversionId } = parseKey(ref);
+      await this.#calls.makeDirectories(this.#directory(conversionId));
+      await this.#syncShard(conversionId);
+      const temporary = join(this.#temporary, temporaryName());
+      await writeDurably(this.#path(ref), temporary, content, this.#calls);
     });
   }
 
-  // Synced even where it is there already: whoever made it may not have come to sync it.
-  async #makeDirectory(conversionId: string): Promise<void> {
-    const directory = this.#directory(conversionId);
-    const shard = dirname(directory);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await syncPath(shard);
+  // Synced even where the directory was there already: whoever made it may not have come to sync it.
+  async #syncShard(conversionId: string): Promise<void> {
+    const shard = dirname(this.#directory(conversionId));
+    await syncPath(shard, this.#calls);
     if (this.#durableShards.has(shard)) return;
-    await syncPath(this.#dir);
+    await syncPath(this.#dir, this.#calls);
     this.#durableShards.add(shard);
   }
 
@@ -231,16 +245,32 @@ export class FileBlobStore implements BlobStore {
   }
 }
 
+/** @throws {Error} it is gone (`ENOENT`), or has another length */
+async function syncFinished(path: string, bytes: number): Promise<void> {
+  // A file of this machine, wherever the blobs are.
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    if (size !== bytes) {
+      throw new BlobStoreUnavailable(`${path} has ${size} bytes, not ${bytes}.`);
+    }
+    await sync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** For a small file `readFile` takes nearly three times the processor time. */
-async function readWhole(path: string, { bytes }: BlobRef): Promise<Buffer> {
+async function readWhole(path: string, { bytes }: BlobRef, calls: FileCalls): Promise<Buffer> {
   if (bytes > SMALL_BYTES) return await readFile(path);
-  const file = await open(path, 'r');
+  const file = await calls.open(path, 'r');
   try {
     // A byte more than there should be shows that there is more.
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(bytes + 1));
-    return bytesRead < bytes ? await readFile(path) : buffer.subarray(0, bytesRead);
+    const room = Buffer.allocUnsafe(bytes + 1);
+    const { bytesRead } = await readFrom(file, room, 0, room.length, null);
+    return bytesRead < bytes ? await readFile(path) : room.subarray(0, bytesRead);
   } finally {
-    await file.close();
+    await calls.close(file);
   }
 }
 

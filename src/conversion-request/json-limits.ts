@@ -10,11 +10,23 @@ const BACKSLASH = 0x5c;
 const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 
+/** So many bytes are looked at in less time than one search takes to begin. */
+const NEAR_BYTES = 128;
+
 /** The index of the quotation mark that ends the string begun before `at`. */
 function endOfString(bytes: Buffer, at: number): number {
   let end = at;
-  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-  return end;
+  for (;;) {
+    const near = Math.min(end + NEAR_BYTES, bytes.length);
+    while (end < near && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+    if (end < near || end >= bytes.length) return end;
+    const quote = bytes.indexOf(QUOTE, end);
+    if (quote < 0) return bytes.length;
+    let escapes = 0;
+    while (quote - escapes > end && bytes[quote - escapes - 1] === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return quote;
+    end = quote + 1;
+  }
 }
 
 /**

@@ -66,7 +66,8 @@ function checkSource(issues: ValidationIssues, body: object): 'html' | 'url' {
 
 function checkSize(body: object, maxHtmlBytes: number): void {
   if (!('html' in body) || typeof body.html !== 'string') return;
-  if (Buffer.byteLength(body.html) <= maxHtmlBytes) return;
+  const mostBytes = body.html.length * 3;
+  if (mostBytes <= maxHtmlBytes || Buffer.byteLength(body.html) <= maxHtmlBytes) return;
   const message = `Must have at most ${maxHtmlBytes} bytes in UTF-8.`;
   throw new ServiceError('payload_too_large', `html: ${message}`, { details: { html: [message] } });
 }

@@ -3,7 +3,7 @@
  * `nack` for another try, or `requeue` when the node stops or the request could not be read at once.
  */
 import { randomUUID } from 'node:crypto';
-import { rm, unlink, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { decryptBlob } from '../blob-store/decryption.ts';
@@ -221,9 +221,7 @@ class JobRun {
   async #encrypt(result: Completed) {
     const { conversionId, contentKey } = this.#job;
     const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
-    const encrypted = await encryptFile(owner, 'document', result, this.#encryptedPath);
-    await unlink(result.path);
-    return encrypted;
+    return await encryptFile(owner, 'document', result, this.#encryptedPath);
   }
 
   async #store(result: Completed, attempt: number): Promise<End> {

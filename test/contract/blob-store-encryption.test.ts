@@ -1,7 +1,7 @@
 /** What encryption at rest promises: frames open in their place of their blob only, or not at all. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { type Test, test } from 'tap';
@@ -123,7 +123,7 @@ void test('a text is encrypted once, and its HMAC is of its conversion alone', a
   t.throws(() => text.hmac(CONTENT_KEY), /has been encrypted/);
 });
 
-void test('a file is encrypted into another one, whatever its length', async (t) => {
+void test('a file is replaced by its encrypted form, whatever its length', async (t) => {
   const directory = testDirectory(t);
   const { blobs } = openPlace();
   const many = 16 * FRAME_BYTES;
@@ -133,6 +133,7 @@ void test('a file is encrypted into another one, whatever its length', async (t)
     const content = randomBytes(bytes);
     writeFileSync(path, content);
     const file = await encryptFile(owner, 'document', { path, bytes }, `${path}.encrypted`);
+    t.strictSame(readdirSync(directory), [basename(file.path)], 'nothing of it stays readable');
     const stored = readFileSync(file.path);
     t.match(file, { bytes: stored.length, sha256: sha256(stored) });
     const ref = await blobs.adopt(conversionId, 'document', file);
