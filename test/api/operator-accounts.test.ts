@@ -91,6 +91,7 @@ void test('an operator changes an account, whose history says who', async (t) =>
     ['credits', { amount: 0 }, ['amount']],
     ['hold', { until: '2001-01-01T00:00:00Z' }, ['until']],
     ['hold', { until: 'tomorrow' }, ['until']],
+    ['hold', { until: '2097-02-30T00:00:00Z' }, ['until']],
     ['erase', {}, ['email', 'password']],
   ];
   for (const [what, body, details] of wrong) {
