@@ -9,7 +9,7 @@ import {
   signIn,
   startDashboard,
 } from '../support/dashboard-browser.ts';
-import { freePort } from '../support/nats-server.ts';
+import { freePort } from '../support/free-port.ts';
 
 const SCRIPT = '<img src=x onerror="window.ran = true">';
 const BAD = {
