@@ -11,10 +11,13 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Reads an ISO 8601 time with its offset from UTC, in milliseconds since the epoch; undefined where it is none. */
 export function timeIn(text: string): number | undefined {
-  const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  const [, day] = TIME.exec(text) ?? [];
+  const time = Date.parse(text);
+  if (day === undefined || Number.isNaN(time)) return undefined;
+  // Date.parse takes 30 February as 2 March.
+  return new Date(day).toISOString().startsWith(day) ? time : undefined;
 }

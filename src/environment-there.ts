@@ -1,5 +1,13 @@
-/** The settings of the place that a deployment is moved to. */
-import { type Environment, PREFIX } from './config.ts';
+/** The settings of the place that a deployment is moved to, and the options that they are given by. */
+import { ConfigError, type Environment, PREFIX } from './config.ts';
+
+/** The settings that the options of `move` set. */
+export const MOVE_OPTIONS = {
+  'to-event-store': 'EVENT_STORE_URL',
+  'to-blobs': 'BLOB_STORE_URL',
+  'to-nats': 'NATS_URL',
+  'to-data-dir': 'DATA_DIR',
+} as const;
 
 /** Credentials, which belong on no command line. */
 const THERE = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
@@ -23,4 +31,22 @@ export function environmentThere(
     there[name] = value;
   }
   return there;
+}
+
+const inOptions = (text: string): string =>
+  Object.entries(MOVE_OPTIONS).reduce(
+    (said, [option, setting]) =>
+      said.replaceAll(new RegExp(`\\b${setting}\\b`, 'g'), `--${option}`),
+    text,
+  );
+
+/** Has what is wrong with the new place name the option that was given, in the place of its setting. */
+export async function namingOptions<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ConfigError) throw new ConfigError(...error.problems.map(inOptions));
+    if (error instanceof Error) error.message = inOptions(error.message);
+    throw error;
+  }
 }

@@ -18,7 +18,7 @@ import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
-import { environmentThere } from './environment-there.ts';
+import { environmentThere, namingOptions } from './environment-there.ts';
 import { createLogger } from './log.ts';
 import type { Role } from './setting.ts';
 import type { Tracing } from './tracing/port.ts';
@@ -99,7 +99,9 @@ async function main(args: readonly string[]): Promise<void> {
       examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
       withMove: async (changed, options, use) => {
         const source = readConfig(process.env);
-        const target = readConfig(environmentThere(process.env, changed));
+        const target = await namingOptions(() =>
+          readConfig(environmentThere(process.env, changed)),
+        );
         const opened = await openMove(source, target, createLogger('warn'), options);
         await closing(opened, () => use(opened));
       },

@@ -15,7 +15,7 @@ export const creditsGrant: Command = {
     const amount = wholeNumber(count, '<credits>', 1, MAX_BALANCE);
     await withCore(async (core) => {
       const { id } = await accountByEmail(core, email);
-      const credits = await grantCredits(core, id, amount, operatorContext(core.clock));
+      const { credits } = await grantCredits(core, id, { amount }, operatorContext(core.clock));
       output.json({ email, credits });
       output.line(`${email} now has ${counted(credits, 'credit')}.`);
     });

@@ -1,5 +1,6 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
+import { MOVE_OPTIONS } from '../environment-there.ts';
 import { cancelMove, move as moveLog, type Moved } from '../use-cases/move/move.ts';
 import {
   type Command,
@@ -13,21 +14,13 @@ import {
 
 const TELL_MS = 1000;
 
-/** The names of the settings that each option sets in the new place. An empty value: none. */
-const OPTIONS = {
-  'to-event-store': 'EVENT_STORE_URL',
-  'to-blobs': 'BLOB_STORE_URL',
-  'to-nats': 'NATS_URL',
-  'to-data-dir': 'DATA_DIR',
-} as const;
-
 /** Words for "no such setting", which is where one machine keeps it. */
 const UNSET: Readonly<Record<string, string>> = { 'to-event-store': 'sqlite', 'to-blobs': 'files' };
 
-/** @throws {UsageError} */
+/** The settings that are others in the new place. An empty value: none. @throws {UsageError} */
 function targetSettings(invocation: Invocation): Readonly<Record<string, string>> {
   const settings: Record<string, string> = {};
-  for (const [option, setting] of Object.entries(OPTIONS)) {
+  for (const [option, setting] of Object.entries(MOVE_OPTIONS)) {
     const value = textOption(invocation, option);
     if (value === undefined) continue;
     if (value === '') throw new UsageError(`--${option} needs a value.`);

@@ -1,6 +1,7 @@
 /** Opens both places of a move: the one of the settings, and the one that it goes to. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { namingOptions } from '../environment-there.ts';
 import { serversOf, parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
 import { createDurably } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
@@ -36,6 +37,9 @@ export function openMove(
   { ahead }: { readonly ahead: boolean },
 ): Promise<OpenedMove> {
   return Openings.all(async (openings) => {
+    if (target.blobStoreUrl?.kind === 'nats' && target.natsUrl === undefined) {
+      throw new Error('--to-blobs is nats:, so --to-nats is needed.');
+    }
     const places = placesOf(source, target);
     if (!places.events && !places.documents) {
       throw new Error(
@@ -48,13 +52,18 @@ export function openMove(
     const masterKey = masterKeyOf(source);
     const sourceKeys = places.keys && (await recordsOf(from, masterKey, 'source'));
     const sourceBlobs = places.documents && (await openBlobs(from, 'reader', database));
-    const to = await openSurroundings(target, logger, openings);
-    const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
-    const targetBlobs = places.documents && (await openBlobs(to, 'api', opened.database));
-    const targetKeys = places.keys && (await recordsOf(to, masterKey, 'target'));
+    const [targetStore, targetBlobs, targetKeys] = await namingOptions(async () => {
+      const to = await openSurroundings(target, logger, openings);
+      const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
+      return [
+        opened.store,
+        places.documents && (await openBlobs(to, 'api', opened.database)),
+        places.keys && (await recordsOf(to, masterKey, 'target')),
+      ] as const;
+    });
     return {
       store,
-      ...(places.events && { events: { from: store, to: opened.store, place: places.events } }),
+      ...(places.events && { events: { from: store, to: targetStore, place: places.events } }),
       ...(sourceBlobs &&
         targetBlobs &&
         places.documents && {

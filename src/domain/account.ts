@@ -84,7 +84,14 @@ export type AccountCommand =
       readonly credits: number;
     }
   | { readonly type: 'ChangePlan'; readonly accountId: string; readonly plan: Plan }
-  | { readonly type: 'GrantCredits'; readonly accountId: string; readonly amount: number }
+  | {
+      readonly type: 'GrantCredits';
+      readonly accountId: string;
+      readonly amount: number;
+      /** Hashed apart from those of conversions. */
+      readonly idempotencyKey?: string;
+      readonly now: number;
+    }
   | {
       readonly type: 'ChangePassword';
       readonly accountId: string;
@@ -143,8 +150,14 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     }
     case 'PlanChanged':
       return { ...state, plan: event.data.plan };
-    case 'CreditGranted':
-      return { ...state, credits: state.credits + event.data.amount };
+    case 'CreditGranted': {
+      const { amount, idempotencyKey, grantedAt } = event.data;
+      const granted = { ...state, credits: state.credits + amount };
+      if (idempotencyKey === undefined || grantedAt === undefined) return granted;
+      // Nobody looks for a conversion by the key of a grant.
+      const accepted = { conversionId: '', requestedAt: grantedAt };
+      return { ...granted, keys: rememberKey(state.keys, idempotencyKey, accepted) };
+    }
     case 'CreditDebited':
       return { ...state, credits: state.credits - event.data.amount };
     case 'CreditRefunded':
@@ -211,14 +224,19 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'ChangePlan':
       if (command.plan === state.plan) return [];
       return [{ type: 'PlanChanged', data: { accountId, plan: command.plan } }];
-    case 'GrantCredits':
-      if (state.credits + command.amount > MAX_BALANCE) {
+    case 'GrantCredits': {
+      const { amount, idempotencyKey, now } = command;
+      const isKnown = idempotencyKey !== undefined && findKey(state.keys, idempotencyKey, now);
+      if (isKnown) return [];
+      if (state.credits + amount > MAX_BALANCE) {
         return {
           rejected: 'validation_error',
           message: `An account holds at most ${MAX_BALANCE} credits; it has ${state.credits}.`,
         };
       }
-      return [{ type: 'CreditGranted', data: { accountId, amount: command.amount } }];
+      const key = idempotencyKey === undefined ? {} : { idempotencyKey, grantedAt: now };
+      return [{ type: 'CreditGranted', data: { accountId, amount, ...key } }];
+    }
     case 'ChangePassword':
       if (command.epoch !== undefined && command.epoch !== state.sessionEpoch) {
         return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };

@@ -3,6 +3,11 @@ import type { DomainEvent } from './events.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
   `${count} ${count === 1 ? what : plural}`;
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, 'byte');
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
 const was = (count: number): string => (count === 1 ? 'was' : 'were');
 
 export function summaryOf({ type, data }: DomainEvent): string {
@@ -56,7 +61,7 @@ export function summaryOf({ type, data }: DomainEvent): string {
     case 'ConversionRequeued':
       return `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`;
     case 'ConversionCompleted':
-      return `The PDF was stored: ${counted(data.pages, 'page')}, ${counted(data.pdf.bytes, 'byte')}.`;
+      return `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}.`;
     case 'ConversionFailed':
       return `The conversion failed (${data.code}) on attempt ${data.attempt}.`;
     case 'ConversionOutcomeIgnored':

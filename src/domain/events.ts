@@ -154,7 +154,13 @@ export const EVENT_SCHEMAS = {
     passwordHash: Sealed,
   }),
   PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),
-  CreditGranted: Type.Object({ accountId: AccountId, amount: Count }),
+  CreditGranted: Type.Object({
+    accountId: AccountId,
+    amount: Count,
+    /** Both or neither: HMAC-SHA-256 of the operator's Idempotency-Key, hex, and when it came. */
+    idempotencyKey: Type.Optional(Sha256),
+    grantedAt: Type.Optional(Time),
+  }),
   CreditDebited: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,

@@ -10,8 +10,8 @@ import type { Vault } from '../keyring/vault.ts';
 import { type AccountDependencies, findAccount } from './accounts.ts';
 import { consistentQuery, type ReadDependencies } from './consistent-query.ts';
 import type { Clock } from '../clock.ts';
-import { planLimit, type RateLimits } from './rate-limits.ts';
-import { accountRecord, holdRecord } from './records.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { accountRecordWithLimit, holdRecord } from './records.ts';
 import { openerUnlessErased } from './state.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors' | 'addressKey'> &
@@ -28,9 +28,9 @@ async function recordOf(
   { vault, config }: Pick<Dependencies, 'vault' | 'config'>,
   row: AccountRow,
 ) {
-  const { email, ...record } = await accountRecord(openerUnlessErased(vault), row);
-  const limit = planLimit(config, row.plan);
-  return email === undefined ? undefined : { ...record, email, rate_limit: limit };
+  const opener = openerUnlessErased(vault);
+  const { email, ...record } = await accountRecordWithLimit(opener, config, row);
+  return email === undefined ? undefined : { ...record, email };
 }
 
 /** @throws {ServiceError} `not_found` where there is none, or it was erased */

@@ -27,14 +27,26 @@ export async function changePlan(
   await change(deps, { type: 'ChangePlan', accountId, plan }, context);
 }
 
-/** @returns the balance after it */
+/**
+ * @param grant `idempotencyKey`: hex HMAC of the operator's key; for 24 hours, it grants once
+ * @returns the balance after it, and whether an earlier request with the key had granted them
+ */
 export async function grantCredits(
-  deps: Dependencies,
+  { actors }: Dependencies,
   accountId: string,
-  amount: number,
+  grant: { readonly amount: number; readonly idempotencyKey?: string },
   context: CommandContext,
-): Promise<number> {
-  return (await change(deps, { type: 'GrantCredits', accountId, amount }, context)).credits;
+): Promise<{ readonly credits: number; readonly replayed: boolean }> {
+  const command = {
+    type: 'GrantCredits',
+    accountId,
+    ...grant,
+    now: context.metadata.time,
+  } as const;
+  const { state, events } = orThrow(
+    await actors.send(accountAggregate, accountId, command, context),
+  );
+  return { credits: state.credits, replayed: events.length === 0 };
 }
 
 export async function setOperator(

@@ -7,6 +7,7 @@ import type { SessionRow } from '../../projections/sessions.ts';
 import { isoTime } from '../clock.ts';
 import type { Hold } from '../domain/hold.ts';
 import { NOT_OPENED } from '../keyring/vault.ts';
+import { planLimit, type RateLimits } from './rate-limits.ts';
 
 /** Opens a sealed text; a `T` of undefined stands for one that was erased. */
 export interface Opener<T extends string | undefined = string> {
@@ -27,6 +28,13 @@ export async function accountRecord<T extends string | undefined>(
     created_at: isoTime(createdAt),
   };
 }
+
+/** The account as the API shows it. */
+export const accountRecordWithLimit = async <T extends string | undefined>(
+  opener: Opener<T>,
+  limits: RateLimits,
+  row: AccountRow,
+) => ({ ...(await accountRecord(opener, row)), rate_limit: planLimit(limits, row.plan) });
 
 export const holdRecord = (hold: Hold | undefined) =>
   hold === undefined

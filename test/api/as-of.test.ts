@@ -37,7 +37,7 @@ async function happen(api: Api, random: Random, account: Account, made: string[]
   };
   const operate = (
     command:
-      | { type: 'GrantCredits'; amount: number }
+      | { type: 'GrantCredits'; amount: number; now: number }
       | { type: 'ChangePlan'; plan: 'pro' | 'free' },
   ) => api.actors.send(accountAggregate, accountId, { accountId, ...command }, api.context());
   switch (made.length === 0 ? 0 : integer(0, 10)) {
@@ -72,7 +72,11 @@ async function happen(api: Api, random: Random, account: Account, made: string[]
       return void (await api.actors.send(accountAggregate, owner, refund, api.context()));
     }
     case 8:
-      return void (await operate({ type: 'GrantCredits', amount: integer(1, 5) }));
+      return void (await operate({
+        type: 'GrantCredits',
+        amount: integer(1, 5),
+        now: api.clock.now(),
+      }));
     case 9:
       return void (await operate({
         type: 'ChangePlan',

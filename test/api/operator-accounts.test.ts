@@ -60,6 +60,16 @@ void test('an operator changes an account, whose history says who', async (t) =>
   t.match(plan.body, { id, plan: 'pro' });
   const credits = await operator.call('POST', `${at}/credits/`, { body: { amount: 9 } });
   t.match(credits.body, { credits: 10 });
+  const once = { body: { amount: 5 }, headers: { 'Idempotency-Key': 'grant-1' } };
+  const granted = await operator.call('POST', `${at}/credits/`, once);
+  t.equal(granted.headers.get('idempotent-replayed'), null);
+  t.match(granted.body, { credits: 15 });
+  const again = await operator.call('POST', `${at}/credits/`, once);
+  t.equal(again.headers.get('idempotent-replayed'), 'true');
+  t.match(again.body, { credits: 15 });
+  const ofAccount = { body: { html: '<p>x</p>' }, key, headers: once.headers };
+  const converted = await api.call('POST', `${BASE}/pdf/`, ofAccount);
+  t.match(converted, { status: 202, body: { id: /^conv_/ } }, 'keys of conversions are others');
   const held = await operator.call('POST', `${at}/hold/`, { body: { until: UNTIL } });
   t.match(held.body, { hold: { until: UNTIL } });
   const endless = await operator.call('POST', `${at}/hold/`, { body: {} });
@@ -77,7 +87,15 @@ void test('an operator changes an account, whose history says who', async (t) =>
   const byHand = itemsOf(events).filter(({ actor }) => 'id' in Object(actor));
   t.strictSame(
     byHand.map(({ type }) => type),
-    ['SessionsEnded', 'HoldReleased', 'HoldPlaced', 'HoldPlaced', 'CreditGranted', 'PlanChanged'],
+    [
+      'SessionsEnded',
+      'HoldReleased',
+      'HoldPlaced',
+      'HoldPlaced',
+      'CreditGranted',
+      'CreditGranted',
+      'PlanChanged',
+    ],
   );
   for (const { actor, client_address: client, request_id: request } of byHand) {
     t.strictSame(actor, { kind: 'operator', id: operator.id });
@@ -91,6 +109,7 @@ void test('an operator changes an account, whose history says who', async (t) =>
     ['credits', { amount: 0 }, ['amount']],
     ['hold', { until: '2001-01-01T00:00:00Z' }, ['until']],
     ['hold', { until: 'tomorrow' }, ['until']],
+    ['hold', { until: '2097-02-30T00:00:00Z' }, ['until']],
     ['erase', {}, ['email', 'password']],
   ];
   for (const [what, body, details] of wrong) {

@@ -5,7 +5,8 @@ import { type Test, test } from 'tap';
 import { parseNatsUrl } from '../../src/nats/address.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { eventually } from '../support/deadline.ts';
-import { freePort, startNatsServer } from '../support/nats-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { startNatsServer } from '../support/nats-server.ts';
 
 const silent = { name: 'test', logger: pino({ level: 'silent' }) };
 

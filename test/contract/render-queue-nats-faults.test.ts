@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type Logger, pino } from 'pino';
-import { type Test, test } from 'tap';
+import tap, { type Test, test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import type { Recorded } from '../../src/render-queue/messages.ts';
@@ -28,6 +28,9 @@ import {
   startRenderer,
 } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
+
+// Each has a server of its own, and waits more than it works.
+tap.jobs = 4;
 
 const silent = pino({ level: 'silent' });
 const RECORDED: Recorded = { ended: true, attempt: 1 };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { pino } from 'pino';
-import { test } from 'tap';
+import tap, { test } from 'tap';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { listJobs } from '../../src/render-queue/nats/streams.ts';
@@ -21,6 +21,9 @@ import { filesBelow, findTexts } from '../support/telling-texts.ts';
 import { runRenderQueueContract } from './render-queue-contract.ts';
 
 const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
+
+// Each has a server of its own, and waits more than it works.
+tap.jobs = 4;
 
 runRenderQueueContract({
   name: 'NATS',

@@ -6,7 +6,7 @@ import { eraseAccount } from '../../src/use-cases/erasure.ts';
 import { expireConversion } from '../../src/use-cases/expire-conversion.ts';
 import { BASE, PASSWORD } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
-import { inspectLooks, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
 import { openEventStream } from '../support/event-stream.ts';
 
 const SCRIPT = '<script>window.ran=true</script>';
@@ -43,7 +43,7 @@ void test('a conversion from its request to the end of its retention', async (wh
     t.equal(await page.locator('a[href*="example.com"]').count(), 0);
     t.equal(await button(page, 'Download PDF').count(), 0);
     t.equal(await region(page, 'Proof').count(), 0, 'its last event is still to come');
-    t.strictSame(await inspectLooks(page, 'conversion-pending'), []);
+    t.strictSame(await inspectState(page, 'conversion-pending'), []);
   });
 
   await whole.test('it is being rendered', async (t) => {
@@ -52,7 +52,7 @@ void test('a conversion from its request to the end of its retention', async (wh
     await api.actors.send(conversionAggregate, id, command, api.context());
     await page.getByText('A renderer makes the PDF').waitFor();
     await region(page, 'Timeline').getByText('Attempt 1 started').waitFor();
-    t.strictSame(await inspectLooks(page, 'conversion-processing'), []);
+    t.strictSame(await inspectState(page, 'conversion-processing'), []);
   });
 
   await whole.test('its PDF appears by itself', async () => {
@@ -74,7 +74,7 @@ void test('a conversion from its request to the end of its retention', async (wh
     t.equal(await button(page, 'Download PDF').count(), 0);
     await button(page, 'Check the proof in this browser').click();
     await page.getByText('Everything that was checked holds').waitFor();
-    t.strictSame(await inspectLooks(page, 'conversion-expired'), []);
+    t.strictSame(await inspectState(page, 'conversion-expired'), []);
   });
   whole.notOk(await page.evaluate('window.ran === true'));
   whole.strictSame(complaints, []);
@@ -93,7 +93,7 @@ void test('a page that may not follow the conversions says so, and tries again',
   const refused = page.getByText('Too many pages are open for live updates.');
   await refused.waitFor();
   await page.getByRole('link', { name: first }).waitFor();
-  t.strictSame(await inspectLooks(page, 'conversions-refused'), []);
+  t.strictSame(await inspectState(page, 'conversions-refused'), []);
   for (const other of others) other.cut();
   await refused.waitFor({ state: 'detached' });
   await api.complete(api.account.id, first, PDF);

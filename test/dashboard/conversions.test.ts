@@ -5,11 +5,12 @@ import type { PressledgerClient } from '../../client/src/client.ts';
 import { runCli } from '../support/cli.ts';
 import {
   type DashboardBrowser,
-  inspectLooks,
+  inspectPage,
+  inspectState,
   signIn,
   startDashboard,
 } from '../support/dashboard-browser.ts';
-import { freePort } from '../support/nats-server.ts';
+import { freePort } from '../support/free-port.ts';
 
 const SCRIPT = '<img src=x onerror="window.ran = true">';
 const BAD = {
@@ -49,7 +50,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     async (t) => {
       await page.goto('/conversions');
       await page.getByText('No conversions yet').waitFor();
-      t.strictSame(await inspectLooks(page, 'conversions-empty'), []);
+      t.strictSame(await inspectState(page, 'conversions-empty'), []);
       const id = await convert(dashboard, { html: '<h1>First</h1>' });
       await rowOf(page, id).getByText('Completed').waitFor();
     },
@@ -86,7 +87,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     t.match(await page.getByText(/at least the first 11/).innerText(), /11 characters/);
     await page.getByLabel('Id').fill(failed);
     await page.waitForURL(new RegExp(`id=${failed}`));
-    t.strictSame(await inspectLooks(page, 'conversions-filtered'), []);
+    t.strictSame(await inspectState(page, 'conversions-filtered'), []);
     await page.goBack();
     await page.waitForURL(({ search }) => search === '?status=failed');
     await page.waitForFunction("document.querySelector('[type=search]').value === ''");
@@ -95,7 +96,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await button(page, 'Clear the filters').click();
     await page.getByLabel('From day').fill('2031-01-01');
     await page.getByText('No conversion matches').waitFor();
-    t.strictSame(await inspectLooks(page, 'conversions-none'), []);
+    t.strictSame(await inspectState(page, 'conversions-none'), []);
     await page.getByLabel('To day').fill('2030-01-01');
     await page.getByText('The last day is before the first.').waitFor();
     await button(page, 'Clear the filters').click();
@@ -113,7 +114,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.goBack();
     await page.getByText(/^1 to 20 of/).waitFor();
     t.equal(await page.getByRole('row').count(), 21);
-    t.strictSame(await inspectLooks(page, 'conversions'), []);
+    t.strictSame(await inspectPage(page, 'conversions'), []);
   });
 
   await parent.test('a failed conversion says why, and what to do', async (t) => {
@@ -122,7 +123,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByRole('main').getByText(SCRIPT).first().waitFor();
     await region(page, 'Timeline').getByText('The conversion failed (').waitFor();
     await page.getByText('The request is not stored any more').waitFor();
-    t.strictSame(await inspectLooks(page, 'conversion-failed'), []);
+    t.strictSame(await inspectState(page, 'conversion-failed'), []);
   });
 }
 
@@ -147,7 +148,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.getByRole('tab', { name: /Fonts/ }).click();
     await page.getByRole('tab', { name: /Console/ }).click();
     t.match(await page.getByRole('tabpanel').innerText(), SCRIPT);
-    t.strictSame(await inspectLooks(page, 'conversion'), []);
+    t.strictSame(await inspectPage(page, 'conversion'), []);
     t.notOk(await hasRun(page), 'what comes from a document is text');
   });
 
@@ -192,7 +193,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await button(page, 'Convert again').click();
     const dialog = page.getByRole('dialog');
     t.match(await dialog.innerText(), /costs one credit/);
-    t.strictSame(await inspectLooks(page, 'conversion-again'), []);
+    t.strictSame(await inspectState(page, 'conversion-again'), []);
     await button(page, 'Convert for one credit').click();
     await page.waitForURL((url) => !url.pathname.endsWith(id));
     await button(page, 'Download PDF').waitFor();
@@ -204,7 +205,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.getByText('1 conversion failed in the last 7 days').waitFor();
     await region(page, 'Last 14 days').getByText('1 failed', { exact: true }).waitFor();
     t.equal(await region(page, 'Last 14 days').getByRole('listitem').count(), 14);
-    t.strictSame(await inspectLooks(page, 'home'), []);
+    t.strictSame(await inspectPage(page, 'home'), []);
     await page.getByRole('link', { name: 'See the failures' }).click();
     await page.getByText('1 conversion matches').waitFor();
   });
@@ -218,10 +219,10 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
       await context.clearCookies();
       await signIn(page, account);
       await page.getByText('0 of 3 done.').waitFor();
-      t.strictSame(await inspectLooks(page, 'home-new'), []);
+      t.strictSame(await inspectState(page, 'home-new'), []);
       await page.goto(`/conversions/${id}`);
       await page.getByText('This account has no such conversion').waitFor();
-      t.strictSame(await inspectLooks(page, 'conversion-unknown'), []);
+      t.strictSame(await inspectState(page, 'conversion-unknown'), []);
       await context.clearCookies();
       await signIn(page, dashboard.account);
     },
@@ -245,7 +246,7 @@ async function lossTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
   await parent.test('a service that was restarted is found again, with what changed', async (t) => {
     await service.stop();
     await lost.waitFor();
-    t.strictSame(await inspectLooks(page, 'conversions-lost'), []);
+    t.strictSame(await inspectState(page, 'conversions-lost'), []);
     await service.start();
     await lost.waitFor({ state: 'detached' });
     await convert(dashboard, { html: '<h1>After</h1>' });

@@ -5,7 +5,7 @@ import { createApiKey, revokeApiKey } from '../../src/use-cases/api-keys.ts';
 import { eraseAccount } from '../../src/use-cases/erasure.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { ownPage, SESSION } from '../support/dashboard.ts';
-import { inspectLooks, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -34,7 +34,7 @@ void test('a session that has ended leads to sign-in, and back to the same place
   api.clock.time += DAY_MS + 1000;
   await button(page, 'Clear the filters').click();
   await page.getByText('Your session has ended. Sign in to go on.').waitFor();
-  t.strictSame(await inspectLooks(page, 'sign-in-ended'), []);
+  t.strictSame(await inspectState(page, 'sign-in-ended'), []);
   await signIn(page, person, page.url());
   await page.waitForURL('**/conversions');
   await heading(page, 'Conversions').waitFor();
@@ -127,7 +127,7 @@ void test('a tab never shows what belongs to the account of another tab', async 
     });
     await link(first, 'Keys').click();
     await first.getByText(/Another account has signed in in another tab/).waitFor();
-    sub.strictSame(await inspectLooks(first, 'sign-in-other-account'), []);
+    sub.strictSame(await inspectState(first, 'sign-in-other-account'), []);
     sub.strictSame(shown, [], 'nothing was asked for with the token of the other account');
     await first.goto('/conversions');
     await link(first, ofBob).waitFor();

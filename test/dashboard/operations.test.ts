@@ -5,7 +5,8 @@ import { BASE } from '../support/api.ts';
 import { runCli } from '../support/cli.ts';
 import {
   type DashboardBrowser,
-  inspectLooks,
+  inspectPage,
+  inspectState,
   signIn,
   startDashboard,
 } from '../support/dashboard-browser.ts';
@@ -51,7 +52,7 @@ async function serviceTests(t: Test, dashboard: DashboardBrowser): Promise<void>
     await page.getByText('0 of 1 in use').waitFor();
     await page.getByText('No conversion is unfinished.').waitFor();
     await page.getByText('No conversion has failed').waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-calm'), []);
+    sub.strictSame(await inspectState(page, 'operations-calm'), []);
   });
 
   const failed = await fail(dashboard);
@@ -61,7 +62,7 @@ async function serviceTests(t: Test, dashboard: DashboardBrowser): Promise<void>
     sub.equal(await page.getByText(failed).count(), 0);
     await button(page, 'Show newer failures').click();
     await page.getByRole('row', { name: failed }).waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations'), []);
+    sub.strictSame(await inspectPage(page, 'operations'), []);
   });
 
   await t.test('a pause keeps what is shown', async (sub) => {
@@ -80,7 +81,7 @@ async function serviceTests(t: Test, dashboard: DashboardBrowser): Promise<void>
     const lost = page.getByText('Connection lost. Trying again.');
     await lost.waitFor();
     await page.getByText(/^As of /).waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-lost'), []);
+    sub.strictSame(await inspectState(page, 'operations-lost'), []);
     await context.setOffline(false);
     await lost.waitFor({ state: 'detached' });
   });
@@ -95,11 +96,11 @@ async function logTests(t: Test, { page }: DashboardBrowser): Promise<void> {
       .getByText(/^pressledger\/[0-9a-f]{16}$/)
       .first()
       .waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-log'), []);
+    sub.strictSame(await inspectPage(page, 'operations-log'), []);
     await button(page, 'Rebuild the projections').click();
     const dialog = page.getByRole('dialog');
     sub.match(await dialog.innerText(), /reads the whole log/);
-    sub.strictSame(await inspectLooks(page, 'operations-rebuild'), []);
+    sub.strictSame(await inspectState(page, 'operations-rebuild'), []);
     await dialog.getByRole('button', { name: 'Rebuild the projections' }).click();
     await page.getByText(/The last rebuild ended well/).waitFor();
   });
@@ -116,14 +117,14 @@ async function openingTests(t: Test, { page, service }: DashboardBrowser): Promi
     await dialog.getByLabel('Email').fill('not an address');
     await button(page, 'Open the account').click();
     await dialog.getByText(/is not an email address/).waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-open'), []);
+    sub.strictSame(await inspectState(page, 'operations-open'), []);
     await dialog.getByLabel('Email').fill(CUSTOMER);
     await dialog.getByRole('textbox', { name: 'Credits to begin with' }).fill('20');
     await button(page, 'Open the account').click();
     const opened = page.getByRole('dialog', { name: 'The account is open' });
     const password = await opened.locator('pre').innerText();
     sub.match(password, /^\w{24}$/);
-    sub.strictSame(await inspectLooks(page, 'operations-opened'), []);
+    sub.strictSame(await inspectState(page, 'operations-opened'), []);
     await button(page, 'I have copied the password').click();
     await title(page, CUSTOMER).waitFor();
     sub.notOk((await page.content()).includes(password));
@@ -142,11 +143,11 @@ async function openingTests(t: Test, { page, service }: DashboardBrowser): Promi
     await page.getByRole('link', { name: 'All accounts' }).click();
     const search = page.getByLabel('Find by the whole address');
     await page.getByRole('row', { name: /Operator/ }).waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-accounts'), []);
+    sub.strictSame(await inspectPage(page, 'operations-accounts'), []);
     await search.fill('nobody@example.com');
     await search.press('Enter');
     await page.getByText('No account has nobody@example.com').waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-accounts-none'), []);
+    sub.strictSame(await inspectState(page, 'operations-accounts-none'), []);
     await page.getByLabel('Find by the whole address').fill(CUSTOMER.toUpperCase());
     await button(page, 'Find').click();
     await page.getByRole('link', { name: CUSTOMER }).click();
@@ -175,7 +176,7 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await page.getByText(/It ends by itself on 30 Jun 2100, 12:00:00 CEST/).waitFor();
     sub.ok(await button(page, 'Erase the account').isDisabled());
     await page.getByText(/keeps the account from being erased/).waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-account-held'), []);
+    sub.strictSame(await inspectState(page, 'operations-account-held'), []);
     await button(page, 'Release the hold').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Release the hold' }).click();
     await page.getByText('The account is under no hold.').waitFor();
@@ -184,7 +185,7 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await button(page, 'End all sessions').click();
     await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click();
     await page.getByText('No session is open.').waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-account'), []);
+    sub.strictSame(await inspectPage(page, 'operations-account'), []);
   });
 
   await t.test('an erasure takes the address and the own password', async (sub) => {
@@ -199,14 +200,14 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await dialog.getByLabel('Address of the account').fill(CUSTOMER);
     await erase.click();
     await dialog.getByText('Is not the password of your account.').waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-erase'), []);
+    sub.strictSame(await inspectState(page, 'operations-erase'), []);
     await dialog.getByLabel('Your own password').fill(account.password);
     await erase.click();
     await title(page, 'The account is erased').waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-erased'), []);
+    sub.strictSame(await inspectState(page, 'operations-erased'), []);
     await page.reload();
     await page.getByText('There is no such account').waitFor();
-    sub.strictSame(await inspectLooks(page, 'operations-account-missing'), []);
+    sub.strictSame(await inspectState(page, 'operations-account-missing'), []);
   });
 
   await t.test('the log has what was done', async (sub) => {
@@ -246,7 +247,7 @@ void test('the pages of operators', async (t) => {
       await title(page, 'For operators').waitFor();
     }
     sub.equal(await page.getByRole('link', { name: 'Operations' }).count(), 0);
-    sub.strictSame(await inspectLooks(page, 'operations-not-operator'), []);
+    sub.strictSame(await inspectState(page, 'operations-not-operator'), []);
   });
 
   await setOperator(dashboard, '--grant');

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
-import { inspectLooks, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 import { testDirectory } from '../support/directory.ts';
 
 const run = promisify(execFile);
@@ -56,7 +56,7 @@ void test('a document is tried in the playground', async (t) => {
   };
   await signIn(page, account, '/playground');
   await editor(page).waitFor();
-  t.strictSame(await inspectLooks(page, 'playground'), []);
+  t.strictSame(await inspectPage(page, 'playground'), []);
 
   await t.test('the editor indents with Tab, and Escape and Tab leave it', async (sub) => {
     await editor(page).focus();
@@ -78,7 +78,7 @@ void test('a document is tried in the playground', async (t) => {
     sub.equal(await margin.getAttribute('aria-invalid'), 'true');
     sub.match(await page.getByRole('alert').innerText(), /Margin top: .*unit px, cm, in or mm/);
     sub.equal(await page.getByText('Must be page numbers from 1').count(), 2);
-    sub.strictSame(await inspectLooks(page, 'playground-wrong'), []);
+    sub.strictSame(await inspectState(page, 'playground-wrong'), []);
     await button(page, 'Reset').click();
     sub.equal(await margin.inputValue(), '1cm');
   });
@@ -93,7 +93,7 @@ void test('a document is tried in the playground', async (t) => {
     await button(page, 'Download').click();
     const file = await readFile(await (await download).path());
     sub.equal(file.subarray(0, 5).toString(), '%PDF-');
-    sub.strictSame(await inspectLooks(page, 'playground-converted'), []);
+    sub.strictSame(await inspectState(page, 'playground-converted'), []);
   });
 
   await t.test('only what differs from the default is sent', async (sub) => {
@@ -121,7 +121,7 @@ void test('a document is tried in the playground', async (t) => {
     await page.goto(`/playground?from=${id}`);
     await page.getByText('This is the request of').waitFor();
     sub.match(await editor(page).innerText(), /<h1>One<\/h1>/);
-    sub.strictSame(await inspectLooks(page, 'playground-from'), []);
+    sub.strictSame(await inspectState(page, 'playground-from'), []);
   });
 
   await t.test('the samples send every text as it is', async (sub) => {

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { BASE } from '../support/api.ts';
-import { inspectLooks, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 
 const PASSWORD = 'staple battery horse';
 
@@ -12,12 +12,12 @@ async function createKey(t: Test, page: Page): Promise<string> {
   await button(page, 'Create a key').click();
   const dialog = page.getByRole('dialog', { name: 'Create a key' });
   await dialog.getByLabel('Name').fill('<b>build</b> server');
-  t.strictSame(await inspectLooks(page, 'keys-create'), []);
+  t.strictSame(await inspectState(page, 'keys-create'), []);
   await button(page, 'Create the key').click();
   const shown = page.getByRole('dialog', { name: 'The key <b>build</b> server' });
   const key = await shown.locator('pre').innerText();
   t.match(key, /^pk_live_[0-9A-Za-z]{24}$/);
-  t.strictSame(await inspectLooks(page, 'keys-created'), []);
+  t.strictSame(await inspectState(page, 'keys-created'), []);
   await button(page, 'I have copied the key').click();
   return key;
 }
@@ -30,7 +30,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
 
   await page.goto('/keys');
   await page.waitForURL(/\/sign-in\?from=%2Fkeys$/);
-  t.strictSame(await inspectLooks(page, 'sign-in'), []);
+  t.strictSame(await inspectPage(page, 'sign-in'), []);
 
   await t.test('a wrong password is refused in words', async (sub) => {
     await page.getByLabel('Email').fill(account.email);
@@ -38,7 +38,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     await button(page, 'Sign in').click();
     const alert = page.getByRole('alert');
     sub.match(await alert.innerText(), /The email address or the password is wrong/);
-    sub.strictSame(await inspectLooks(page, 'sign-in-refused'), []);
+    sub.strictSame(await inspectState(page, 'sign-in-refused'), []);
   });
 
   await t.test('signing in leads to the page that was asked for', async () => {
@@ -53,14 +53,14 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     sub.match(await row.innerText(), new RegExp(`${key.slice(0, 12)}…`));
     sub.notOk((await page.content()).includes(key), 'the key is shown only once');
     sub.equal(await status(key), 200);
-    sub.strictSame(await inspectLooks(page, 'keys'), []);
+    sub.strictSame(await inspectPage(page, 'keys'), []);
   });
 
   await t.test('revoking asks first, and says what happens', async (sub) => {
     await button(page, 'Revoke <b>build</b> server').click();
     const dialog = page.getByRole('dialog');
     sub.match(await dialog.innerText(), /refused at once/);
-    sub.strictSame(await inspectLooks(page, 'keys-revoke'), []);
+    sub.strictSame(await inspectState(page, 'keys-revoke'), []);
     await button(page, 'Cancel').click();
     sub.equal(await status(key), 200);
     await button(page, 'Revoke <b>build</b> server').click();
@@ -75,7 +75,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
       await page.getByRole('link', { name: 'Account' }).click();
       await page.getByRole('row', { name: /Chrome on Linux.*This one/ }).waitFor();
       await page.locator('h1:focus', { hasText: 'Account' }).waitFor();
-      sub.strictSame(await inspectLooks(page, 'account'), []);
+      sub.strictSame(await inspectPage(page, 'account'), []);
       await page.getByLabel('Current password').fill('not the password');
       await page.getByLabel('New password').fill(PASSWORD);
       await button(page, 'Change the password').click();
@@ -83,7 +83,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
       await page.getByLabel('Current password').fill(account.password);
       await button(page, 'Change the password').click();
       await page.getByText(/Sign in with the new one/).waitFor();
-      sub.strictSame(await inspectLooks(page, 'sign-in-again'), []);
+      sub.strictSame(await inspectState(page, 'sign-in-again'), []);
       await signIn(page, { email: account.email, password: PASSWORD }, page.url());
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     },

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
-import { inspectLooks, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 import type { Service } from '../support/service.ts';
 
 /** Converts documents, the last of which fails. */
@@ -13,7 +13,7 @@ async function convertSome(service: Service): Promise<void> {
     'Content-Type': 'application/json',
     Prefer: 'wait=30',
   };
-  const wrong = { html: '<p>Never</p>', wait_for: { selector: '#none' } };
+  const wrong = { html: '<p>Never</p>', page_ranges: '9' };
   for (const body of [{ html: '<p>One</p>' }, { html: '<p>Two</p>' }, wrong]) {
     const request = { method: 'POST', headers, body: JSON.stringify(body) };
     const answer = await fetch(`${service.url}${BASE}/pdf/`, request);
@@ -32,7 +32,7 @@ void test('credits, usage and history', async (t) => {
   const { page, account, service } = dashboard;
   await signIn(page, account, '/usage');
   await page.getByText('No conversions in these days').waitFor();
-  t.strictSame(await inspectLooks(page, 'usage-empty'), []);
+  t.strictSame(await inspectState(page, 'usage-empty'), []);
   await convertSome(service);
 
   await t.test('the balance, the plan, and the days in numbers', async (sub) => {
@@ -40,11 +40,11 @@ void test('credits, usage and history', async (t) => {
     await page.getByText('Conversions that ended, by result').waitFor();
     const balance = page.locator('section', { hasText: 'Credits left' }).first();
     sub.match(await balance.innerText(), /Credits left\s+98\s+Plan\s+Pro\s+.*\s+100$/);
-    sub.strictSame(await inspectLooks(page, 'usage'), []);
+    sub.strictSame(await inspectPage(page, 'usage'), []);
     await page.getByText('The same as a table').click();
     const today = page.getByRole('table', { name: 'Conversions by day' }).getByRole('row').nth(1);
     sub.match(await today.innerText(), /^\d{4}-\d\d-\d\d\s+3\s+2\s+1\s+2\s/);
-    sub.strictSame(await inspectLooks(page, 'usage-table'), []);
+    sub.strictSame(await inspectState(page, 'usage-table'), []);
   });
 
   await t.test('other days are chosen, and stay in the address', async (sub) => {
@@ -65,7 +65,7 @@ void test('credits, usage and history', async (t) => {
   await t.test('the events are filtered, and the filters stay in the address', async (sub) => {
     await page.goto('/history');
     await page.getByRole('table', { name: 'Events of the account' }).waitFor();
-    sub.strictSame(await inspectLooks(page, 'history'), []);
+    sub.strictSame(await inspectPage(page, 'history'), []);
     await page.getByRole('button', { name: /Event/ }).first().click();
     await page.getByRole('option', { name: 'Conversion failed' }).click();
     await page.waitForURL('**/history?type=ConversionFailed');
@@ -83,7 +83,7 @@ void test('credits, usage and history', async (t) => {
     await page.getByRole('textbox', { name: 'Conversion' }).fill('nonsense');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('alert').first().waitFor();
-    sub.strictSame(await inspectLooks(page, 'history-wrong'), []);
+    sub.strictSame(await inspectState(page, 'history-wrong'), []);
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.waitForURL('**/history');
   });
@@ -94,11 +94,11 @@ void test('credits, usage and history', async (t) => {
     const past = page.locator('section', { hasText: 'This is the past' });
     await past.getByText('This is the past').waitFor();
     sub.match(await past.innerText(), /Credits\s+100\s+Plan\s+Pro/);
-    sub.strictSame(await inspectLooks(page, 'history-past'), []);
+    sub.strictSame(await inspectState(page, 'history-past'), []);
     await page.getByLabel('Time', { exact: true }).fill('2001-01-01T00:00');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('The account was opened after this moment').waitFor();
-    sub.strictSame(await inspectLooks(page, 'history-too-early'), []);
+    sub.strictSame(await inspectState(page, 'history-too-early'), []);
     await page.getByRole('button', { name: 'Back to the present' }).click();
     await page.getByText('This is the past').waitFor({ state: 'detached' });
   });

@@ -9,7 +9,8 @@ import { type Test, test } from 'tap';
 import { BASE } from '../support/api.ts';
 import {
   type DashboardBrowser,
-  inspectLooks,
+  inspectPage,
+  inspectState,
   signIn,
   startDashboard,
 } from '../support/dashboard-browser.ts';
@@ -88,7 +89,7 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
   const sent: Request[] = [];
   await signIn(page, account, '/verify');
   await page.getByRole('heading', { level: 1, name: 'Verify' }).waitFor();
-  whole.strictSame(await inspectLooks(page, 'verify'), []);
+  whole.strictSame(await inspectPage(page, 'verify'), []);
   await page.evaluate(RECORD_BODIES);
   page.on('request', (request) => sent.push(request));
 
@@ -102,7 +103,7 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
     t.equal(await page.getByText('Nothing to compare with').count(), 2, 'at a first visit');
     const link = page.getByRole('link', { name: id });
     t.equal(await link.getAttribute('href'), `/conversions/${id}`);
-    t.strictSame(await inspectLooks(page, 'verify-pdf'), []);
+    t.strictSame(await inspectState(page, 'verify-pdf'), []);
   });
 
   await whole.test('a PDF that was altered, cut, or made by others', async (t) => {
@@ -116,7 +117,7 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
       await page.getByText('No conversion of this account made this file.').waitFor();
       t.equal(await page.getByText(OUTCOME).count(), 0, name);
     }
-    t.strictSame(await inspectLooks(page, 'verify-pdf-unknown'), []);
+    t.strictSame(await inspectState(page, 'verify-pdf-unknown'), []);
     await choose(page, 'empty.pdf', Buffer.alloc(0));
     await page.getByText('This file is empty.').waitFor();
     await choose(page, 'letter.pdf', Buffer.from('a letter'));
@@ -131,14 +132,14 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
     const shown = page.getByRole('table', { name: 'Events of the conversion' });
     t.match(await shown.innerText(), /CreditDebited[^]*ConversionCompleted/);
     await page.getByText('README.txt, report.html').waitFor();
-    t.strictSame(await inspectLooks(page, 'verify-bundle'), []);
+    t.strictSame(await inspectState(page, 'verify-bundle'), []);
   });
 
   await whole.test('a bundle that was altered, cut, or packed again', async (t) => {
     const other = await changed(bundle, { 'document.pdf': '%PDF-1.7 another' });
     await choose(page, 'altered.zip', other);
     t.match(await failure(page), /A file in the bundle is not the one[^]*document\.pdf: SHA-256/);
-    t.strictSame(await inspectLooks(page, 'verify-bundle-altered'), []);
+    t.strictSame(await inspectState(page, 'verify-bundle-altered'), []);
     t.equal(await page.getByText('What the bundle shows').count(), 0);
     await choose(page, 'cut.zip', bundle.subarray(0, -100));
     t.match(await failure(page), /not a whole bundle/);
@@ -151,7 +152,7 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
     await page.evaluate(rewritten);
     await choose(page, 'receipt-again.pdf', pdf);
     t.match(await failure(page), /events were changed or removed/);
-    t.strictSame(await inspectLooks(page, 'verify-rewritten'), []);
+    t.strictSame(await inspectState(page, 'verify-rewritten'), []);
     await page.getByRole('button', { name: 'Forget what was kept, and check again' }).click();
     await page.getByText(OUTCOME).waitFor();
   });
@@ -185,7 +186,7 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
       t.equal(await held(other), 0, name);
       t.equal(await other.getByText(OUTCOME).count(), 0, name);
     }
-    t.strictSame(await inspectLooks(other, 'verify-no-ed25519'), []);
+    t.strictSame(await inspectState(other, 'verify-no-ed25519'), []);
     await other.close();
   });
   whole.strictSame(dashboard.complaints, []);

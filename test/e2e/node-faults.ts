@@ -138,34 +138,40 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await pause(AWAY_MS);
     await first.start();
   },
-  'the blob store is away': async ({ deployment: { s3 } }) => {
-    if (!s3) return;
-    await s3.stop();
-    // Longer than three tries of a job would take.
-    await pause(2 * AWAY_MS);
-    await s3.start();
-  },
-  'the event store is out of reach': async ({ deployment: { storeWire }, apis, apiKey }, t) => {
-    if (!storeWire) return;
-    await storeWire.close();
-    const refused = await fetch(`${apis[0].url}/api/v1/account/`, {
-      headers: { 'X-API-Key': apiKey },
-    });
-    t.equal(refused.status, 503);
-    t.ok(Number(refused.headers.get('retry-after')) > 0);
-    const notReady = await fetch(`${apis[0].url}/readyz`);
-    t.match(await notReady.json(), { details: { missing: [/event store does not answer/] } });
-    await pause(AWAY_MS);
-    await storeWire.open();
-  },
-  'the answers of the event store are lost': async ({ deployment: { storeWire } }) => {
-    if (!storeWire) return;
-    storeWire.answersAreLost = true;
-    await pause(AWAY_MS);
-    storeWire.answersAreLost = false;
-    storeWire.cut();
-  },
 };
+
+/** Those of the parts that a deployment has. */
+const faultsOf = ({ s3, storeWire }: Nodes): Readonly<Record<string, Fault>> => ({
+  ...FAULTS,
+  ...(s3 && {
+    'the blob store is away': async () => {
+      await s3.stop();
+      // Longer than three tries of a job would take.
+      await pause(2 * AWAY_MS);
+      await s3.start();
+    },
+  }),
+  ...(storeWire && {
+    'the event store is out of reach': async ({ apis, apiKey }, t) => {
+      await storeWire.close();
+      const refused = await fetch(`${apis[0].url}/api/v1/account/`, {
+        headers: { 'X-API-Key': apiKey },
+      });
+      t.equal(refused.status, 503);
+      t.ok(Number(refused.headers.get('retry-after')) > 0);
+      const notReady = await fetch(`${apis[0].url}/readyz`);
+      t.match(await notReady.json(), { details: { missing: [/event store does not answer/] } });
+      await pause(AWAY_MS);
+      await storeWire.open();
+    },
+    'the answers of the event store are lost': async () => {
+      storeWire.answersAreLost = true;
+      await pause(AWAY_MS);
+      storeWire.answersAreLost = false;
+      storeWire.cut();
+    },
+  }),
+});
 
 /** The outcome of an ended conversion comes twice more, once with another verdict. */
 async function endedTwice(t: Test, { deployment, apis, apiKey }: Site): Promise<void> {
@@ -198,7 +204,8 @@ export function runNodeFaults(kind: Kind): void {
       renderers: [await deployment.renderer(), await deployment.renderer()],
       apiKey: first.firstStart.apiKey,
     };
-    for (const [name, fault] of Object.entries(FAULTS)) await under(t, name, site, fault);
+    const faults = Object.entries(faultsOf(deployment));
+    for (const [name, fault] of faults) await under(t, name, site, fault);
     await endedTwice(t, site);
 
     // Whoever is stopped while the others are away ends all the same, and leaves nothing behind.

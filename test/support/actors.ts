@@ -65,6 +65,7 @@ export const grant = (amount: number): AccountCommand => ({
   type: 'GrantCredits',
   accountId: accountId(),
   amount,
+  now: NOW,
 });
 
 export const request = (n: number, idempotencyKey?: string, now = NOW): AccountCommand => ({

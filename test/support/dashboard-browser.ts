@@ -2,7 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { AxeResults } from 'axe-core';
+import type { Result } from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { findChrome } from '../../src/renderer/chrome/find.ts';
@@ -17,10 +17,21 @@ const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 const ACTION_MS = 20_000;
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
-const LOOKS = (['light', 'dark'] as const).flatMap((scheme) => [
-  { scheme, size: WIDE },
-  { scheme, size: NARROW },
-]);
+interface Look {
+  readonly scheme: 'light' | 'dark';
+  readonly size: typeof WIDE;
+}
+
+/** Both schemes and both sizes, once each. */
+const TWO_LOOKS: readonly Look[] = [
+  { scheme: 'light', size: WIDE },
+  { scheme: 'dark', size: NARROW },
+];
+const ALL_LOOKS: readonly Look[] = [
+  ...TWO_LOOKS,
+  { scheme: 'light', size: NARROW },
+  { scheme: 'dark', size: WIDE },
+];
 
 interface Credentials {
   readonly email: string;
@@ -81,30 +92,41 @@ export async function signIn(page: Page, { email, password }: Credentials, path 
 }
 
 /** The violations that axe finds on the page as it stands: one line each. */
-export async function axe(page: Page): Promise<readonly string[]> {
-  await page.evaluate(await readFile(AXE, 'utf8'));
+async function axe(page: Page): Promise<readonly string[]> {
+  if (await page.evaluate<boolean>("typeof axe === 'undefined'")) {
+    await page.evaluate(await readFile(AXE, 'utf8'));
+  }
   // React Aria says there for some seconds what has happened, also of buttons that are gone by then.
   const context = JSON.stringify({ exclude: '[data-live-announcer]' });
-  const options = JSON.stringify({ runOnly: { type: 'tag', values: AXE_TAGS } });
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(${context}, ${options})`);
+  const options = JSON.stringify({
+    runOnly: { type: 'tag', values: AXE_TAGS },
+    resultTypes: ['violations'],
+  });
+  const violations = await page.evaluate<readonly Result[]>(
+    `axe.run(${context}, ${options}).then(({ violations }) => violations)`,
+  );
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
   );
 }
 
-export async function screenshot(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   const folder = join(ARTIFACTS, 'dashboard');
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
 /**
- * Shows the page in light and dark, wide and narrow, and keeps a screenshot of each; it ends light and wide.
+ * Shows what is open in these looks, and keeps a screenshot of each; it ends light and wide.
  * @returns what axe finds in any of them, and that the page is wider than the screen
  */
-export async function inspectLooks(page: Page, name: string): Promise<readonly string[]> {
+async function inspect(
+  page: Page,
+  name: string,
+  looks: readonly Look[],
+): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const { scheme, size } of LOOKS) {
+  for (const { scheme, size } of looks) {
     const look = `${name}-${scheme}-${size.width}`;
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(size);
@@ -120,3 +142,11 @@ export async function inspectLooks(page: Page, name: string): Promise<readonly s
   await page.setViewportSize(WIDE);
   return found;
 }
+
+/** Inspects a page in light and dark, wide and narrow. */
+export const inspectPage = (page: Page, name: string): Promise<readonly string[]> =>
+  inspect(page, name, ALL_LOOKS);
+
+/** Inspects a page that was inspected before, in another state: with a dialog, empty, or with an error. */
+export const inspectState = (page: Page, name: string): Promise<readonly string[]> =>
+  inspect(page, name, TWO_LOOKS);

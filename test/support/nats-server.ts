@@ -3,11 +3,12 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect as dial, createServer } from 'node:net';
+import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Test } from 'tap';
 import { eventually } from './deadline.ts';
+import { freePort } from './free-port.ts';
 
 const READY_MS = 15_000;
 /** Another process may take a free port before the server does. */
@@ -52,17 +53,6 @@ export function findNatsServer(): string | undefined {
     }
   }
   return undefined;
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was free.');
-  return address.port;
 }
 
 /** Whether a server greets: it does so only when it serves, JetStream included. */

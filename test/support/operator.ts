@@ -16,6 +16,9 @@ export async function newOperator(api: Api) {
   await setOperator(api, account.id, true, api.context());
   const headers = await signedIn(api, account.email);
   const call = (method: string, path: string, options: CallOptions = {}): Promise<Answer> =>
-    api.call(method, `${BASE}/operator${path}`, { ...options, headers });
+    api.call(method, `${BASE}/operator${path}`, {
+      ...options,
+      headers: { ...headers, ...options.headers },
+    });
   return { ...account, headers, call };
 }

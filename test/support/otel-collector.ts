@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { eventually } from './deadline.ts';
 import { testDirectory } from './directory.ts';
-import { freePort } from './nats-server.ts';
+import { freePort } from './free-port.ts';
 
 const program = process.env['OTEL_COLLECTOR'] ?? '';
 

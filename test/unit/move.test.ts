@@ -7,6 +7,7 @@ import { openCopyTarget } from '../../src/compose/stored-log.ts';
 import { readConfig } from '../../src/config.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
+import { namingOptions } from '../../src/environment-there.ts';
 import { createLogger } from '../../src/log.ts';
 import { cancelMove, move, type Moved, type MoveParts } from '../../src/use-cases/move/move.ts';
 import { readLog } from '../support/invariants.ts';
@@ -153,6 +154,16 @@ void test('a move goes to no place that holds something else', async (t) => {
   });
   t.match(await verified(from), { ok: true }, 'the old place is as it was');
   await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+});
+
+void test('what is wrong with the new place names the option that was given', async (t) => {
+  const { run } = await movable(t);
+  const [BLOB_STORE_URL, MASTER_KEY] = ['nats:', '5a'.repeat(32)];
+  await t.rejects(run({}, { BLOB_STORE_URL }), { message: /--to-nats is needed/ });
+  const nowhere = { BLOB_STORE_URL, MASTER_KEY, NATS_URL: 'nats://127.0.0.1:1' };
+  await t.rejects(run({}, nowhere), { message: /cannot be reached .*: check --to-nats and / });
+  const unusable = namingOptions(() => readConfig({ BLOB_STORE_URL: 'ftp://host' }));
+  await t.rejects(unusable, { message: /^--to-blobs must be / });
 });
 
 const append = (dataDir: string): Promise<void> =>

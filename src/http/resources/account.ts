@@ -4,8 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { changePassword } from '../../use-cases/accounts.ts';
 import { confirmPassword } from '../../use-cases/confirm-password.ts';
 import { checkPassword } from '../../use-cases/passwords.ts';
-import { accountRecord, ledgerRecord } from '../../use-cases/records.ts';
-import { planLimit } from '../../use-cases/rate-limits.ts';
+import { accountRecordWithLimit, ledgerRecord } from '../../use-cases/records.ts';
 import { wholeList } from '../../use-cases/whole-list.ts';
 import { compile, ValidationIssues } from '../../validation.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
@@ -28,8 +27,7 @@ export function getAccount(deps: RouteDependencies): HttpMiddleware {
     // Erased since its credential was read.
     if (row === undefined && moment === undefined) throw new ServiceError('unauthorized');
     if (row === undefined) throw new ServiceError('not_found', NOT_YET);
-    const record = await accountRecord(deps.vault, row);
-    ctx.body = { ...record, rate_limit: planLimit(deps.config, row.plan) };
+    ctx.body = await accountRecordWithLimit(deps.vault, deps.config, row);
   };
 }
 

@@ -5,6 +5,7 @@ import { FAILURE_CODES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
+import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
@@ -140,17 +141,7 @@ export const createConversionDoc: OperationDoc = {
   description:
     'Converts HTML or a web page to a PDF. The response comes at once; the PDF is made afterwards: retrieve the conversion until its status is completed or failed. A conversion costs one credit, which is refunded if it fails. To get the PDF with this one request, send `Prefer: wait=30` and `Accept: application/pdf`. To send style sheets, images, fonts or scripts with the page, use `files`, or send a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
   parameters: [
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description:
-        'Makes the request safe to repeat: for 24 hours the same key gets the same response, and no further credit is taken. Printable ASCII, such as invoice-4711.',
-      schema: Type.String({
-        minLength: 1,
-        maxLength: 255,
-        pattern: '^[\\x20-\\x7e]*$',
-      }),
-    },
+    idempotencyKeyParameter('gets the same response, and no further credit is taken'),
     prefer(
       'With Accept: application/pdf, the response is the PDF itself. If the conversion takes longer, the response is 202 and the conversion goes on.',
     ),

@@ -1,5 +1,4 @@
 /** Conversions: asking for one, following it, listing them. */
-import { createHmac } from 'node:crypto';
 import {
   CONVERSION_STATUSES,
   type ConversionFilter,
@@ -30,6 +29,7 @@ import {
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { periodOf } from '../period.ts';
@@ -268,21 +268,4 @@ export function recordOf(
     const token = fileTokens.mint(id, config.fileUrlTtlSeconds);
     return `${publicUrl}/files/${id}.pdf?token=${token}`;
   });
-}
-
-const HEADER = 'Idempotency-Key';
-const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
-
-/** The client's key as the log keeps it: a keyed hash, of use for this account alone. */
-function idempotencyKeyHash(secret: Buffer, accountId: string, key: string): string {
-  return createHmac('sha256', secret).update(`${accountId}\0${key}`, 'utf8').digest('hex');
-}
-
-/** The request's `Idempotency-Key`, where it has one. */
-function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | undefined {
-  const key = ctx.req.headers['idempotency-key'];
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && PRINTABLE.test(key)) return key;
-  issues.add(HEADER, 'Must be 1 to 255 printable ASCII characters.');
-  return undefined;
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/events.ts';
+import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
@@ -206,10 +207,10 @@ export const postCreditsDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Give an account more credits',
   description:
-    'Adds credits to those that the account has. The same request sent twice adds them twice.',
-  parameters: [ID],
+    'Adds credits to those that the account has. Without an Idempotency-Key, the same request sent twice adds them twice.',
+  parameters: [ID, idempotencyKeyParameter('adds credits to the account once')],
   body: { schema: CreditGrant, examples: { credits: { amount: 500 } } },
-  answers: changed,
+  answers: { 200: { ...changed[200], headers: ['Idempotent-Replayed'] } },
   errors,
 };
 

@@ -21,6 +21,7 @@ import { beginErasure } from '../../use-cases/erasure.ts';
 import { compile, ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { operatorContext, operatorOf } from '../operator.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import {
@@ -102,13 +103,14 @@ function change<T>(
     accountId: string,
     given: T,
     context: Awaited<ReturnType<typeof operatorContext>>,
+    ctx: HttpContext,
   ) => unknown,
 ): HttpMiddleware {
   return async (ctx) => {
     const given = await deps.bodies.readSmall(ctx, deps.config, check);
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
-    await make(accountId, given, await operatorContext(ctx, deps, accountId));
+    await make(accountId, given, await operatorContext(ctx, deps, accountId), ctx);
     ctx.body = await accountDetails(deps, accountId);
   };
 }
@@ -118,9 +120,19 @@ export function postPlan(deps: RouteDependencies): HttpMiddleware {
 }
 
 export function postCredits(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkGrant, (id, { amount }, context) =>
-    grantCredits(deps, id, amount, context),
-  );
+  return change(deps, checkGrant, async (id, { amount }, context, ctx) => {
+    const issues = new ValidationIssues();
+    const key = idempotencyKeyOf(ctx, issues);
+    issues.throwIfAny();
+    const grant = {
+      amount,
+      ...(key === undefined
+        ? {}
+        : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, id, key, 'credits') }),
+    };
+    const { replayed } = await grantCredits(deps, id, grant, context);
+    if (replayed) ctx.set('Idempotent-Replayed', 'true');
+  });
 }
 
 /** @throws {ServiceError} `validation_error` where it is given and is no time to come */

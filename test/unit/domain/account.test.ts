@@ -84,7 +84,13 @@ const refund = (n: number, failure: number): AccountCommand => ({
   failure,
   failedAt: BigInt(40 * failure),
 });
-const grant = (amount: number): AccountCommand => ({ type: 'GrantCredits', accountId: ID, amount });
+const grant = (amount: number, once?: { idempotencyKey: string }, now = NOW): AccountCommand => ({
+  type: 'GrantCredits',
+  accountId: ID,
+  amount,
+  now,
+  ...once,
+});
 const toPro: AccountCommand = { type: 'ChangePlan', accountId: ID, plan: 'pro' };
 const newPassword: AccountCommand = {
   type: 'ChangePassword',
@@ -189,6 +195,26 @@ void test('grants stay within what a number holds', (t) => {
   given(t, account, ...nearlyFull)
     .when(grant(2))
     .thenRejected('validation_error', /999999999999/);
+  t.end();
+});
+
+void test('a grant with an idempotency key happens once in 24 hours', (t) => {
+  const once = { idempotencyKey: sha256(1) };
+  const before: AccountEvent = {
+    type: 'CreditGranted',
+    data: { accountId: ID, amount: 7, ...once, grantedAt: NOW },
+  };
+  given(t, account, opened).when(grant(7, once)).thenEvents(before);
+  const again = given(t, account, opened, before);
+  again.when(grant(7, once, NOW + DAY_MS - 1)).thenNothing();
+  again.when(grant(8, { idempotencyKey: sha256(2) })).thenEvents({
+    type: 'CreditGranted',
+    data: { accountId: ID, amount: 8, idempotencyKey: sha256(2), grantedAt: NOW },
+  });
+  again.when(grant(7, once, NOW + DAY_MS)).thenEvents({
+    type: 'CreditGranted',
+    data: { accountId: ID, amount: 7, ...once, grantedAt: NOW + DAY_MS },
+  });
   t.end();
 });
 

@@ -135,7 +135,7 @@ function live(history: readonly Step[]): History {
         refundAll(failures.slice(0, step.upTo));
         break;
       case 'grant':
-        send({ type: 'GrantCredits', ...who, amount: step.amount });
+        send({ type: 'GrantCredits', ...who, amount: step.amount, now: NOW });
         break;
     }
   }

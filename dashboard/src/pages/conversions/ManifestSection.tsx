@@ -70,8 +70,8 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
           { name: 'Browser', value: `${chrome.product}, revision ${chrome.revision}` },
           { name: 'Sandbox', value: chrome.sandboxed ? 'on' : 'off' },
           {
-            name: 'Waits given up',
-            value: givenUp.length === 0 ? 'none' : givenUp.join(', '),
+            name: 'Printed without waiting longer for',
+            value: givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
           },
         ]}
       />

@@ -7,6 +7,7 @@ type EventType = Entry['type'];
 
 /** ConversionRequested → Conversion requested. */
 export function typeText(type: string): string {
+  if (type === 'SignInsLeftOut') return 'Refused sign-ins, not listed one by one';
   const words = type.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

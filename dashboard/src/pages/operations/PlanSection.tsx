@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { api } from '../../api/client.ts';
+import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
@@ -67,16 +68,22 @@ function PlanForm({ account: { id, plan: current } }: PlanSectionProps) {
   );
 }
 
+const grants = new IdempotencyKeys();
+
 function CreditsForm({ account: { id } }: PlanSectionProps) {
   const [amount, setAmount] = useState(Number.NaN);
   const { isPending, errorOf, otherError, clear, send } = useSending(['amount']);
   const grant = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     void send(async () => {
-      const params = { path: { id } };
-      const { credits } = await operatorData(
-        api.POST('/api/v1/operator/accounts/{id}/credits/', { params, body: { amount } }),
-      );
+      const header = { 'Idempotency-Key': grants.keyFor(`${id} ${amount}`) };
+      const params = { path: { id }, header };
+      const sent = await api.POST('/api/v1/operator/accounts/{id}/credits/', {
+        params,
+        body: { amount },
+      });
+      grants.answered();
+      const { credits } = await operatorData(Promise.resolve(sent));
       announce(
         `${formatNumber(amount)} credits are granted. The account now has ${formatNumber(credits)}.`,
       );

@@ -79,7 +79,7 @@ export function ProjectionsSection() {
   return (
     <Section
       title="Projections"
-      lead="Lists of the node that answers. They can always be made anew from the log."
+      lead="The lists that these pages read. Each node makes its own from the log; these are those of the node that answered."
       actions={
         <Button icon="refresh" onPress={() => setAsking(true)}>
           Rebuild the projections

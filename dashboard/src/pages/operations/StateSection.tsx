@@ -32,14 +32,14 @@ function figuresOf({ queue, time, lag, recent }: ServiceStatus): readonly Figure
       note: oldest === null ? 'nothing waits' : `the oldest for ${ageOf(oldest, time)}`,
     },
     {
-      name: 'Behind the log',
+      name: 'Events not shown yet',
       value: eventsText(lag.events),
-      note: `events, ${formatNumber(lag.seconds)} s`,
+      note: lag.events === 0 ? 'the lists are up to date' : `${formatNumber(lag.seconds)} s behind`,
     },
     perMinute('Accepted', accepted),
     perMinute('Completed', completed),
     perMinute('Failed', failed),
-    perMinute('Begun again', requeued),
+    perMinute('Put back in the queue', requeued),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { api, dataOf, fetchSignedIn } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
+import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import type { Values } from './request.ts';
 
 type Conversion = components['schemas']['Conversion'];
@@ -14,20 +15,6 @@ export interface Converted {
 
 /** The service answers when the conversion has ended, or after that many seconds. */
 const HELD = { Prefer: 'wait=30' } as const;
-
-/** A request that got no answer is sent again under its key, so that it is not paid for twice. */
-class IdempotencyKeys {
-  #unanswered: { readonly body: string; readonly key: string } | undefined;
-
-  keyFor(body: string): string {
-    if (this.#unanswered?.body !== body) this.#unanswered = { body, key: crypto.randomUUID() };
-    return this.#unanswered.key;
-  }
-
-  answered(): void {
-    this.#unanswered = undefined;
-  }
-}
 
 const keys = new IdempotencyKeys();
 

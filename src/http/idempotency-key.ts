@@ -1,0 +1,44 @@
+/** The header `Idempotency-Key`, which makes a request safe to repeat. */
+import { createHmac } from 'node:crypto';
+import Type from 'typebox';
+import type { ValidationIssues } from '../validation.ts';
+import type { HttpContext } from './context.ts';
+import type { ParameterDoc } from './openapi/operation.ts';
+
+const HEADER = 'Idempotency-Key';
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+
+/**
+ * The client's key as the log keeps it: a keyed hash, of use for this account alone.
+ * @param purpose keeps requests of another kind apart that have the same key
+ */
+export function idempotencyKeyHash(
+  secret: Buffer,
+  accountId: string,
+  key: string,
+  purpose?: 'credits',
+): string {
+  const text = [accountId, ...(purpose === undefined ? [] : [purpose]), key].join('\0');
+  return createHmac('sha256', secret).update(text, 'utf8').digest('hex');
+}
+
+/** The request's `Idempotency-Key`, where it has one. */
+export function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | undefined {
+  const key = ctx.req.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && PRINTABLE.test(key)) return key;
+  issues.add(HEADER, 'Must be 1 to 255 printable ASCII characters.');
+  return undefined;
+}
+
+/** @param effect what does not happen twice */
+export const idempotencyKeyParameter = (effect: string): ParameterDoc => ({
+  name: HEADER,
+  in: 'header',
+  description: `Makes the request safe to repeat: for 24 hours the same key ${effect}. Printable ASCII, such as invoice-4711.`,
+  schema: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[\\x20-\\x7e]*$',
+  }),
+});
