@@ -1,19 +1,21 @@
 /**
  * The cost of a conversion in a store of a million beside one of ten thousand, by the processor time of the
  * service's process and by the clock: accepting, polling, lists, downloads, the start, memory. One account has a
- * tenth of all conversions, and every request is its own. Both services run at the same time and are asked in
- * turn. Neither renders meanwhile: this process holds the lease of their renderers.
+ * tenth of all conversions, and every request is its own, or an operator's. Both services run at the same time and
+ * are asked in turn. Neither renders meanwhile: this process holds the lease of their renderers.
  *
  *   node bench/growth.ts [conversions, default 1000000] [folder: keeps the stores for the next run]
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MAX_FILTERED_EVENTS } from '../projections/history.ts';
 import { FileLease } from '../src/leader/file-lease.ts';
+import { NOW } from '../test/support/samples.ts';
 import { letter } from './documents.ts';
 import { completedOf, endAll, type MadeStore, makeStore, SETTINGS } from './growth/store.ts';
 import { inTemporaryDirectory, median, print } from './measure.ts';
-import { processorTime } from './processor-time.ts';
+import { ownProcessorTime, processorTime } from './processor-time.ts';
 import { type RunningService, startService } from './running-service.ts';
 
 const SMALL = 10_000;
@@ -21,6 +23,13 @@ const ROUNDS = 7;
 const STARTS = 3;
 const REQUESTS = 150;
 const PAGE_SIZE = 20;
+/** Changed conversions that a client of the stream has missed. */
+const MISSED = 50;
+/** Less than the life of an access token. */
+const TOKEN_MS = 4 * 60_000;
+/** Processor time of a second in which a service does nothing. */
+const QUIET_MS = 50;
+const DAY_MS = 24 * 60 * 60 * 1000;
 const AFTER_START_MS = 3_000;
 const MOST_GROWTH = 1.2;
 
@@ -32,12 +41,18 @@ interface Cost {
 }
 
 /** A request of a kind; `call` counts up, so that each is for something else. */
-type Ask = (call: number) => { readonly path: string; readonly html?: string };
+type Ask = (call: number) => {
+  readonly path: string;
+  readonly html?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 interface Measured {
   readonly store: MadeStore;
   readonly service: RunningService;
   readonly accepted: string[];
+  /** The operator's access token. */
+  readonly signedIn: { token?: string; until: number };
   readonly asks: ReadonlyMap<string, Ask>;
 }
 
@@ -56,21 +71,83 @@ function ownTime({ pid }: RunningService): number {
   return spent.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]), 0) / 1e6;
 }
 
+/** After a start, the service looks for damage and for blobs that no event names. */
+async function untilQuiet({ pid }: RunningService): Promise<void> {
+  await delay(AFTER_START_MS);
+  for (let before = ownProcessorTime(pid), isQuiet = false; !isQuiet; ) {
+    await delay(1_000);
+    const now = ownProcessorTime(pid);
+    isQuiet = now - before < QUIET_MS;
+    before = now;
+  }
+}
+
 const start = ({ directory, apiKey }: MadeStore): Promise<RunningService> =>
   startService(directory, SETTINGS, 'start', apiKey);
 
-async function ask({ service, accepted }: Measured, { path, html }: ReturnType<Ask>) {
-  const headers = { 'X-API-Key': service.apiKey, 'Content-Type': 'application/json' };
+const isOperators = ({ path }: ReturnType<Ask>): boolean => path.startsWith('/operator/');
+
+/** Signs in again before an access token ends, and not for each request: sign-ins are limited. */
+async function tokenOf({ service, store, signedIn }: Measured): Promise<string> {
+  if (signedIn.token !== undefined && performance.now() < signedIn.until) return signedIn.token;
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify(store.operator);
+  const address = `${service.server}/api/v1/auth/jwt/create/`;
+  const answer = await fetch(address, { method: 'POST', headers, body });
+  signedIn.token = ((await answer.json()) as { access: string }).access;
+  signedIn.until = performance.now() + TOKEN_MS;
+  return signedIn.token;
+}
+
+async function ask({ service, accepted }: Measured, asked: ReturnType<Ask>, token?: string) {
+  const { path, html } = asked;
+  const headers = {
+    ...(token === undefined
+      ? { 'X-API-Key': service.apiKey }
+      : { Authorization: `Bearer ${token}` }),
+    'Content-Type': 'application/json',
+    ...asked.headers,
+  };
   const body = html === undefined ? {} : { method: 'POST', body: JSON.stringify({ html }) };
   const answer = await fetch(`${service.server}/api/v1${path}`, { headers, ...body });
-  const content = Buffer.from(await answer.arrayBuffer());
+  const content = answer.headers.get('Content-Type')?.startsWith('text/event-stream')
+    ? await changesOf(answer)
+    : Buffer.from(await answer.arrayBuffer());
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${content.toString()}`);
   if (html !== undefined) accepted.push((JSON.parse(content.toString()) as { id: string }).id);
   return answer;
 }
 
+/** A stream has no end: the client leaves once it has caught up. */
+async function changesOf(stream: Response): Promise<Buffer> {
+  let text = '';
+  for await (const part of stream.body ?? []) {
+    text += Buffer.from(part as Uint8Array).toString();
+    if (text.split('event: conversion').length > MISSED) break;
+  }
+  return Buffer.from(text);
+}
+
 /** Numbers that are spread over a range without an order. */
 const spread = (call: number, size: number): number => (call * 7_919) % size;
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** The period of the middle half of all conversions. */
+function middleOf({ conversions }: MadeStore): string {
+  const [from, to] = [1, 3].map((quarter) => NOW + Math.round((conversions * quarter) / 4));
+  return `from=${new Date(from ?? 0).toISOString()}&to=${new Date(to ?? 0).toISOString()}`;
+}
+
+/** Nothing where the account has so many events that such a list is refused. */
+async function filteredEvents(measured: Measured): Promise<Record<string, string>> {
+  const { headers } = await ask(measured, { path: '/account/events/' });
+  if (Number(headers.get('X-Total-Count')) > MAX_FILTERED_EVENTS) return {};
+  return {
+    'events by type': '/account/events/?type=ConversionFailed&',
+    'events by actor': '/account/events/?actor=key&',
+  };
+}
 
 async function listAsks(measured: Measured): Promise<[string, Ask][]> {
   const lists = {
@@ -79,12 +156,18 @@ async function listAsks(measured: Measured): Promise<[string, Ask][]> {
     'list by failed': '/conversions/?status=failed&',
     'list of ledger entries': '/account/ledger/?',
     'list of events': '/account/events/?',
-    'events by type': '/account/events/?type=ConversionFailed&',
-    'events by actor': '/account/events/?actor=key&',
+    ...(await filteredEvents(measured)),
+    'list of a period': `/conversions/?${middleOf(measured.store)}&`,
+    'completed in a period': `/conversions/?status=completed&${middleOf(measured.store)}&`,
+    "operators' accounts": '/operator/accounts/?',
+    "operators' failures": '/operator/failures/?',
+    "operators' checkpoints": '/operator/checkpoints/?',
   };
   const asks: [string, Ask][] = [];
+  const token = await tokenOf(measured);
   for (const [name, list] of Object.entries(lists)) {
-    const { headers } = await ask(measured, { path: `${list}page_size=${PAGE_SIZE}` });
+    const path = `${list}page_size=${PAGE_SIZE}`;
+    const { headers } = await ask(measured, { path }, isOperators({ path }) ? token : undefined);
     const pages = Math.max(1, Math.ceil(Number(headers.get('X-Total-Count')) / PAGE_SIZE));
     const page = (of: number): Ask => {
       return () => ({ path: `${list}page_size=${PAGE_SIZE}&page=${Math.max(1, Math.round(of))}` });
@@ -95,31 +178,50 @@ async function listAsks(measured: Measured): Promise<[string, Ask][]> {
   return asks;
 }
 
+/** Asks for the conversions that have changed since an event of the account. */
+async function streamAsk(measured: Measured): Promise<Ask> {
+  const { service } = measured;
+  const headers = { 'X-API-Key': service.apiKey };
+  const list = `${service.server}/api/v1/account/events/?page_size=100&page=${MISSED / 10}`;
+  const events = (await (await fetch(list, { headers })).json()) as { position: string }[];
+  const seen = { 'Last-Event-ID': events.at(-1)?.position ?? '' };
+  return () => ({ path: '/conversions/stream/', headers: seen });
+}
+
 async function measuredOf(store: MadeStore, service: RunningService): Promise<Measured> {
   const accepted: string[] = [];
   const completed = completedOf(store);
   const completedAt = (call: number): string => completed[spread(call, completed.length)] ?? '';
   const printedAt = (call: number): string => store.printed[call % store.printed.length] ?? '';
-  const measured = { store, service, accepted };
+  const measured = { store, service, accepted, signedIn: { until: 0 }, asks: new Map() };
+  const usage = `/account/usage/?from=${dayOf(NOW - 365 * DAY_MS)}&to=${dayOf(NOW + 30 * DAY_MS)}`;
+  const oneAccount = `/operator/accounts/${store.accountId}/`;
   const asks = new Map<string, Ask>([
     ['accept', (call) => ({ path: '/pdf/', html: letter(call) })],
     ['poll, pending', (call) => ({ path: `/conversions/${accepted[call % accepted.length]}/` })],
     ['poll, completed', (call) => ({ path: `/conversions/${completedAt(call)}/` })],
     ['events of a conversion', (call) => ({ path: `/conversions/${completedAt(call)}/events/` })],
+    ['proof of a conversion', (call) => ({ path: `/conversions/${printedAt(call)}/proof/` })],
     ['download', (call) => ({ path: `/conversions/${printedAt(call)}/file/` })],
     ['account', () => ({ path: '/account/' })],
     ['list of keys', () => ({ path: '/api-keys/' })],
-    ...(await listAsks({ ...measured, asks: new Map() })),
+    ['stream, resumed', await streamAsk(measured)],
+    ['usage of a year', () => ({ path: usage })],
+    ["operators' status", () => ({ path: '/operator/status/' })],
+    ["operators' read models", () => ({ path: '/operator/projections/' })],
+    ["operators' account", () => ({ path: oneAccount })],
+    ...(await listAsks(measured)),
   ]);
   return { ...measured, asks };
 }
 
 async function costOf(measured: Measured, of: Ask, round: number): Promise<Cost> {
+  const token = isOperators(of(0)) ? await tokenOf(measured) : undefined;
   const before = ownTime(measured.service);
   const times: number[] = [];
   for (let call = 0; call < REQUESTS; call += 1) {
     const begun = performance.now();
-    await ask(measured, of(round * REQUESTS + call));
+    await ask(measured, of(round * REQUESTS + call), token);
     times.push(performance.now() - begun);
   }
   const cpu = (ownTime(measured.service) - before) / REQUESTS;
@@ -166,7 +268,8 @@ async function compareStarts(stores: readonly MadeStore[]): Promise<void> {
 }
 
 async function compareRequests(both: readonly Measured[]): Promise<void> {
-  for (const name of both[0]?.asks.keys() ?? []) {
+  const names = [...(both[0]?.asks.keys() ?? [])];
+  for (const name of names.filter((each) => both.every(({ asks }) => asks.has(each)))) {
     const costs = both.map((): Cost[] => []);
     for (let round = -1; round < ROUNDS; round += 1) {
       const order = [...both.entries()];
@@ -190,21 +293,27 @@ async function compare(folder: string, conversions: number): Promise<void> {
   await compareStarts(stores);
   const leases = stores.map(({ directory }) => new FileLease(join(directory, 'data/render.lock')));
   const held = await Promise.all(leases.map((lease) => lease.acquire()));
+  const services: RunningService[] = [];
   const both: Measured[] = [];
   try {
-    for (const store of stores) both.push(await measuredOf(store, await start(store)));
+    for (const store of stores) {
+      const service = await start(store);
+      services.push(service);
+      both.push(await measuredOf(store, service));
+    }
+    for (const service of services) await untilQuiet(service);
     await compareRequests(both);
-    const memories = both.map(({ service }) => memoryOf(service));
+    const memories = services.map(memoryOf);
     for (const what of ['now', 'peak'] as const) {
       const [small = Number.NaN, large = Number.NaN] = memories.map((memory) => memory[what]);
       tell(`memory ${what === 'now' ? 'after all requests' : 'at most'}`, 'MiB', [small], [large]);
     }
   } finally {
-    for (const { service } of both) await service.stop();
+    for (const service of services) await service.stop();
     for (const each of held) await each?.release();
+    // Else the next run would begin with printing them.
+    for (const { store, accepted } of both) await endAll(store, accepted);
   }
-  // Else the next run would begin with printing them.
-  for (const { store, accepted } of both) await endAll(store, accepted);
 }
 
 const [, , wanted = '1000000', named] = process.argv;

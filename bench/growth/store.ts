@@ -49,6 +49,8 @@ export interface MadeStore {
   /** The large account's. */
   readonly apiKey: string;
   readonly accountId: string;
+  /** How an operator signs in. */
+  readonly operator: { readonly email: string; readonly password: string };
   /** Its conversions that Chrome has printed: their PDFs are there. */
   readonly printed: readonly string[];
 }
@@ -77,9 +79,12 @@ function* lifeOf(n: number, account: number): Generator<Step> {
   if (fateOf(n) !== 'kept') yield expiry(n, account);
 }
 
+const othersOf = (conversions: number): number =>
+  Math.max(1, Math.round(conversions / PER_ACCOUNT));
+
 /** Every conversion has ended. The first account is the large one, which is open already. */
 function* stepsOf(conversions: number): Generator<Step> {
-  const others = Math.max(1, Math.round(conversions / PER_ACCOUNT));
+  const others = othersOf(conversions);
   for (let n = 0; n < others; n += 1) yield opening(2 + n, conversions);
   const unended: Iterable<Step>[] = [];
   for (let n = 1; n <= conversions; n += 1) {
@@ -91,8 +96,18 @@ function* stepsOf(conversions: number): Generator<Step> {
   for (const life of unended) yield* life;
 }
 
+/** What the service would have sealed. */
+interface SealedTexts {
+  readonly failure: string;
+  readonly addresses: ReadonlyMap<string, string>;
+}
+
 /** The event with sizes, hashes and sealed texts as the service would have written them. */
-function lifelike(event: DomainEvent, sealed: string): DomainEvent {
+function lifelike(event: DomainEvent, sealed: SealedTexts): DomainEvent {
+  if (event.type === 'AccountOpened') {
+    const email = sealed.addresses.get(event.data.accountId) ?? event.data.email;
+    return { ...event, data: { ...event.data, email } };
+  }
   if (event.type === 'ConversionRequested') {
     const blob = { ...event.data.request, bytes: REQUEST_BYTES };
     return { ...event, data: { ...event.data, request: blob } };
@@ -108,7 +123,7 @@ function lifelike(event: DomainEvent, sealed: string): DomainEvent {
     return { ...event, data: { ...event.data, ...stored } };
   }
   if (event.type !== 'ConversionFailed') return event;
-  return { ...event, data: { ...event.data, message: sealed } };
+  return { ...event, data: { ...event.data, message: sealed.failure } };
 }
 
 function ownedBy(event: DomainEvent, large: string): DomainEvent {
@@ -119,8 +134,17 @@ function ownedBy(event: DomainEvent, large: string): DomainEvent {
 async function appendPast(directory: string, conversions: number, large: string): Promise<void> {
   const data = join(directory, 'data');
   const keyring = new FileKeyring(join(data, 'keyring'), loadMasterKey(data, undefined));
-  await keyring.makeKey(large);
-  const sealed = await createVault(keyring).seal(large, 'The page took longer than 30 s.');
+  const vault = createVault(keyring);
+  await vault.makeKey(large);
+  const addresses = new Map<string, string>();
+  for (let n = 2; n < 2 + othersOf(conversions); n += 1) {
+    await vault.makeKey(accountId(n));
+    addresses.set(accountId(n), await vault.seal(accountId(n), `account-${n}@example.com`));
+  }
+  const sealed = {
+    failure: await vault.seal(large, 'The page took longer than 30 s.'),
+    addresses,
+  };
   const database = openEmbeddedDatabase(join(data, 'pressledger.db'));
   const store = new SqliteEventStore(database);
   function* steps(): Generator<Step> {
@@ -153,7 +177,7 @@ export async function endAll({ directory, accountId: owner }: MadeStore, ids: re
     const n = LARGE_SHARE * (index + 1);
     const stream = `conversion-${id}`;
     const events = [...start(n, 1).events(0n), ...completion(n, 1).events(0n)].map((event) => {
-      const { data } = ownedBy(lifelike(event, ''), owner);
+      const { data } = ownedBy(lifelike(event, { failure: '', addresses: new Map() }), owner);
       return { ...event, data: { ...data, conversionId: id } } as DomainEvent;
     });
     return { stream, events: () => events };
@@ -161,6 +185,13 @@ export async function endAll({ directory, accountId: owner }: MadeStore, ids: re
   appendSteps(database, ended);
   await store.close();
   database.close();
+}
+
+function makeOperator(env: NodeJS.ProcessEnv): MadeStore['operator'] {
+  const email = 'operator@example.com';
+  const made = execFileSync(LAUNCHER, ['account', 'create', email, '--json'], { env });
+  execFileSync(LAUNCHER, ['account', 'operator', email, '--grant'], { env });
+  return { email, password: (JSON.parse(made.toString()) as { password: string }).password };
 }
 
 /** Makes the store in the folder, unless it is there from an earlier run. */
@@ -172,8 +203,10 @@ export async function makeStore(folder: string, conversions: number): Promise<Ma
   const first = await startService(directory, SETTINGS);
   const { id: large } = await first.client.account();
   await first.stop();
+  const env = settingsOf(directory, SETTINGS);
+  const operator = makeOperator(env);
   await appendPast(directory, conversions, large);
-  execFileSync(LAUNCHER, ['projections', 'rebuild'], { env: settingsOf(directory, SETTINGS) });
+  execFileSync(LAUNCHER, ['projections', 'rebuild'], { env });
   // The end of a service's life so far: it leaves documents, snapshots and a checkpoint.
   const { apiKey } = first;
   const service = await startService(directory, SETTINGS, 'start', apiKey);
@@ -184,7 +217,7 @@ export async function makeStore(folder: string, conversions: number): Promise<Ma
     printed.push(id);
   }
   await service.stop();
-  const store: MadeStore = { directory, conversions, apiKey, accountId: large, printed };
+  const store: MadeStore = { directory, conversions, apiKey, accountId: large, operator, printed };
   writeFileSync(made, JSON.stringify(store));
   return store;
 }

@@ -90,21 +90,35 @@ export function rootHash(hashes: TreeHashes, size: number): Buffer {
   return nodeRoot(hashes, 0, size);
 }
 
-/** The audit path of RFC 6962, section 2.1.1: from the leaf's sibling up to the root's child. */
-export function inclusionProof(hashes: TreeHashes, index: number, size: number): Buffer[] {
+/**
+ * The audit path of RFC 6962, section 2.1.1: from the leaf's sibling up to the root's child.
+ * @param known nodes of the tree of that size, which the proofs of neighbouring leaves share
+ */
+export function inclusionProof(
+  hashes: TreeHashes,
+  index: number,
+  size: number,
+  known = new Map<string, Buffer>(),
+): Buffer[] {
   mustHave(hashes, size);
   if (!isCount(index) || index >= size) {
     throw new RangeError(`A tree of ${size} leaves has no leaf ${index}.`);
   }
   const proof: Buffer[] = [];
+  const add = (from: number, to: number): void => {
+    const name = `${from}-${to}`;
+    const root = known.get(name) ?? nodeRoot(hashes, from, to);
+    known.set(name, root);
+    proof.push(root);
+  };
   let [from, to] = [0, size];
   while (to - from > 1) {
     const middle = from + splitOf(to - from);
     if (index < middle) {
-      proof.push(nodeRoot(hashes, middle, to));
+      add(middle, to);
       to = middle;
     } else {
-      proof.push(nodeRoot(hashes, from, middle));
+      add(from, middle);
       from = middle;
     }
   }

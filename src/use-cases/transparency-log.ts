@@ -79,6 +79,7 @@ export function inclusionProofs(
   { size, note }: Pick<StoredCheckpoint, 'size' | 'note'>,
 ): readonly ProvenEvent[] {
   const { hashes, numberAt } = readModel.query(logTreeQueries);
+  const known = new Map<string, Buffer>();
   return events.map((recorded) => {
     const event = canonicalEvent(recorded);
     const index = numberAt(recorded.position) ?? size;
@@ -89,7 +90,7 @@ export function inclusionProofs(
         `${type} at position ${position} is not the event that the log's tree holds.`,
       );
     }
-    const proof = inclusionProof(hashes, index, size);
+    const proof = inclusionProof(hashes, index, size, known);
     return { index, event, proof: formatProof({ index, proof, checkpoint: note }) };
   });
 }

@@ -7,6 +7,7 @@ import {
   leafHash,
   nodeHash,
   rootHash,
+  type TreeHashes,
   verifyConsistency,
   verifyInclusion,
 } from '../../../src/transparency-log/merkle-tree.ts';
@@ -100,6 +101,31 @@ void test('proofs are those of the definition, and hold', (t) => {
       );
     }),
   );
+  t.end();
+});
+
+void test('the proofs of neighbouring leaves read the nodes that they share once', (t) => {
+  const size = 69_000;
+  const read: string[] = [];
+  const tree: TreeHashes = {
+    size: TREE.size,
+    leaves: (from, to) => {
+      read.push(`${from}-${to}`);
+      return TREE.leaves(from, to);
+    },
+    subtree: (level, index) => {
+      read.push(`${level}/${index}`);
+      return TREE.subtree(level, index);
+    },
+  };
+  const known = new Map<string, Buffer>();
+  for (const index of [40_000, 40_001, 40_005, 40_127]) {
+    const path = inclusionProof(tree, index, size, known);
+    t.strictSame(path, inclusionProof(TREE, index, size));
+  }
+  const subtrees = read.filter((each) => each.includes('/'));
+  t.equal(new Set(subtrees).size, subtrees.length);
+  t.ok(subtrees.length > 0);
   t.end();
 });
 
