@@ -87,6 +87,9 @@ const start = ({ directory, apiKey }: MadeStore): Promise<RunningService> =>
 
 const isOperators = ({ path }: ReturnType<Ask>): boolean => path.startsWith('/operator/');
 
+/** A stream that has less to tell than was asked for would not end. */
+const MOST_MS = 120_000;
+
 /** Signs in again before an access token ends, and not for each request: sign-ins are limited. */
 async function tokenOf({ service, store, signedIn }: Measured): Promise<string> {
   if (signedIn.token !== undefined && performance.now() < signedIn.until) return signedIn.token;
@@ -94,6 +97,7 @@ async function tokenOf({ service, store, signedIn }: Measured): Promise<string> 
   const body = JSON.stringify(store.operator);
   const address = `${service.server}/api/v1/auth/jwt/create/`;
   const answer = await fetch(address, { method: 'POST', headers, body });
+  if (!answer.ok) throw new Error(`the operator cannot sign in: ${answer.status}`);
   signedIn.token = ((await answer.json()) as { access: string }).access;
   signedIn.until = performance.now() + TOKEN_MS;
   return signedIn.token;
@@ -109,7 +113,11 @@ async function ask({ service, accepted }: Measured, asked: ReturnType<Ask>, toke
     ...asked.headers,
   };
   const body = html === undefined ? {} : { method: 'POST', body: JSON.stringify({ html }) };
-  const answer = await fetch(`${service.server}/api/v1${path}`, { headers, ...body });
+  const answer = await fetch(`${service.server}/api/v1${path}`, {
+    headers,
+    ...body,
+    signal: AbortSignal.timeout(MOST_MS),
+  });
   const content = answer.headers.get('Content-Type')?.startsWith('text/event-stream')
     ? await changesOf(answer)
     : Buffer.from(await answer.arrayBuffer());

@@ -11,13 +11,18 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** Reads a day in UTC, in milliseconds since the epoch; undefined where there is no such day. */
+export function dayIn(text: string): number | undefined {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse takes 30 February as 2 March.
+  return !Number.isNaN(time) && isoTime(time).startsWith(text) ? time : undefined;
+}
+
 const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Reads an ISO 8601 time with its offset from UTC, in milliseconds since the epoch; undefined where it is none. */
 export function timeIn(text: string): number | undefined {
   const [, day] = TIME.exec(text) ?? [];
   const time = Date.parse(text);
-  if (day === undefined || Number.isNaN(time)) return undefined;
-  // Date.parse takes 30 February as 2 March.
-  return new Date(day).toISOString().startsWith(day) ? time : undefined;
+  return day === undefined || dayIn(day) === undefined || Number.isNaN(time) ? undefined : time;
 }

@@ -33,15 +33,22 @@ export function environmentThere(
   return there;
 }
 
-const inOptions = (text: string): string =>
-  Object.entries(MOVE_OPTIONS).reduce(
-    (said, [option, setting]) =>
-      said.replaceAll(new RegExp(`\\b${setting}\\b`, 'g'), `--${option}`),
-    text,
-  );
-
-/** Has what is wrong with the new place name the option that was given, in the place of its setting. */
-export async function namingOptions<T>(work: () => T | Promise<T>): Promise<T> {
+/**
+ * Has what is wrong with the new place name the option that was given, in the place of its setting.
+ * @param given the settings that options were given for
+ */
+export async function namingOptions<T>(
+  given: readonly string[],
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const inOptions = (text: string): string =>
+    Object.entries(MOVE_OPTIONS)
+      .filter(([, setting]) => given.includes(setting))
+      .reduce(
+        (said, [option, setting]) =>
+          said.replaceAll(new RegExp(`\\b${setting}\\b`, 'g'), `--${option}`),
+        text,
+      );
   try {
     return await work();
   } catch (error) {

@@ -99,10 +99,13 @@ async function main(args: readonly string[]): Promise<void> {
       examine: (role) => examine(readSettings(process.env, role), role, createLogger('silent')),
       withMove: async (changed, options, use) => {
         const source = readConfig(process.env);
-        const target = await namingOptions(() =>
+        const target = await namingOptions(Object.keys(changed), () =>
           readConfig(environmentThere(process.env, changed)),
         );
-        const opened = await openMove(source, target, createLogger('warn'), options);
+        const opened = await openMove(source, target, createLogger('warn'), {
+          ...options,
+          given: Object.keys(changed),
+        });
         await closing(opened, () => use(opened));
       },
       withBackupPlace: async (name, options, use) => {

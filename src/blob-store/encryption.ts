@@ -92,7 +92,7 @@ function lastFrameAt(bytes: number): number {
 /**
  * Replaces a file by its encrypted form, which the blob store can adopt. A file of one batch keeps its place:
  * to make and to remove a file are the dearest calls of all.
- * @param file the content, of which nothing stays readable
+ * @param file the content, of which nothing stays readable once this resolves; the caller removes it otherwise
  * @param path for the encrypted form of a longer one
  * @throws {Error} the file does not have its length, or cannot be read or written
  */

@@ -207,7 +207,7 @@ export class FileBlobStore implements BlobStore {
     const path = this.#path(ref);
     const temporary = join(this.#temporary, temporaryName());
     try {
-      // Over NATS the directory is there: the request lies in it.
+      // Usually the directory is there, for the request lies in it.
       await moveFile(from, path, temporary, this.#calls);
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;

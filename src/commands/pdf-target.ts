@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { sizeText } from '../domain/event-summary.ts';
 import { type CommandContext, counted, UsageError } from './command.ts';
 
 export interface PdfFacts {
@@ -46,9 +47,12 @@ class MeasuredPdf {
 
 /** `3 pages, 45.2 kB, in 1.8 s`, counted from the start of the command. */
 function inWords({ bytes, pages }: PdfFacts): string {
-  const size = bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const seconds = (performance.now() / 1000).toFixed(1);
-  return [...(pages === 0 ? [] : [counted(pages, 'page')]), size, `in ${seconds} s`].join(', ');
+  return [
+    ...(pages === 0 ? [] : [counted(pages, 'page')]),
+    sizeText(bytes),
+    `in ${seconds} s`,
+  ].join(', ');
 }
 
 /** Writes to standard output at the pace of its reader. */

@@ -34,7 +34,7 @@ export function openMove(
   source: Config,
   target: Config,
   logger: Logger,
-  { ahead }: { readonly ahead: boolean },
+  { ahead, given }: { readonly ahead: boolean; readonly given: readonly string[] },
 ): Promise<OpenedMove> {
   return Openings.all(async (openings) => {
     if (target.blobStoreUrl?.kind === 'nats' && target.natsUrl === undefined) {
@@ -52,7 +52,7 @@ export function openMove(
     const masterKey = masterKeyOf(source);
     const sourceKeys = places.keys && (await recordsOf(from, masterKey, 'source'));
     const sourceBlobs = places.documents && (await openBlobs(from, 'reader', database));
-    const [targetStore, targetBlobs, targetKeys] = await namingOptions(async () => {
+    const [targetStore, targetBlobs, targetKeys] = await namingOptions(given, async () => {
       const to = await openSurroundings(target, logger, openings);
       const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
       return [

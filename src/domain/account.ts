@@ -315,7 +315,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 6,
+    version: 7,
     encode: (state): StoredAccount => ({
       ...state,
       keys: encodeKeys(state.keys),

@@ -3,9 +3,10 @@ import type { DomainEvent } from './events.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
   `${count} ${count === 1 ? what : plural}`;
-function sizeText(bytes: number): string {
+/** Words for a size, such as `45.2 kB`. */
+export function sizeText(bytes: number): string {
   if (bytes < 1000) return counted(bytes, 'byte');
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  if (bytes < 999_950) return `${(bytes / 1000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 const was = (count: number): string => (count === 1 ? 'was' : 'were');

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { findNatsServer } from './nats-server.ts';
 import { closingLine, reportTap } from './report.ts';
 
-/** One file more than processors: half of the time of many is waiting. */
+/** The test files that run at once. Many wait half of their time. */
 const JOBS = Math.min(availableParallelism() + 1, 4);
 const FILE_TIMEOUT_SECONDS = 300;
 

@@ -32,7 +32,10 @@ async function movable(t: Test) {
   ): Promise<T> => {
     const settings = [source, { ...source, DATA_DIR: to, ...target }].map((env) => readConfig(env));
     const [old = readConfig(source), there = old] = settings;
-    const parts = await openMove(old, there, logger, { ahead });
+    const parts = await openMove(old, there, logger, {
+      ahead,
+      given: ['DATA_DIR', ...Object.keys(target)],
+    });
     try {
       return await use(parts);
     } finally {
@@ -162,7 +165,9 @@ void test('what is wrong with the new place names the option that was given', as
   await t.rejects(run({}, { BLOB_STORE_URL }), { message: /--to-nats is needed/ });
   const nowhere = { BLOB_STORE_URL, MASTER_KEY, NATS_URL: 'nats://127.0.0.1:1' };
   await t.rejects(run({}, nowhere), { message: /cannot be reached .*: check --to-nats and / });
-  const unusable = namingOptions(() => readConfig({ BLOB_STORE_URL: 'ftp://host' }));
+  const unusable = namingOptions(['BLOB_STORE_URL'], () =>
+    readConfig({ BLOB_STORE_URL: 'ftp://host' }),
+  );
   await t.rejects(unusable, { message: /^--to-blobs must be / });
 });
 

@@ -77,6 +77,16 @@ const drawn = {
   ],
   '<style>@keyframes a { from, 20% { scale: 0 } 50.5% { scale: 2 } to { scale: 1 } }</style>': [],
   '<p style="--transform: none">': [],
+  '<style>input[accept="image/*"] { color: red } .a { rotate: 1deg }</style>': ['.a'],
+  '<style>b { background: url(data:image/png,/*) } .a { rotate: 1deg } /* { scale: 1 } */</style>':
+    ['.a'],
+  '<style>#method\\.new { rotate: 1deg } .a { r\\6ftate: 1deg }</style>': ['#method\\.new', '.a'],
+  '<style>.a\\{b { rotate: 1deg }</style>': ['*', 'b'],
+  '<style>input::file-selector-button { rotate: 1deg } i::part(x) { rotate: 1deg }</style>': [
+    'input',
+    'i',
+  ],
+  [`<style>/*# data:application/json;base64,${'A'.repeat(99)}0*/.a{rotate:1deg}</style>`]: ['.a'],
 };
 for (const [html, selectors] of Object.entries(drawn)) {
   t.same([...(judgeHtml(html)?.drawnFirst ?? [])], selectors, html);

@@ -1,13 +1,14 @@
-/** The key of a request that got no answer, for which it is sent again: it must not count twice. */
+/** The key of a request whose outcome is not known, for which it is sent again: it must not count twice. */
 export class IdempotencyKeys {
-  #unanswered: { readonly body: string; readonly key: string } | undefined;
+  #open: { readonly body: string; readonly key: string } | undefined;
 
   keyFor(body: string): string {
-    if (this.#unanswered?.body !== body) this.#unanswered = { body, key: crypto.randomUUID() };
-    return this.#unanswered.key;
+    if (this.#open?.body !== body) this.#open = { body, key: crypto.randomUUID() };
+    return this.#open.key;
   }
 
-  answered(): void {
-    this.#unanswered = undefined;
+  /** @param status of the answer; one of 500 and more does not tell what has happened */
+  answered(status: number): void {
+    if (status < 500) this.#open = undefined;
   }
 }

@@ -207,7 +207,7 @@ export const postCreditsDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Give an account more credits',
   description:
-    'Adds credits to those that the account has. Without an Idempotency-Key, the same request sent twice adds them twice.',
+    'Adds credits to those that the account has. Without an Idempotency-Key, the same request sent twice adds them twice. A later request with the same key adds nothing, also with another amount or from another operator: the answer then has the header Idempotent-Replayed.',
   parameters: [ID, idempotencyKeyParameter('adds credits to the account once')],
   body: { schema: CreditGrant, examples: { credits: { amount: 500 } } },
   answers: { 200: { ...changed[200], headers: ['Idempotent-Replayed'] } },

@@ -1,5 +1,6 @@
 /** The conversions of the account, by day. */
 import { DAY_MS, type UsageDay, usageQueries } from '../../../projections/usage.ts';
+import { dayIn } from '../../clock.ts';
 import { FAILURE_CODES } from '../../domain/events.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { ValidationIssues } from '../../validation.ts';
@@ -12,10 +13,8 @@ import { MAX_DAYS, USUAL_DAYS } from './usage.api.ts';
 function dayOf(ctx: HttpContext, name: 'from' | 'to', issues: ValidationIssues) {
   const text = ctx.query[name];
   if (text === undefined) return undefined;
-  const time =
-    typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
-  // JavaScript takes 31 February for a day in March.
-  if (!Number.isNaN(time) && dateText(time / DAY_MS) === text) return time / DAY_MS;
+  const time = typeof text === 'string' ? dayIn(text) : undefined;
+  if (time !== undefined) return time / DAY_MS;
   issues.add(name, 'Must be a day in UTC, such as 2026-11-21.');
   return undefined;
 }

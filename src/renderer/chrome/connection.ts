@@ -121,13 +121,14 @@ export class Connection {
     if (!this.#open) throw ended();
     this.#lastId += 1;
     const id = this.#lastId;
+    const bytes = encodeMessage({ id, method, params: params ?? {}, sessionId });
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const timer = setTimeout(() => {
       this.#waiting.delete(id);
       reject(new CommandTimeout(`${method} got no answer in ${Math.round(timeoutMs)} ms`));
     }, timeoutMs);
     this.#waiting.set(id, { resolve, reject, timer });
-    this.#commands.write(encodeMessage({ id, method, params: params ?? {}, sessionId }));
+    this.#commands.write(bytes);
     return (await promise) as Result<M>;
   }
 
@@ -202,7 +203,8 @@ export class Connection {
       this.#dispatch(rest.subarray(0, length));
       rest = rest.subarray(length);
     }
-    this.#begun = [rest];
+    // A copy: a short rest would keep the whole message before it in memory.
+    this.#begun = rest.length === 0 ? [] : [Buffer.from(rest)];
     this.#begunBytes = rest.length;
   }
 

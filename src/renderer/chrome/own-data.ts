@@ -4,8 +4,8 @@ const BEGIN = 'base64,';
 /** The end stays: with what follows the data it may make a word that is searched for. */
 const END_LENGTH = 32;
 const MIN_LENGTH = 64;
-/** Each word of HTML, CSS or a script that has an effect, in a text of ASCII alone, stands before one of these. */
-const MARKS = Array.from('"\'()\\;:{}@<>&= \n\t');
+/** What has an effect in HTML, CSS or a script ends before one of these, or is one. */
+const MARKS = Array.from('"\'()\\;:{}@<>&=* \n\t');
 
 /** The same text with only the ends of its long base64 data. */
 export function withoutData(text: string): string {

@@ -34,30 +34,37 @@ const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@posit
 const CSS_DRAWN_FIRST =
   /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
 
-const AFTER_ELEMENT =
-  /::?(?:before|after|marker|first-l\w+|placeholder|backdrop|-[\w-]+)(?![\w-])/g;
+const PSEUDO_ELEMENT = /::[\w-]+(?:\([^()]*\))?|:(?:before|after|first-l\w+|-[\w-]+)(?![\w-])/g;
 
 /** What a rule gives a custom property draws nothing. Where it is used, the property that uses it says so. */
 const CUSTOM_PROPERTY = /(?<=^|;)\s*--[^:;]*:[^;]*/g;
 /** Selectors of keyframes. The elements that are animated are asked for by themselves. */
 const KEYFRAMES = /^(?:from|to|[\d.]+%)(?:\s*,\s*(?:from|to|[\d.]+%))*$/i;
 
-// One that does not end goes to the end: looked for again from each beginning, it would take minutes.
-const COMMENT = /\/\*[^]*?(?:\*\/|$)/g;
+// URLs and strings may hold what looks like a comment. What does not end goes to its line's or the sheet's end: looked
+// for again from each beginning, it would take minutes.
+const URL_STRING_OR_COMMENT =
+  /url\([^)"'\\]*|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|\/\*[^]*?(?:\*\/|$)/gi;
+const withoutComments = (css: string): string =>
+  css.replace(URL_STRING_OR_COMMENT, (all) => (all.startsWith('/*') ? '' : all));
+
+const isDrawnFirst = (rules: string): boolean =>
+  CSS_DRAWN_FIRST.test(unescaped(rules).replace(CUSTOM_PROPERTY, ''));
 
 /** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
 function noteDrawnFirst(css: string, selectors: Set<string>): void {
-  for (const block of css.replace(COMMENT, '').split('}')) {
-    const parts = block.split('{').map((part) => part.replace(CUSTOM_PROPERTY, ''));
+  if (/\\[{}]/.test(css)) selectors.add('*');
+  for (const block of withoutComments(css).split('}')) {
+    const parts = block.split('{');
     const [first = ''] = parts;
     const declarations = parts.length === 1 ? first : first.slice(0, first.lastIndexOf(';') + 1);
-    if (CSS_DRAWN_FIRST.test(declarations)) selectors.add('*');
+    if (isDrawnFirst(declarations)) selectors.add('*');
     for (const [index, rules] of parts.entries()) {
       const before = parts[index - 1];
-      if (before === undefined || !CSS_DRAWN_FIRST.test(rules)) continue;
+      if (before === undefined || !isDrawnFirst(rules)) continue;
       const selector = before
         .slice(before.lastIndexOf(';') + 1)
-        .replace(AFTER_ELEMENT, '')
+        .replace(PSEUDO_ELEMENT, '')
         .trim();
       if (KEYFRAMES.test(selector)) continue;
       selectors.add(selector.startsWith('@') || selector.includes('&') ? '*' : selector);
@@ -92,7 +99,7 @@ function lookThrough(css: string): Judged {
   const text = unescaped(css);
   if (CSS_FETCHES.test(text)) return undefined;
   const drawnFirst = new Set<string>();
-  if (CSS_DRAWN_FIRST.test(text)) noteDrawnFirst(text, drawnFirst);
+  if (CSS_DRAWN_FIRST.test(text)) noteDrawnFirst(css, drawnFirst);
   const loads = CSS_LOADS.test(text);
   const moves = CSS_MOVES.test(text);
   return { loads, moves, leaves: loads || moves || CSS_LEAVES.test(text), drawnFirst };

@@ -72,9 +72,9 @@ interface Found {
   readonly drawnFirst: Set<string>;
 }
 
-/** @returns false if the CSS may fetch something */
+/** @param css without its data @returns false if it may fetch something */
 function judgeCss(css: string, found: Found): boolean {
-  const judged = judgeSheet(withoutData(css));
+  const judged = judgeSheet(css);
   if (judged === undefined) return false;
   found.leaves ||= judged.leaves;
   found.loads ||= judged.loads;
@@ -111,7 +111,7 @@ function judgeAttribute(element: string, name: string, value: string, found: Fou
   // An animation sets an attribute to a value that was not looked at.
   if (name === 'attributename') return !/href|src|style|&/i.test(value);
   if (name !== 'style' && !/[(&]/.test(value)) return true;
-  const css = value.replace(QUOTES, "'");
+  const css = withoutData(value.replace(QUOTES, "'"));
   return !css.includes('&') && judgeCss(name === 'style' ? css : `${name}:${css}`, found);
 }
 

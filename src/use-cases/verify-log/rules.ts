@@ -149,17 +149,32 @@ export class LogRules {
     const conversion = { accountId, amount, attempts: 0 };
     this.#streams.set(stream, { revision: -1, conversion });
     this.unfinished += 1;
-    if (idempotencyKey === undefined) return;
-    const name = `${account}/${idempotencyKey}`;
+    if (idempotencyKey !== undefined) {
+      this.#useKey(account, idempotencyKey, requestedAt, 'conversion');
+    }
+  }
+
+  #useKey(account: string, key: string, requestedAt: number, what: 'conversion' | 'grant'): void {
+    const name = `${account}/${key}`;
     const newest = Math.max(this.#keys.get(account)?.requestedAt ?? 0, requestedAt);
     this.#keys.set(account, { requestedAt: newest });
     const last = this.#keys.get(name);
     const isKnown = last !== undefined && !isForgotten(last.requestedAt, newest);
     if (isKnown && requestedAt - last.requestedAt < IDEMPOTENCY_WINDOW_MS) {
-      throw new Broken('one conversion for an Idempotency-Key in 24 hours', 'a second one');
+      throw new Broken(`one ${what} for an Idempotency-Key in 24 hours`, 'a second one');
     }
     this.#newestRequest = Math.max(this.#newestRequest, requestedAt);
     this.#keys.set(name, { requestedAt });
+  }
+
+  #grant({ data }: EventOf<'CreditGranted'>, account: string): void {
+    const { idempotencyKey, grantedAt } = data;
+    if ((idempotencyKey === undefined) !== (grantedAt === undefined)) {
+      throw new Broken('idempotencyKey and grantedAt, or neither', 'one of them');
+    }
+    if (idempotencyKey !== undefined && grantedAt !== undefined) {
+      this.#useKey(account, idempotencyKey, grantedAt, 'grant');
+    }
   }
 
   #account(state: StreamState, event: AccountEvent, recorded: RecordedEvent, number: number): void {
@@ -167,6 +182,7 @@ export class LogRules {
     const { account } = state;
     switch (event.type) {
       case 'CreditGranted':
+        this.#grant(event, recorded.stream);
         account.credits += event.data.amount;
         break;
       case 'CreditDebited':

@@ -214,7 +214,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '6: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,plan,credits,refunds,keys',
+    '7: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,plan,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

@@ -112,6 +112,11 @@ const requeued = step(`conversion-${conversionId()}`, {
 const reserved = (n: number): Step =>
   step('email-1', { type: 'EmailReserved', data: { accountId: accountId(n) } });
 const granted = { type: 'CreditGranted', data: { accountId: accountId(), amount: 1 } } as const;
+const grantedBy = (grantedAt?: number): Step =>
+  step(ACCOUNT, {
+    ...granted,
+    data: { ...granted.data, idempotencyKey: sha256(5), ...(grantedAt && { grantedAt }) },
+  });
 const erased = step(ACCOUNT, { type: 'AccountErased', data: { accountId: accountId() } });
 
 void test('logs that keep every rule', (t) => {
@@ -169,6 +174,8 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     [/^3: .*the debit for conv_.* right before, found none/, open, step(ACCOUNT, ask)],
     [/^7: .*one request of conv_/, ...begun, asked],
     [/^6: .*one conversion for an Idempotency-Key/, open, keyed(1, NOW), keyed(2, NOW + 1)],
+    [/^4: .*one grant for an Idempotency-Key/, open, grantedBy(NOW), grantedBy(NOW + 1)],
+    [/^3: .*idempotencyKey and grantedAt, or neither/, open, grantedBy()],
     [/^1: .*a request before ConversionStarted/, start(1, 1)],
     [/^7: .*nothing after ConversionCompleted/, ...completed, start(1, 1)],
     [

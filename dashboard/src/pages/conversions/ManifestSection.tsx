@@ -70,7 +70,7 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
           { name: 'Browser', value: `${chrome.product}, revision ${chrome.revision}` },
           { name: 'Sandbox', value: chrome.sandboxed ? 'on' : 'off' },
           {
-            name: 'Printed without waiting longer for',
+            name: 'Not waited for to the end',
             value: givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
           },
         ]}

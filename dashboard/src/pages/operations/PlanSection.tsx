@@ -82,10 +82,11 @@ function CreditsForm({ account: { id } }: PlanSectionProps) {
         params,
         body: { amount },
       });
-      grants.answered();
+      grants.answered(sent.response.status);
       const { credits } = await operatorData(Promise.resolve(sent));
+      const isRepeated = sent.response.headers.has('Idempotent-Replayed');
       announce(
-        `${formatNumber(amount)} credits are granted. The account now has ${formatNumber(credits)}.`,
+        `${formatNumber(amount)} credits ${isRepeated ? 'had been granted before' : 'are granted'}. The account now has ${formatNumber(credits)}.`,
       );
       setAmount(Number.NaN);
       await forgetAccounts();

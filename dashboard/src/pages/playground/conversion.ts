@@ -21,7 +21,7 @@ const keys = new IdempotencyKeys();
 async function create(request: Values): Promise<Conversion> {
   const header = { ...HELD, 'Idempotency-Key': keys.keyFor(JSON.stringify(request)) };
   const sent = await api.POST('/api/v1/pdf/', { params: { header }, body: request });
-  keys.answered();
+  keys.answered(sent.response.status);
   return await dataOf(Promise.resolve(sent));
 }
 
