@@ -44,7 +44,7 @@ const KEYFRAMES = /^(?:from|to|[\d.]+%)(?:\s*,\s*(?:from|to|[\d.]+%))*$/i;
 // URLs and strings may hold what looks like a comment. What does not end goes to its line's or the sheet's end: looked
 // for again from each beginning, it would take minutes.
 const URL_STRING_OR_COMMENT =
-  /url\([^)"'\\]*|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|\/\*[^]*?(?:\*\/|$)/gi;
+  /url\((?:\\[^]|[^)"'\\])*|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|\/\*[^]*?(?:\*\/|$)/gi;
 const withoutComments = (css: string): string =>
   css.replace(URL_STRING_OR_COMMENT, (all) => (all.startsWith('/*') ? '' : all));
 
