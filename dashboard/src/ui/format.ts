@@ -8,12 +8,12 @@ const HOUR = 60 * MINUTE;
 
 export const formatNumber = (value: number): string => NUMBER.format(value);
 
-/** 820 B, 12.3 kB, 4.1 MB: in powers of 1000. */
+/** 820 B, 12.3 kB, 4.1 MB: in powers of 1000, on one line. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${ONE_DECIMAL.format(bytes / 1000)} kB`;
-  if (bytes < 1_000_000_000) return `${ONE_DECIMAL.format(bytes / 1_000_000)} MB`;
-  return `${ONE_DECIMAL.format(bytes / 1_000_000_000)} GB`;
+  if (bytes < 1000) return `${bytes}\u00a0B`;
+  if (bytes < 1_000_000) return `${ONE_DECIMAL.format(bytes / 1000)}\u00a0kB`;
+  if (bytes < 1_000_000_000) return `${ONE_DECIMAL.format(bytes / 1_000_000)}\u00a0MB`;
+  return `${ONE_DECIMAL.format(bytes / 1_000_000_000)}\u00a0GB`;
 }
 
 /** 340 ms, 2.4 s, 3 min 20 s, 2 h 5 min. */

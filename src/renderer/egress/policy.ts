@@ -126,10 +126,13 @@ export function isLocalName(hostname: string): boolean {
   );
 }
 
+export const NOT_VALID =
+  'The URL is not valid. It must be whole, such as https://example.com/page.';
+
 /** Judges a URL before its name is resolved. @returns undefined if nothing speaks against it */
 export function judgeUrl(url: URL | string, policy: EgressPolicy): UrlRefusal | undefined {
   const parsed = typeof url === 'string' ? URL.parse(url) : url;
-  if (parsed === null) return { code: 'malformed', reason: 'The URL is not valid.' };
+  if (parsed === null) return { code: 'malformed', reason: NOT_VALID };
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     return { code: 'scheme', reason: 'Only http and https URLs can be fetched.' };
   }

@@ -9,7 +9,7 @@ import { withTimeout } from '../../async/with-timeout.ts';
 import { asEgressError, EgressFailure, EgressRefusal } from './errors.ts';
 import { answerFile } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
-import type { EgressPolicy } from './policy.ts';
+import { type EgressPolicy, NOT_VALID } from './policy.ts';
 import { admit, dial, type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
 import { DEFAULT_LIMITS, type EgressLimits, EgressSession } from './session.ts';
 
@@ -151,7 +151,7 @@ const noSession = (): EgressRefusal =>
 /** The target of a plain request, which is a whole URL: http only, https comes by CONNECT. */
 function plainUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url === null) throw new EgressRefusal('malformed', 'The URL is not valid.');
+  if (url === null) throw new EgressRefusal('malformed', NOT_VALID);
   if (url.protocol !== 'http:') {
     throw new EgressRefusal('scheme', 'Only http and https URLs can be fetched.');
   }
