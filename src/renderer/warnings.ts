@@ -43,10 +43,17 @@ const GIVEN_UP: Partial<Readonly<Record<ManifestWait['for'], string>>> = {
   timers: 'A timer of the page had not run out',
 };
 
-function ofWait({ for: what, ms, capped }: ManifestWait): readonly Warning[] {
-  const text = capped ? GIVEN_UP[what] : undefined;
-  const seconds = Math.round(ms / 100) / 10;
-  return text === undefined ? [] : [{ of: 'timeout', text: `${text} after ${seconds} s.` }];
+/** Of several waits for one thing, the longest tells all. */
+function ofWaits(waits: readonly ManifestWait[]): readonly Warning[] {
+  const longest = new Map<string, number>();
+  for (const { for: what, ms, capped } of waits) {
+    const text = capped ? GIVEN_UP[what] : undefined;
+    if (text !== undefined) longest.set(text, Math.max(ms, longest.get(text) ?? 0));
+  }
+  return Array.from(longest, ([text, ms]) => {
+    const seconds = Math.round(ms / 100) / 10;
+    return { of: 'timeout', text: seconds === 0 ? `${text}.` : `${text} after ${seconds} s.` };
+  });
 }
 
 type Page = Pick<PageManifest, 'resources' | 'waits' | 'console_errors'>;
@@ -55,7 +62,7 @@ type Page = Pick<PageManifest, 'resources' | 'waits' | 'console_errors'>;
 function shortcomings({ resources, waits, console_errors }: Page): readonly Warning[] {
   const all: readonly Warning[] = [
     ...resources.flatMap(ofResource),
-    ...waits.flatMap(ofWait),
+    ...ofWaits(waits),
     ...console_errors.map(({ text, at }) => ({
       of: 'console_error' as const,
       text: `The page reported an error: ${text}${at === undefined ? '' : ` (${at})`}`,

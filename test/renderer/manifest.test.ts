@@ -119,6 +119,13 @@ void test('what a page lacked is told, and fails it where its client wants that'
   const timeout = { ...hanging, fail_on: ['timeout'] } as const;
   t.match(await renderer.render(timeout, {}, 4000), { kind: 'failed', code: 'incomplete' });
 
+  const waits = [0, 3690, 800].map((ms) => ({ for: 'drawing', ms, capped: true }) as const);
+  t.strictSame(
+    warningsOf({ resources: [], waits, console_errors: [] }),
+    ['The page was still being drawn after 3.7 s.'],
+    'once for what was waited for several times',
+  );
+
   const resources = Array.from({ length: 25 }, (_, n) => ({
     url: `${origin}/${n}${'x'.repeat(400)}`,
     status: 500,
