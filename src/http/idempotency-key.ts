@@ -24,10 +24,11 @@ export function idempotencyKeyHash(
 
 /** The request's `Idempotency-Key`, where it has one. */
 export function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): string | undefined {
-  const key = ctx.req.headers['idempotency-key'];
+  const [key, another] = ctx.req.headersDistinct['idempotency-key'] ?? [];
   if (key === undefined) return undefined;
-  if (typeof key === 'string' && PRINTABLE.test(key)) return key;
-  issues.add(HEADER, 'Must be 1 to 255 printable ASCII characters.');
+  if (another !== undefined) issues.add(HEADER, 'Must be given once.');
+  else if (PRINTABLE.test(key)) return key;
+  else issues.add(HEADER, 'Must be 1 to 255 printable ASCII characters.');
   return undefined;
 }
 

@@ -80,8 +80,20 @@ const drawn = {
   '<style>input[accept="image/*"] { color: red } .a { rotate: 1deg }</style>': ['.a'],
   '<style>b { background: url(data:image/png,/*) } .a { rotate: 1deg } /* { scale: 1 } */</style>':
     ['.a'],
-  '<style>#method\\.new { rotate: 1deg } .a { r\\6ftate: 1deg }</style>': ['#method\\.new', '.a'],
+  '<style>#method\\.new { rotate: 1deg } .a { r\\6ftate: 1deg }</style>': ['*', '.a'],
   '<style>.a\\{b { rotate: 1deg }</style>': ['*', 'b'],
+  '<style>.print\\:-x-1 { rotate: 1deg }</style>': ['*'],
+  '<style>@scope (.w) { :scope > .x { rotate: 1deg } }</style>': ['*'],
+  '<style>[title="a::b"] { rotate: 1deg } [title="a-b"], [id] { rotate: 1deg }</style>': [
+    '*',
+    '[title="a-b"], [id]',
+  ],
+  '<style>:is(.w :-webkit-any(.x)) { rotate: 1deg } b:not(:-moz-any(i)) { rotate: 1deg }</style>': [
+    ':is(.w :-webkit-any(.x))',
+  ],
+  '<style>.x { content: ";b{"; rotate: 1deg }</style>': ['*', 'b'],
+  '<style>p { x: "\f" /*"; } .x { rotate: 1deg }/**/</style>': ['.x'],
+  '<style>p { x: url(#a"b) " /*"; } .x { rotate: 1deg }/**/</style>': ['*', '.x'],
   '<style>input::file-selector-button { rotate: 1deg } i::part(x) { rotate: 1deg }</style>': [
     'input',
     'i',
@@ -117,6 +129,7 @@ const not = [
   '<template shadowrootmode=open><script>1</script></template>',
   '<svg><use href="https://example.com/a.svg#b"/></svg>',
   '<video autoplay></video>',
+  `<p style="x: &amp;'/*'; rotate: 1deg">`,
   '<input autofocus>',
   '<p style="background:u&#114;l(http://a)">',
   '<p fill="u&#114;l(http://a)">',

@@ -34,7 +34,13 @@ const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@posit
 const CSS_DRAWN_FIRST =
   /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
 
-const PSEUDO_ELEMENT = /::[\w-]+(?:\([^()]*\))?|:(?:before|after|first-l\w+|-[\w-]+)(?![\w-])/g;
+const PSEUDO_ELEMENT = /::[\w-]+(?:\([^()]*\))?|:(?:before|after|first-l\w+)(?![\w-])/g;
+/** Selectors that mean the same when they are looked for alone. A value of an attribute may hold anything else. */
+const PLAIN_SELECTOR =
+  /^(?:[\w\s.#:>+~,*()-]|\[[\w-]+(?:[~|^$*]?=(?:[\w-]+|"[\w-]*"|'[\w-]*'))?\])*$/;
+/** A rule with such a selector is none for Chrome. */
+const OTHERS_SELECTOR = /:-(?:moz|ms)-/;
+const FORGIVING = /:(?:is|where)\(/i;
 
 /** What a rule gives a custom property draws nothing. Where it is used, the property that uses it says so. */
 const CUSTOM_PROPERTY = /(?<=^|;)\s*--[^:;]*:[^;]*/g;
@@ -44,9 +50,9 @@ const KEYFRAMES = /^(?:from|to|[\d.]+%)(?:\s*,\s*(?:from|to|[\d.]+%))*$/i;
 // URLs and strings may hold what looks like a comment. What does not end goes to its line's or the sheet's end: looked
 // for again from each beginning, it would take minutes.
 const URL_STRING_OR_COMMENT =
-  /url\((?:\\[^]|[^)"'\\])*|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|\/\*[^]*?(?:\*\/|$)/gi;
-const withoutComments = (css: string): string =>
-  css.replace(URL_STRING_OR_COMMENT, (all) => (all.startsWith('/*') ? '' : all));
+  /url\([\t\n\f\r ]*(?:[^\t\n\f\r )"'](?:\\[^]|[^)"'\\])*["']?)?|"(?:\\[^]|[^"\\\n\f\r])*"?|'(?:\\[^]|[^'\\\n\f\r])*'?|\/\*[^]*?(?:\*\/|$)/gi;
+/** A URL with a quotation mark in it, which is none, or a brace that begins or ends no block. */
+const UNCLEAR = /^url\([^"']+["']$|[{}]/i;
 
 const isDrawnFirst = (rules: string): boolean =>
   CSS_DRAWN_FIRST.test(unescaped(rules).replace(CUSTOM_PROPERTY, ''));
@@ -54,7 +60,12 @@ const isDrawnFirst = (rules: string): boolean =>
 /** Adds the selectors of the rules that say so; `*` where it is not clear which elements they are for. */
 function noteDrawnFirst(css: string, selectors: Set<string>): void {
   if (/\\[{}]/.test(css)) selectors.add('*');
-  for (const block of withoutComments(css).split('}')) {
+  const text = css.replace(URL_STRING_OR_COMMENT, (all) => {
+    if (all.startsWith('/*')) return '';
+    if (UNCLEAR.test(all)) selectors.add('*');
+    return all;
+  });
+  for (const block of text.split('}')) {
     const parts = block.split('{');
     const [first = ''] = parts;
     const declarations = parts.length === 1 ? first : first.slice(0, first.lastIndexOf(';') + 1);
@@ -62,12 +73,12 @@ function noteDrawnFirst(css: string, selectors: Set<string>): void {
     for (const [index, rules] of parts.entries()) {
       const before = parts[index - 1];
       if (before === undefined || !isDrawnFirst(rules)) continue;
-      const selector = before
-        .slice(before.lastIndexOf(';') + 1)
-        .replace(PSEUDO_ELEMENT, '')
-        .trim();
+      const written = before.slice(before.lastIndexOf(';') + 1).trim();
+      const selector = written.replace(PSEUDO_ELEMENT, '');
       if (KEYFRAMES.test(selector)) continue;
-      selectors.add(selector.startsWith('@') || selector.includes('&') ? '*' : selector);
+      if (OTHERS_SELECTOR.test(selector) && !FORGIVING.test(selector)) continue;
+      const isPlain = PLAIN_SELECTOR.test(written) && !/:scope/i.test(written);
+      selectors.add(isPlain ? selector : '*');
     }
   }
   if (selectors.size > MAX_SELECTORS) selectors.add('*');

@@ -93,7 +93,8 @@ function isOwnData(name: string, value: string): boolean {
   return DATA.test(value) || (name.endsWith('href') && FRAGMENT.test(value));
 }
 
-const QUOTES = /&(?:quot|apos|#39|amp);/g;
+const QUOTES = /&(?:quot|apos|#39);/g;
+const AMPERSANDS = /&amp;/g;
 
 /** @returns false if the attribute may run or fetch something */
 function judgeAttribute(element: string, name: string, value: string, found: Found): boolean {
@@ -111,7 +112,8 @@ function judgeAttribute(element: string, name: string, value: string, found: Fou
   // An animation sets an attribute to a value that was not looked at.
   if (name === 'attributename') return !/href|src|style|&/i.test(value);
   if (name !== 'style' && !/[(&]/.test(value)) return true;
-  const css = withoutData(value.replace(QUOTES, "'"));
+  const quoted = value.replace(QUOTES, "'");
+  const css = withoutData(name === 'style' ? quoted : quoted.replace(AMPERSANDS, "'"));
   return !css.includes('&') && judgeCss(name === 'style' ? css : `${name}:${css}`, found);
 }
 
