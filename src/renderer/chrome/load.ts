@@ -94,21 +94,21 @@ function serveHtml(tab: Tab, html: string, serveFiles: (origin: string) => void)
   serveFiles(origin);
   const url = `${origin}/`;
   const body = Buffer.from(html, 'utf8').toString('base64');
-  tab.on('Fetch.requestPaused', ({ requestId, frameId, resourceType }: Paused) => {
-    const isDocument = frameId === tab.frameId && resourceType === 'Document';
-    const answer = isDocument
-      ? tab.send('Fetch.fulfillRequest', {
-          requestId,
-          responseCode: 200,
-          responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
-          body,
-        })
-      : tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
-    // The request is gone when its page has moved on meanwhile.
-    answer.catch(() => {});
-  });
+  const answer = async ({ requestId, request, frameId, resourceType }: Paused): Promise<void> => {
+    if (request.url !== url) await tab.send('Fetch.continueRequest', { requestId });
+    else if (frameId === tab.frameId && resourceType === 'Document') {
+      await tab.send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 200,
+        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
+        body,
+      });
+    } else await tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
+  };
+  // The request is gone when its page has moved on meanwhile.
+  tab.on('Fetch.requestPaused', (paused) => void answer(paused).catch(() => {}));
   // Chrome takes commands in turn: both hold for the navigation that follows.
-  tab.send('Fetch.enable', { patterns: [{ urlPattern: url }] }).catch(() => {});
+  tab.interceptRequests(`http://*.${tab.site}/`).catch(() => {});
   // Each page finds the same history, one entry before its own, whatever was in its tab before.
   tab.send('Page.resetNavigationHistory', undefined).catch(() => {});
   return url;
@@ -117,7 +117,9 @@ function serveHtml(tab: Tab, html: string, serveFiles: (origin: string) => void)
 async function prepareUrl(tab: Tab, request: RequestDocument, url: string): Promise<string> {
   const { headers = {}, cookies = [] } = request;
   await Promise.all([
-    Object.keys(headers).length > 0 ? addHeaders(tab, new URL(url).origin, headers) : undefined,
+    Object.keys(headers).length > 0
+      ? addHeaders(tab, new URL(url).origin, headers)
+      : tab.interceptRequests(undefined),
     cookies.length > 0 ? setCookies(tab, url, cookies) : undefined,
   ]);
   return url;
@@ -143,7 +145,7 @@ async function addHeaders(
       )
       .catch(() => {});
   });
-  await tab.send('Fetch.enable', { patterns: [{ urlPattern: `${origin}/*` }] });
+  await tab.interceptRequests(`${origin}/*`);
 }
 
 async function setCookies(tab: Tab, url: string, cookies: readonly RequestCookie[]): Promise<void> {

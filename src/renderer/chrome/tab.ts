@@ -68,6 +68,7 @@ export class Tab {
   #clean = true;
   #tainted = false;
   #networkWatched = false;
+  #intercepted: string | undefined;
   #crashed = false;
 
   private constructor(connection: Connection, ids: Ids) {
@@ -75,7 +76,7 @@ export class Tab {
     this.#ids = ids;
     this.frames = new Frames(
       connection.framesOnCommand
-        ? () => this.send('HeadlessExperimental.beginFrame', {})
+        ? () => this.send('HeadlessExperimental.beginFrame', { noDisplayUpdates: true })
         : undefined,
     );
     this.#related = new RelatedSessions(
@@ -207,6 +208,17 @@ export class Tab {
         if (!(error instanceof CommandRefused)) throw error;
       }),
     ]);
+  }
+
+  /**
+   * Has requests to the addresses of this pattern wait for an answer; with undefined, none. What holds already is not
+   * sent again: Chrome makes each frame's loaders anew for it.
+   */
+  async interceptRequests(urlPattern: string | undefined): Promise<void> {
+    if (this.#intercepted === urlPattern) return;
+    this.#intercepted = urlPattern;
+    if (urlPattern === undefined) await this.send('Fetch.disable', undefined);
+    else await this.send('Fetch.enable', { patterns: [{ urlPattern }] });
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */
