@@ -196,6 +196,8 @@ void test('convert without a service renders here', async (t) => {
   t.match(told.stdout, /A PDF was requested, from HTML\. .*\n(.*\n)*.*The PDF was stored: 1 page/);
   const opening = await cliJson(place, ['history', ANN, '--type', 'AccountOpened']);
   t.match(opening, [{ actor: { kind: 'operator' }, data: { email: ANN, plan: 'free' } }]);
+  const ofAccount = await runCli(place, ['history', ANN]);
+  t.match(ofAccount.stdout, `A PDF was requested, from HTML.  ${id}  (operator)\n`);
   await refuses(t, place, ['history', 'conv_none'], 1, /There is no conversion conv_none/);
   await refuses(t, place, ['history', id, '--type', 'Nothing'], 2, /--type is one of /);
 
@@ -262,3 +264,6 @@ void test('beside a running service each sees at once what the other wrote', asy
     /does not accept the API key/,
   );
 });
+  const history = await runCli(place, ['history', admin]);
+  const byKey = `${id}  (key 'cli' ${made.key.slice(0, 12)}…, from 127.0.0.1)\n`;
+  t.match(history.stdout, `A PDF was requested, from HTML.  ${byKey}`, 'named after its end, too');
