@@ -33,7 +33,7 @@ import {
  * @throws {UsageError} it is neither a file nor an address that can be converted
  */
 async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
-  if (fileOrUrl === '-') return { html: await text(process.stdin) };
+  if (fileOrUrl === '-') return htmlIn(await text(process.stdin), 'Standard input');
   if (/^https?:\/\//i.test(fileOrUrl)) return { url: fileOrUrl };
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(fileOrUrl)) {
     throw new UsageError(`${fileOrUrl} is neither an HTML file nor an http or https address.`);
@@ -43,7 +43,8 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
     throw new UsageError(`${fileOrUrl} is a directory: name an HTML file in it.`);
   }
   try {
-    return { html: await readFile(fileOrUrl, 'utf8') };
+  let content: string;
+    content = await readFile(fileOrUrl, 'utf8');
   } catch (error) {
     if (!stats && HOST.test(fileOrUrl)) {
       throw new UsageError(`There is no file ${fileOrUrl}. Did you mean https://${fileOrUrl}?`);
@@ -52,6 +53,29 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
   }
 }
+  return htmlIn(content, fileOrUrl);
+}
+
+/**
+ * Keeps out what nobody wants to be printed as it is. A service takes any text with a tag, also JSON and PDFs with one.
+ * @throws {UsageError}
+ */
+function htmlIn(content: string, name: string): ConversionOptions {
+  if (content.startsWith('%PDF-')) throw new UsageError(`${name} is a PDF already, not HTML.`);
+  if (!isJson(content)) return { html: content };
+  throw new UsageError(
+    `${name} is JSON, not HTML: put it into a page, such as '<pre>…</pre>'. The JSON of a request goes to the API, as in 'POST /api/v1/pdf/'.`,
+  );
+}
+
+function isJson(content: string): boolean {
+  if (!/^\s*[[{]/.test(content)) return false;
+  try {
+    JSON.parse(content.trim());
+    return true;
+  } catch {
+    return false;
+  }
 
 /** A host's name and a path, but no name of an HTML file. */
 const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$/i;
