@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { openAccount } from '../use-cases/accounts.ts';
@@ -42,8 +43,8 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
   if (stats?.isDirectory()) {
     throw new UsageError(`${fileOrUrl} is a directory: name an HTML file in it.`);
   }
-  try {
   let content: string;
+  try {
     content = await readFile(fileOrUrl, 'utf8');
   } catch (error) {
     if (!stats && HOST.test(fileOrUrl)) {
@@ -52,7 +53,6 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
     if (!stats) throw new UsageError(`There is no file ${fileOrUrl}.`);
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
   }
-}
   return htmlIn(content, fileOrUrl);
 }
 
@@ -76,6 +76,7 @@ function isJson(content: string): boolean {
   } catch {
     return false;
   }
+}
 
 /** A host's name and a path, but no name of an HTML file. */
 const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$/i;
@@ -118,7 +119,7 @@ async function accountFor(core: Core, email: string | undefined): Promise<LocalA
   if (!first) {
     throw new ServiceError(
       'not_found',
-      "There is no account yet: 'pressledger account create <email>' opens one.",
+      `There is no account yet: '${copyableCommand(core.config.dataDir, 'account create EMAIL')}' opens one.`,
     );
   }
   return { id: first.id, email: await core.vault.unseal(first.id, first.email) };
