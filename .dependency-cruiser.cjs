@@ -308,7 +308,7 @@ module.exports = {
         '^src/blob-store/(decryption|encryption)\\.ts$',
         '^src/keyring/vault\\.ts$',
         '^src/transparency-log/',
-        '^src/(clock|ids|errors|log)\\.ts$',
+        '^src/(clock|copyable-command|ids|errors|log)\\.ts$',
         PLAIN,
         '^projections/',
       ],

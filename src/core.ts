@@ -80,6 +80,8 @@ export interface RenderQueues {
 
 /** The log as it is stored, and the place of the read models in use. Nothing of it is changed. */
 export interface OpenedStoredLog extends StoredLog {
+  /** An absolute path. */
+  readonly dataDir: string;
   readonly store: EventStore;
   readonly readModel: ReadModelOptions;
   close(): Promise<void>;

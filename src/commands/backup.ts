@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isoTime } from '../clock.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import { errorMessage } from '../error-message.ts';
 import { suggest } from '../suggest.ts';
 import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyring-file.ts';
@@ -94,7 +95,7 @@ export const backup: Command = {
           if (lost.length === 0) return;
           throw new Error(
             `The service does not have ${counted(lost.length, 'document')} that its log names, such as ${lost[0]?.key}; ` +
-              "all else is backed up. 'pressledger verify --documents' says more.",
+              `all else is backed up. '${copyableCommand(log.dataDir, 'verify --documents')}' says more.`,
           );
         },
         { documents: true },

@@ -9,6 +9,7 @@ import { operatorContext } from '../use-cases/command-context.ts';
 import { requestConversion } from '../use-cases/request-conversion.ts';
 import { warningsOf } from '../use-cases/records.ts';
 import { isoTime } from '../clock.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { checkConversionRequest } from '../conversion-request/validate.ts';
 import { ServiceError } from '../errors.ts';
@@ -82,7 +83,7 @@ export async function convertLocally(
     operatorContext(core.clock),
   ).catch((error: unknown) => {
     if (!(error instanceof ServiceError && error.code === 'insufficient_credits')) throw error;
-    const remedy = `'pressledger credits grant ${email} <credits>' adds some`;
+    const remedy = `'${copyableCommand(core.config.dataDir, `credits grant ${email} 1000`)}' adds 1000`;
     throw new ServiceError(error.code, `${email} has no credits left: ${remedy}.`);
   });
   output.waiting(`${conversionId} is accepted; waiting for the PDF`);

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { openAccount } from '../use-cases/accounts.ts';
@@ -33,7 +34,7 @@ import {
  * @throws {UsageError} it is neither a file nor an address that can be converted
  */
 async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
-  if (fileOrUrl === '-') return { html: await text(process.stdin) };
+  if (fileOrUrl === '-') return htmlIn(await text(process.stdin), 'Standard input');
   if (/^https?:\/\//i.test(fileOrUrl)) return { url: fileOrUrl };
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(fileOrUrl)) {
     throw new UsageError(`${fileOrUrl} is neither an HTML file nor an http or https address.`);
@@ -42,14 +43,38 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
   if (stats?.isDirectory()) {
     throw new UsageError(`${fileOrUrl} is a directory: name an HTML file in it.`);
   }
+  let content: string;
   try {
-    return { html: await readFile(fileOrUrl, 'utf8') };
+    content = await readFile(fileOrUrl, 'utf8');
   } catch (error) {
     if (!stats && HOST.test(fileOrUrl)) {
       throw new UsageError(`There is no file ${fileOrUrl}. Did you mean https://${fileOrUrl}?`);
     }
     if (!stats) throw new UsageError(`There is no file ${fileOrUrl}.`);
     throw new Error(`${fileOrUrl} cannot be read`, { cause: error });
+  }
+  return htmlIn(content, fileOrUrl);
+}
+
+/**
+ * Keeps out what nobody wants to be printed as it is. A service takes any text with a tag, also JSON and PDFs with one.
+ * @throws {UsageError}
+ */
+function htmlIn(content: string, name: string): ConversionOptions {
+  if (content.startsWith('%PDF-')) throw new UsageError(`${name} is a PDF already, not HTML.`);
+  if (!isJson(content)) return { html: content };
+  throw new UsageError(
+    `${name} is JSON, not HTML: put it into a page, such as '<pre>…</pre>'. The JSON of a request goes to the API, as in 'POST /api/v1/pdf/'.`,
+  );
+}
+
+function isJson(content: string): boolean {
+  if (!/^\s*[[{]/.test(content)) return false;
+  try {
+    JSON.parse(content.trim());
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -94,7 +119,7 @@ async function accountFor(core: Core, email: string | undefined): Promise<LocalA
   if (!first) {
     throw new ServiceError(
       'not_found',
-      "There is no account yet: 'pressledger account create <email>' opens one.",
+      `There is no account yet: '${copyableCommand(core.config.dataDir, 'account create EMAIL')}' opens one.`,
     );
   }
   return { id: first.id, email: await core.vault.unseal(first.id, first.email) };

@@ -1,5 +1,6 @@
 /** Erasing an account, and the hold that keeps it from being erased. */
 import { timeIn } from '../clock.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import { holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
 import { normalAddress } from '../use-cases/accounts.ts';
@@ -45,8 +46,8 @@ export const accountErase: Command = {
         await core.caughtUp();
         await eraseAccount(core, id, operatorContext(core.clock)).catch((error: unknown) => {
           if (!(error instanceof ServiceError) || error.code !== 'forbidden') throw error;
-          const remedy = `Release it with 'pressledger account hold ${email} --release'.`;
-          throw new ServiceError('forbidden', `${error.message} ${remedy}`);
+          const release = copyableCommand(core.config.dataDir, `account hold ${email} --release`);
+          throw new ServiceError('forbidden', `${error.message} Release it with '${release}'.`);
         });
       } else if (isNews) {
         await core.caughtUp();

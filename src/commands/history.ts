@@ -1,4 +1,5 @@
 /** `history`: what the log holds about a conversion or an account. */
+import { type ApiKeyQueries, apiKeyQueries } from '../../projections/api-keys.ts';
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
 import type { Core } from '../core.ts';
@@ -6,6 +7,7 @@ import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
 import { ACCOUNT_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors.ts';
+import { unlessErased, type Vault } from '../keyring/vault.ts';
 import { consistentQuery } from '../use-cases/consistent-query.ts';
 import { type HistoryEntry, readHistory } from '../use-cases/history.ts';
 import { accountByEmail } from './account.ts';
@@ -28,9 +30,30 @@ async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilt
   return [row.accountId, { conversionId: name }];
 }
 
-function describe({ time, summary, actor, client_address: address }: HistoryEntry): string {
-  const by = 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind;
-  return `${time}  ${summary}  (${by}${address === undefined ? '' : `, from ${address}`})`;
+/** The party that caused an event; a key by its name and prefix, as `key list` has them. */
+async function actorText(
+  actor: HistoryEntry['actor'],
+  keys: ApiKeyQueries,
+  vault: Pick<Vault, 'unseal'>,
+): Promise<string> {
+  if (!('id' in actor) || actor.id === undefined) return actor.kind;
+  const key = actor.kind === 'key' ? keys.byId(actor.id) : undefined;
+  if (key === undefined) return `${actor.kind} ${actor.id}`;
+  const name = await unlessErased(vault.unseal(key.accountId, key.name));
+  return `key ${name === undefined ? '' : `'${name}' `}${key.prefix}…`;
+}
+
+/** @param by the party that caused it, in words */
+function describe(
+  { time, summary, client_address: address, data }: HistoryEntry,
+  by: string,
+  filter: HistoryFilter,
+): string {
+  const { conversionId } = data;
+  // The history of one conversion need not repeat its id.
+  const isNews = typeof conversionId === 'string' && filter.conversionId === undefined;
+  const from = address === undefined ? '' : `, from ${address}`;
+  return `${time}  ${summary}${isNews ? `  ${conversionId}` : ''}  (${by}${from})`;
 }
 
 export const history: Command = {
@@ -61,8 +84,9 @@ export const history: Command = {
         const page = { order: 'oldest first', offset, limit: PAGE } as const;
         const read = await readHistory(deps, accountId, filter, page);
         ({ total } = read);
+        const keys = core.readModel.query(apiKeyQueries);
         for (const entry of read.entries) {
-          output.line(describe(entry));
+          output.line(describe(entry, await actorText(entry.actor, keys, core.vault), of));
           if (output.wantsJson) all.push(entry);
         }
       }

@@ -180,6 +180,10 @@ export async function serviceOf(invocation: Invocation, context: CommandContext)
   );
 }
 
+const UNUSED_KEY =
+  'The API key of the environment is not used, because no service is named: give --server, or set ' +
+  'PRESSLEDGER_SERVER, to use it there.';
+
 /**
  * The same where `--account` says that the store of the settings is meant, whatever environment and sign-in
  * say.
@@ -189,8 +193,11 @@ export async function findServiceUnlessAccount(
   invocation: Invocation,
   context: CommandContext,
 ): Promise<Service | undefined> {
-  if (textOption(invocation, 'account') === undefined)
-    return await findService(invocation, context);
+  if (textOption(invocation, 'account') === undefined) {
+    const service = await findService(invocation, context);
+    if (!service && context.client.apiKey !== undefined) context.output.note(UNUSED_KEY);
+    return service;
+  }
   const given = Object.keys(SERVICE_OPTIONS).find((name) => invocation.values[name] !== undefined);
   if (given === undefined) return undefined;
   throw new UsageError(`--account is for the store of the settings, not for --${given}.`);

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { copyableCommand } from '../copyable-command.ts';
 import type { RunningService } from '../core.ts';
 import type { FirstAccount } from '../use-cases/accounts.ts';
 import type { Command, Output } from './command.ts';
@@ -51,24 +52,21 @@ const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] =>
   `  Data:  ${dataDir}`,
 ];
 
-/** How the command line is called: in a clone, or where the package is installed. */
-const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
-
-const ANOTHER_SECRET: readonly string[] = [
-  `  Another API key:   ${COMMAND} key create EMAIL --name NAME`,
-  `  Another password:  ${COMMAND} account password EMAIL`,
+const anotherSecret = (dataDir: string, email: string): readonly string[] => [
+  `  Another API key:   ${copyableCommand(dataDir, `key create ${email} --name NAME`)}`,
+  `  Another password:  ${copyableCommand(dataDir, `account password ${email}`)}`,
 ];
 
-/** Tells the first user of an empty store how to go on; the command works when pasted. */
-function welcome(publicUrl: string, first: FirstAccount): readonly string[] {
+/** Tells the first user of an empty store how to go on; the commands work when pasted. */
+function welcome({ publicUrl, dataDir }: RunningService, first: FirstAccount): readonly string[] {
   const { email, password, apiKey, credits } = first;
   return [
     `  Sign-in:  ${email} / ${password}`,
     `  API key:  ${apiKey}`,
     '  Both are shown only now.',
-    ...ANOTHER_SECRET.map((line) => line.replace('EMAIL', email)),
+    ...anotherSecret(dataDir, email),
     `  Credits:  ${credits}, one for each PDF; then the API answers 402.`,
-    `  More credits:      ${COMMAND} credits grant ${email} 1000`,
+    `  More credits:      ${copyableCommand(dataDir, `credits grant ${email} 1000`)}`,
     '  Make a PDF, hello.pdf:',
     `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
   ];
@@ -89,7 +87,9 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
     // Whoever stops the service before it is ready need not wait for Chrome.
     const ready = service.ready.then((firstAccount) => {
       output.json(startedJson(service.publicUrl, firstAccount));
-      const next = firstAccount ? welcome(service.publicUrl, firstAccount) : ANOTHER_SECRET;
+      const next = firstAccount
+        ? welcome(service, firstAccount)
+        : anotherSecret(service.dataDir, 'EMAIL');
       for (const line of [...whereItIs(service), ...next]) output.line(line);
       return stop;
     });

@@ -99,24 +99,24 @@ async function logAt(store: EventStore, db: Database | undefined, now: number): 
   return { position: head, readModel: await lagBehind(store, after, now), queue };
 }
 
-/** One line for each thing that a person may miss, and where it can be seen. */
+/** One line for each thing that cannot be found out from here: what it is, and what to do. */
 function notSeen(
   { natsUrl, dataDir }: Config,
-  { api, queue }: Pick<ServiceStatus, 'api' | 'queue'>,
+  { api, isLed, slots, queue }: Pick<ServiceStatus, 'api' | 'isLed' | 'slots' | 'queue'>,
 ): readonly string[] {
   const lines: readonly (readonly [boolean, string])[] = [
     [
       api.missing === undefined,
-      `API node: none answers at ${api.address}. Set HOST and PORT as the service has them`,
+      `API node: none answers at ${api.address}. If the service runs, set HOST and PORT as it has them`,
     ],
-    [natsUrl !== undefined, 'other API nodes: not seen from here; ask each at its /readyz'],
+    [natsUrl !== undefined, 'other API nodes: ask each at its /readyz whether it is ready'],
     [
-      natsUrl === undefined,
-      'slots: those of these settings are shown; the RENDER_CONCURRENCY that the service was started with is not seen',
+      natsUrl === undefined && isLed === true,
+      `slots of the service: ${slots.total} is the RENDER_CONCURRENCY of this command. The service may have been started with another`,
     ],
     [
       queue === undefined,
-      `queue, lag, rates: not seen from here; there is no read model in ${dataDir}. Run it on the machine of an API node`,
+      `queue, lag, rates: there is no read model in ${dataDir}. Run this command on the machine of an API node`,
     ],
   ];
   return lines.flatMap(([isMissing, line]) => (isMissing ? line : []));

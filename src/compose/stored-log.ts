@@ -34,6 +34,7 @@ export function openStoredLog(
     const readModel = readModelOf(config, logger);
     const { store, database } = await openEventStore(around, 'read');
     return {
+      dataDir,
       store,
       readModel,
       ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),

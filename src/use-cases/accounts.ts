@@ -5,6 +5,7 @@ import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { sessionQueries } from '../../projections/sessions.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import { type AccountState, accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isEmailAddress } from '../domain/email.ts';
 import type { Plan } from '../domain/events.ts';
@@ -176,9 +177,13 @@ export async function findAccount(
   return holder?.state.status === 'open' ? holder : undefined;
 }
 
-const NO_KEY =
-  'the first account has no API key: `pressledger account list` names it, ' +
-  '`pressledger key create EMAIL --name NAME` makes a key and `pressledger account password EMAIL` a password';
+function noKey(dataDir: string): string {
+  const command = (args: string): string => `\`${copyableCommand(dataDir, args)}\``;
+  return (
+    `the first account has no API key: ${command('account list')} names it, ` +
+    `${command('key create EMAIL --name NAME')} makes a key and ${command('account password EMAIL')} a password`
+  );
+}
 
 /** The account that the first start of an empty store opened; its secrets are shown once. */
 export interface FirstAccount {
@@ -201,7 +206,11 @@ interface FirstAccountDependencies extends AccountDependencies, ApiKeyDependenci
  */
 export async function openFirstAccount(
   deps: FirstAccountDependencies,
-  settings: { readonly firstAccountEmail: string; readonly freeCredits: number },
+  settings: {
+    readonly firstAccountEmail: string;
+    readonly freeCredits: number;
+    readonly dataDir: string;
+  },
 ): Promise<FirstAccount | undefined> {
   const { firstAccountEmail: email, freeCredits: credits } = settings;
   if (email === '') return undefined;
@@ -210,7 +219,7 @@ export async function openFirstAccount(
   if (first) {
     const { total } = deps.readModel.query(apiKeyQueries).page(first.id, { offset: 0, limit: 1 });
     // The start that opened it may have ended before it could show what it had made.
-    if (total === 0) deps.logger.warn(NO_KEY);
+    if (total === 0) deps.logger.warn(noKey(settings.dataDir));
     return undefined;
   }
   const opened = await openAccount(

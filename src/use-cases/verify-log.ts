@@ -173,7 +173,7 @@ class Verification {
     } catch (error) {
       if (!(error instanceof EventDamaged)) throw error;
       if (this.#batch === 1) {
-        const at = { number: this.#tree.size, ...placeOf(error.event) };
+        const at = { index: this.#tree.size, ...placeOf(error.event) };
         throw new Difference(at, 'an event', errorMessage(error));
       }
       // One by one: those before it are checked first.
@@ -233,18 +233,18 @@ class Verification {
         there,
       );
     }
-    const range = `something in the events number ${covered} to ${size - 1} is not as it was`;
+    const range = `something in the events of index ${covered} to ${size - 1} is not as it was`;
     return new Difference(at, signed, `the root ${found.toString('base64')}: ${range}`);
   }
 
   /** The difference that was found, unless the hashes of the read models say that an earlier event is another one. */
   #earlier(difference: Difference): Difference {
     const first = this.#kept?.first;
-    const { number } = difference.at;
-    if (first === undefined || (typeof number === 'number' && number < first.number)) {
+    const { index } = difference.at;
+    if (first === undefined || (typeof index === 'number' && index < first.number)) {
       return difference;
     }
-    if (number === first.number && difference.at === first.difference.at) return difference;
+    if (index === first.number && difference.at === first.difference.at) return difference;
     const { at, expected, found } = first.difference;
     return new Difference(at, expected, `${found} (${difference.message})`);
   }
@@ -257,7 +257,7 @@ class Verification {
     this.#checkKept(size);
     const fault = this.#log.hiddenFault?.();
     if (fault !== undefined) {
-      throw new Difference({ number: size }, 'no events that the log does not show', fault);
+      throw new Difference({ index: size }, 'no events that the log does not show', fault);
     }
   }
 
@@ -275,7 +275,7 @@ class Verification {
     const kept = this.#kept?.size ?? 0;
     if (kept <= size) return;
     const expected = `${kept} events, as the read models have them`;
-    throw new Difference({ number: size }, expected, `${size}: the log was truncated`);
+    throw new Difference({ index: size }, expected, `${size}: the log was truncated`);
   }
 
   async #checkDocuments(): Promise<VerifiedDocuments | undefined> {

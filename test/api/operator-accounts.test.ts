@@ -107,6 +107,7 @@ void test('an operator changes an account, whose history says who', async (t) =>
   const wrong: [string, object, string[]][] = [
     ['plan', { plan: 'gold' }, ['plan']],
     ['credits', { amount: 0 }, ['amount']],
+    ['credits', { amount: 1e12 + 1 }, ['amount']],
     ['hold', { until: '2001-01-01T00:00:00Z' }, ['until']],
     ['hold', { until: 'tomorrow' }, ['until']],
     ['hold', { until: '2097-02-30T00:00:00Z' }, ['until']],

@@ -196,6 +196,8 @@ void test('convert without a service renders here', async (t) => {
   t.match(told.stdout, /A PDF was requested, from HTML\. .*\n(.*\n)*.*The PDF was stored: 1 page/);
   const opening = await cliJson(place, ['history', ANN, '--type', 'AccountOpened']);
   t.match(opening, [{ actor: { kind: 'operator' }, data: { email: ANN, plan: 'free' } }]);
+  const ofAccount = await runCli(place, ['history', ANN]);
+  t.match(ofAccount.stdout, `A PDF was requested, from HTML.  ${id}  (operator)\n`);
   await refuses(t, place, ['history', 'conv_none'], 1, /There is no conversion conv_none/);
   await refuses(t, place, ['history', id, '--type', 'Nothing'], 2, /--type is one of /);
 
@@ -213,8 +215,18 @@ void test('convert without a service renders here', async (t) => {
   t.equal(failed.code, 1);
   t.match(JSON.parse(failed.stdout), { status: 'failed', error_message: /./ });
   t.match(await cliJson(place, ['account', 'show', ANN]), { credits: 1 }, 'refunded');
-  await cliJson(place, convert);
-  await refuses(t, place, convert, 1, /no credits left: 'pressledger credits grant ann@/);
+  const asPdf = ['convert', target, '-o', join(place.dataDir, 'again.pdf')];
+  await refuses(t, place, asPdf, 2, /letter\.pdf is a PDF already/);
+  const withKey = await runCli(place, convert, { env: { PRESSLEDGER_API_KEY: 'k' } });
+  t.equal(withKey.code, 0, withKey.stderr);
+  t.match(withKey.stderr, /^The API key of the environment is not used, .* give --server/m);
+  await refuses(
+    t,
+    place,
+    convert,
+    1,
+    new RegExp(`no credits left: 'DATA_DIR=${place.dataDir} bin/pressledger credits grant ann@`),
+  );
   t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);
   t.strictSame(processesOf(place.tmpDir), [], 'no Chrome is left');
 });
@@ -253,6 +265,9 @@ void test('beside a running service each sees at once what the other wrote', asy
   t.equal((await client.get(id)).status, 'completed', 'the service goes on with the new one');
 
   await cliJson(place, ['key', 'revoke', made.id]);
+  const history = await runCli(place, ['history', admin]);
+  const byKey = `${id}  (key 'cli' ${made.key.slice(0, 12)}…, from 127.0.0.1)\n`;
+  t.match(history.stdout, `A PDF was requested, from HTML.  ${byKey}`, 'named after its end, too');
   await t.rejects(client.get(id), { code: 'unauthorized' }, 'revoked on the very next request');
   await refuses(
     t,

@@ -5,6 +5,8 @@ import { cliJson, runCommand } from '../support/cli.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createService, startService } from '../support/service.ts';
 
+const REPOSITORY = join(import.meta.dirname, '../..');
+
 void test('what the first start prints works when pasted', async (t) => {
   const service = await startService(t);
   const { email, password, apiKey, convert } = service.firstStart;
@@ -23,6 +25,11 @@ void test('what the first start prints works when pasted', async (t) => {
   const failed = await runCommand('/bin/sh', ['-c', unusable], service.place.env, '', cwd);
   t.equal(failed.code, 22, 'a failure has a status of its own');
   t.match(failed.stderr, /422/);
+
+  const [, keyCreate = ''] = /Another API key: +(.*)\n/.exec(service.output.stdout) ?? [];
+  const { DATA_DIR: _, ...elsewhere } = service.place.env;
+  const made = await runCommand('/bin/sh', ['-c', keyCreate], elsewhere, '', REPOSITORY);
+  t.equal(made.code, 0, `the same data without DATA_DIR in the environment: ${made.stderr}`);
 
   t.notMatch(service.output.stderr, password, 'no secret in the log');
   t.notMatch(service.output.stderr, apiKey.slice(12), 'no secret in the log');

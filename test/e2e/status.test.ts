@@ -50,6 +50,10 @@ void test('it shows a service at work and at rest', async (t) => {
   const { stdout } = await runCli(service.place, ['status'], { env: portOf(service) });
   t.match(stdout, /^API node +127\.0\.0\.1:\d+ +ready$/m);
   t.match(stdout, /^Renderers +1 node, 1 slot: 0 busy, 1 free$/m);
+  t.match(
+    stdout,
+    /^Not known +slots of the service: 1 is the RENDER_CONCURRENCY of this command\./m,
+  );
 
   const waiting = await client.create({
     html: '<p id=a></p><script>for (;;);</script>',
@@ -69,7 +73,7 @@ void test('it shows a service at work and at rest', async (t) => {
   const before = kept();
   const still = await statusOf(service, portOf(service));
   t.match(still, { api: { ready: null }, led: false, slots: { nodes: 0, total: 0 } });
-  t.match(still.not_seen.join('\n'), /API node: none answers/);
+  t.match(still.not_seen, [/^API node: none answers/], 'nothing about slots that are not there');
   t.strictSame(kept(), before, 'looking changes nothing');
 });
 
@@ -87,7 +91,7 @@ void test('over NATS it shows the slots that renderers announce', async (t) => {
   await service.client().convert({ html: '<p>one</p>' });
   const status = await statusOf(service, portOf(service));
   t.match(status, { led: true, slots: { nodes: 1, total: 2, busy: 0 } });
-  t.match(status.not_seen.join('\n'), /other API nodes: not seen from here/);
+  t.match(status.not_seen.join('\n'), /other API nodes: ask each/);
   await service.stop();
   t.match(await statusOf(service), { led: false, slots: { nodes: 0, total: 0 } });
 });

@@ -78,7 +78,7 @@ void test('verify, on a copy of a data directory without its keys', async (t) =>
   const cut = await runCli(place, ['verify', '--checkpoint', kept, '--json']);
   t.equal(cut.code, 1);
   t.match(JSON.parse(cut.stdout), { ok: false, at: { checkpoint: kept }, found: /truncated/ });
-  t.match(cut.stderr, /^pressledger: Not as it must be: checkpoint \S+kept\.txt, number \d+\. /m);
+  t.match(cut.stderr, /^pressledger: Not as it must be: checkpoint \S+kept\.txt, index \d+\. /m);
 });
 
 void test('whatever is changed at random in a real log is found, and named', {
@@ -106,7 +106,7 @@ void test('whatever is changed at random in a real log is found, and named', {
       db.prepare(`UPDATE events SET ${column} = ? WHERE position = ?`).run(flipped, position);
     });
     const result = await verifyDirectory(forged, { documents: false });
-    const at = { number: position - 1, position: `${position + (column === undefined ? 1 : 0)}` };
+    const at = { index: position - 1, position: `${position + (column === undefined ? 1 : 0)}` };
     t.match(result, { ok: false, at }, `${event.type} at ${position}: ${column ?? 'removed'}`);
     rmSync(join(forged, 'read-model'), { recursive: true });
     const alone = await verifyDirectory(forged, { documents: false });

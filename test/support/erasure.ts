@@ -172,6 +172,8 @@ export async function eraseAndSearch(t: Test, deployment: Deployment): Promise<v
   const entries = JSON.parse(history.stdout) as { type: string; data: object }[];
   t.match(entries.at(-1), { type: /Erasure|Ignored/ });
   t.strictSame(findTexts(new Map([['the history', history.bytes]]), TEXTS), []);
+  const forPeople = await runCli(place, ['history', id]);
+  t.match(forPeople.stdout, /  conv_\w+  \(key pk_live_\w{4}…\)$/m, 'a key without its name');
   const opened = entries.find(({ type }) => type === 'AccountOpened');
   t.strictSame(opened?.data, { accountId: id, plan: 'pro' }, 'sealed fields are absent');
   t.match(await cliJson(place, ['account', 'erase', EMAIL, '--yes']), { erased: true }, 'again');

@@ -21,6 +21,8 @@ const words = (line: string): readonly string[] => (line === '' ? [] : line.spli
 const helpOf = (line: string): string => asked(words(line), 'help').text;
 const invocationOf = (args: readonly string[]): Invocation => asked(args, 'run').invocation;
 
+const PACKAGE = join(import.meta.dirname, '../../package.json');
+
 /** Runs a line as far as it goes without a store. */
 async function run(args: readonly string[]): Promise<void> {
   const { command, invocation } = asked(args, 'run');
@@ -131,6 +133,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
       /no file example\.com\. Did you mean https:\/\/example\.com\?/,
     ],
     ['convert ftp://example.com/a.html -o x.pdf', /neither an HTML file nor an http or https/],
+    [`convert ${PACKAGE} -o x.pdf`, /package\.json is JSON, not HTML: put it into a page/],
     ['convert . -o x.pdf', /\. is a directory: name an HTML file/],
     ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
     ['convert no-such-file.html -o x.pdf', /There is no file no-such-file\.html\./],

@@ -246,6 +246,6 @@ void test('an import whose store was used meanwhile is refused', async (t) => {
   await target.setBarrier({ kind: 'incomplete', subject: `an exported log (${log.id})` });
   await target.append('account-1', newEvents(1), 'no-stream');
   await t.rejects(importLog(log, target, quietly), {
-    message: /^The event store holds another event number 0: /,
+    message: /^The event store holds another event of index 0: /,
   });
 });

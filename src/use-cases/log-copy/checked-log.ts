@@ -25,11 +25,11 @@ export interface LogEntry extends Entry {
 /** One line: no log that was signed has these events. */
 export class NotAsSigned extends Error {
   override readonly name = 'NotAsSigned';
-  /** The number of the event, and what is wrong with it. */
+  /** The index of the event, and what is wrong with it. */
   readonly where: string;
 
-  constructor(number: number, cause: Broken) {
-    const where = `event number ${number}: ${cause.message}`;
+  constructor(index: number, cause: Broken) {
+    const where = `event of index ${index}: ${cause.message}`;
     super(`The log is not as it was signed (${where}): 'pressledger verify' says more.`, { cause });
     this.where = where;
   }

@@ -62,7 +62,7 @@ export class EventCopy {
     for (const [index, event] of there.entries()) {
       if (canonicalEvent(event) !== entries[index]?.line) {
         throw new Error(
-          `The event store holds another event number ${this.found + index}: begin anew with an empty one.`,
+          `The event store holds another event of index ${this.found + index}: begin anew with an empty one.`,
         );
       }
     }

@@ -68,7 +68,7 @@ async function copyConversion(
   moved: MovedDocuments,
 ): Promise<void> {
   for (const { ref, at } of kept.conversion.blobs ?? ([] as readonly NamedBlob[])) {
-    if (deps.journal.has(kept.id, Number(at['number']))) {
+    if (deps.journal.has(kept.id, Number(at['index']))) {
       moved.found += 1;
       continue;
     }

@@ -179,13 +179,13 @@ class Pass {
     }
   }
 
-  #check(event: LogEntry['event'], number: number): void {
+  #check(event: LogEntry['event'], index: number): void {
     try {
-      this.#rules.check(event, number);
+      this.#rules.check(event, index);
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
       throw new Error(
-        `The log is not as it must be (event number ${number}: ${error.message}): 'pressledger verify' says more.`,
+        `The log is not as it must be (event of index ${index}: ${error.message}): 'pressledger verify' says more.`,
         { cause: error },
       );
     }

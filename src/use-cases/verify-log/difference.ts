@@ -29,11 +29,11 @@ export class Difference extends Broken {
 
 type PlacedEvent = Partial<Omit<RecordedEvent, 'data' | 'metadata'>>;
 
-/** @param number of its leaf in the tree, from 0, where it is known */
-export function placeOf(event: PlacedEvent, number?: number): Place {
+/** @param index its number in the log, from 0, where it is known */
+export function placeOf(event: PlacedEvent, index?: number): Place {
   const { stream, revision, position, id, type } = event;
   return {
-    ...(number !== undefined && { number }),
+    ...(index !== undefined && { index }),
     ...(position !== undefined && { position: position.toString() }),
     ...(stream !== undefined && { stream }),
     ...(revision !== undefined && { revision }),

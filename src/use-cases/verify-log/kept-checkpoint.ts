@@ -50,7 +50,7 @@ export class KeptCheckpoint {
     }
     if (signedSize > size) {
       const found = `${size}: the log was truncated`;
-      throw new Difference({ ...at, number: size }, `at least ${signedSize} events`, found);
+      throw new Difference({ ...at, index: size }, `at least ${signedSize} events`, found);
     }
     if (rootAt?.equals(root) === true) return;
     const expected = `the root ${root.toString('base64')} of the first ${signedSize} events`;

@@ -83,7 +83,7 @@ void test('a log that was cut off behind a checkpoint that somebody has', async 
     rmSync(join(cut, name), { recursive: true });
   t.match(await verifyDirectory(cut, { keys: [key] }), { ok: true, events: 16, covered: 9 });
   const given = checkpoints.slice(1).map(({ note }) => ({ at, note }));
-  const truncated = { ok: false, at: { ...at, number: 16 }, found: '16: the log was truncated' };
+  const truncated = { ok: false, at: { ...at, index: 16 }, found: '16: the log was truncated' };
   t.match(await verifyDirectory(cut, { checkpoints: given }), truncated);
   forge(cut, (db) => db.exec('DELETE FROM events WHERE position >= 9'));
   t.match(await verifyDirectory(cut, { keys: [key] }), { ok: false, found: 'no checkpoint' });
@@ -113,7 +113,7 @@ void test('hashes of the read models that are not those of the log', async (t) =
   db.close();
   t.match(await verifyDirectory(dataDir), {
     ok: false,
-    at: { number: 5 },
+    at: { index: 5 },
     found: /checkpoints agree with the log, so the read models are at fault: rebuild them/,
   });
 });

@@ -51,7 +51,7 @@ function swap(db: Database, one: number, other: number): void {
 }
 
 const CHANGED = /: it was changed/;
-const BY_ROOT = /^the root .*: something in the events number/;
+const BY_ROOT = /^the root .*: something in the events of index/;
 /** The checkpoints of 9 and of 23 events. */
 const FIRST = { position: '10', type: 'CheckpointSigned' };
 const SECOND = { position: '24', type: 'CheckpointSigned' };
@@ -69,7 +69,7 @@ const forgeries: readonly Forgery[] = [
   {
     name: 'changed data',
     edit: (db) => set(db, 3, 'data', '"amount":10', '"amount":99'),
-    at: { number: 2, position: '3', stream: account(), revision: 1, type: 'CreditGranted' },
+    at: { index: 2, position: '3', stream: account(), revision: 1, type: 'CreditGranted' },
     found: CHANGED,
     alone: { at: FIRST, found: BY_ROOT },
   },
@@ -78,7 +78,7 @@ const forgeries: readonly Forgery[] = [
     edit: (db) => set(db, 16, 'metadata', '"time":', '"time":1'),
     at: { position: '16', type: 'DocumentDownloaded' },
     found: CHANGED,
-    alone: { at: SECOND, found: /something in the events number 9 to 22/ },
+    alone: { at: SECOND, found: /something in the events of index 9 to 22/ },
   },
   {
     name: 'a changed id',
@@ -123,21 +123,21 @@ const forgeries: readonly Forgery[] = [
   {
     name: 'an event that was removed',
     edit: (db) => db.exec('DELETE FROM events WHERE position = 16'),
-    at: { number: 15, position: '17' },
+    at: { index: 15, position: '17' },
     found: /1 before it are missing/,
     alone: { at: { position: '24' }, found: /checkpoint|one of 23/ },
   },
   {
     name: 'an event that was removed, and the others renumbered',
     edit: (db) => remove(db, 16),
-    at: { number: 15, position: '16', stream: account(2) },
+    at: { index: 15, position: '16', stream: account(2) },
     found: CHANGED,
     alone: { at: { position: '23' }, found: /one of 23/ },
   },
   {
     name: 'the first event of a stream that was removed',
     edit: (db) => db.exec('DELETE FROM events WHERE position = 17'),
-    at: { number: 16, position: '18' },
+    at: { index: 16, position: '18' },
     found: /1 before it are missing \(expected revision 0 of account-.*found revision 1\)/,
     alone: { at: { position: '18' }, found: /^revision 1$/ },
   },
@@ -148,21 +148,21 @@ const forgeries: readonly Forgery[] = [
       db.exec(`INSERT INTO events SELECT 16, 'email-' || id, 0, 'new', 'EmailReserved',
         '{"accountId":"' || substr(stream, 9) || '"}', metadata FROM events WHERE position = 2`);
     },
-    at: { number: 15, position: '16', type: 'EmailReserved' },
+    at: { index: 15, position: '16', type: 'EmailReserved' },
     found: CHANGED,
     alone: { at: { position: '25' }, found: BY_ROOT },
   },
   {
     name: 'two events in another order',
     edit: (db) => swap(db, 15, 16),
-    at: { number: 14, position: '15', type: 'DocumentDownloaded' },
+    at: { index: 14, position: '15', type: 'DocumentDownloaded' },
     found: CHANGED,
     alone: { at: SECOND, found: BY_ROOT },
   },
   {
     name: 'an event that was moved to the end',
     edit: (db) => db.exec('UPDATE events SET position = 29 WHERE position = 16'),
-    at: { number: 15, position: '17' },
+    at: { index: 15, position: '17' },
     found: /1 before it are missing/,
     alone: { at: { position: '24' }, found: /one of 23/ },
   },
@@ -196,7 +196,7 @@ const forgeries: readonly Forgery[] = [
   {
     name: 'a checkpoint that was removed, and all renumbered',
     edit: (db) => remove(db, 10),
-    at: { number: 9, position: '10', type: 'CreditDebited' },
+    at: { index: 9, position: '10', type: 'CreditDebited' },
     found: CHANGED,
     alone: { at: { position: '23' }, found: /one of 23/ },
   },
@@ -205,13 +205,13 @@ const forgeries: readonly Forgery[] = [
     edit: (db) =>
       db.exec(`INSERT INTO events SELECT -1, stream, 9, 'new', type, data, metadata
         FROM events WHERE position = 3`),
-    at: { number: 28 },
+    at: { index: 28 },
     found: /1 in the table, before position 1/,
   },
   {
     name: 'an event at a position that the writer does not give',
     edit: (db) => db.exec('UPDATE events SET position = 9007199254740993 WHERE position = 28'),
-    at: { number: 28 },
+    at: { index: 28 },
     found: /28 in the table, whose last position is 9007199254740993/,
   },
   {
@@ -219,19 +219,19 @@ const forgeries: readonly Forgery[] = [
     edit: (db) =>
       db.exec(`CREATE TRIGGER events_no_update AFTER INSERT ON events
         BEGIN UPDATE events SET data = replace(data, '10', '99') WHERE position = NEW.position; END`),
-    at: { number: 28 },
+    at: { index: 28 },
     found: /a trigger events_no_update that changes what is appended/,
   },
   {
     name: 'a number in another form, which has the same leaf',
     edit: (db) => set(db, 3, 'data', '"amount":10', '"amount":1e1'),
-    at: { number: 28 },
+    at: { index: 28 },
     found: /the event at position 3 in another form/,
   },
   {
     name: 'a member that another one of its name hides',
     edit: (db) => set(db, 16, 'data', '{', '{"network":"somebody else",'),
-    at: { number: 28 },
+    at: { index: 28 },
     found: /the event at position 16 in another form/,
   },
   {
@@ -244,7 +244,7 @@ const forgeries: readonly Forgery[] = [
     },
     at: { position: '28' },
     found: CHANGED,
-    alone: { at: { number: 28 }, found: /the event at position 28 in another form/ },
+    alone: { at: { index: 28 }, found: /the event at position 28 in another form/ },
   },
 ];
 
@@ -273,7 +273,7 @@ void test('a log that was cut off', async (t) => {
   };
   const truncated = { ok: false, found: /the log was truncated/ };
   const short = cut(25);
-  t.match(await verifyDirectory(short), { ...truncated, at: { number: 24 } }, 'the tree is longer');
+  t.match(await verifyDirectory(short), { ...truncated, at: { index: 24 } }, 'the tree is longer');
   rmSync(join(short, 'read-model'), { recursive: true });
   t.match(await verifyDirectory(short), { ok: true, events: 24 }, 'nothing else knows of the end');
   const behind = cut(20);
@@ -283,7 +283,7 @@ void test('a log that was cut off', async (t) => {
   rmSync(join(further, 'read-model'), { recursive: true });
   t.match(
     await verifyDirectory(further),
-    { ...truncated, at: { number: 18 } },
+    { ...truncated, at: { index: 18 } },
     'the last checkpoint',
   );
   rmSync(join(further, 'transparency-log'), { recursive: true });

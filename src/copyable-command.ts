@@ -1,0 +1,14 @@
+/** A command for the user to copy: it acts on the data that the process which prints it works on. */
+import { resolve } from 'node:path';
+
+/** How the command line is called: in a clone, or where the package is installed. */
+const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
+
+const inShell = (text: string): string =>
+  /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** @param args as they are typed */
+export function copyableCommand(dataDir: string, args: string): string {
+  const setting = dataDir === resolve('data') ? '' : `DATA_DIR=${inShell(dataDir)} `;
+  return `${setting}${COMMAND} ${args}`;
+}
