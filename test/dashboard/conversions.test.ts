@@ -144,8 +144,11 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     const events = await eventsOf(dashboard, failed);
     const asked = events.find(({ type }) => type === 'ConversionRequested');
     t.match(await request.innerText(), asked?.request_id);
-    t.match(await request.innerText(), /Idempotency-Key\s+none was sent[^]*page_size\s+A4/);
+    t.match(await request.innerText(), /Idempotency key\s+none was sent[^]*page_size\s+A4/);
     t.strictSame(await inspectPage(page, 'conversion-failed'), []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+    await page.setViewportSize({ width: 1280, height: 900 });
   });
 }
 

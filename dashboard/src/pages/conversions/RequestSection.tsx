@@ -58,17 +58,16 @@ function DeletedRequest({ record: { id, status } }: { readonly record: Conversio
             Whoever sent the request may have a record of it, under one of these.
           </p>
           <Facts
-            wide
             facts={[
               { name: 'Document', value: source === 'url' ? 'a URL' : 'HTML' },
               { name: 'Sent', value: <Time iso={request.time} relative={false} /> },
               { name: 'Conversion', value: <code>{id}</code> },
               {
-                name: 'X-Request-Id',
+                name: 'Request id',
                 value: request.request_id && <code>{request.request_id}</code>,
               },
               {
-                name: 'Idempotency-Key',
+                name: 'Idempotency key',
                 value:
                   idempotencyKey === undefined
                     ? 'none was sent'
