@@ -16,7 +16,7 @@ import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
 import { Credentials, coalescedHead } from './middleware/credential.ts';
 import { cors } from './middleware/cors.ts';
-import { dashboard } from './middleware/dashboard.ts';
+import { createDashboard } from './middleware/dashboard.ts';
 import { errors } from './middleware/errors.ts';
 import { frontDoor } from './middleware/front-door.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
@@ -68,6 +68,7 @@ export function createApp(given: HttpDependencies): HttpApp {
   const deps = { ...given, store: { head: coalescedHead(given.store) } };
   const credentials = new Credentials(deps);
   const closing = new AbortController();
+  const dashboard = createDashboard(deps);
   const app = new Koa<RequestState>();
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
@@ -82,7 +83,7 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(clientAddress(deps.config));
   app.use(errors);
   app.use(cors(deps, deps.config));
-  app.use(dashboard(deps));
+  app.use(dashboard.serve);
   app.use(frontDoor(deps));
   const document = buildDocument(ROUTES, deps);
   const bodies = new RequestBodies(deps.budgets, (ctx) => credentials.callerOf(ctx));
@@ -100,7 +101,7 @@ export function createApp(given: HttpDependencies): HttpApp {
     credentials,
   );
   app.use(router.routes());
-  app.use(notFound(deps, credentials, router));
+  app.use(notFound(deps, credentials, router, dashboard.answerPerson));
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),

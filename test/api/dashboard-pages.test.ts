@@ -77,4 +77,42 @@ void test('pages and their files', { skip: !BUILT && 'the dashboard is not built
     }
     sub.equal((await api.call('POST', '/keys')).status, 404);
   });
+
+  await t.test('a person at an address that nothing has gets a page', async (sub) => {
+    // As Chrome, Firefox and Safari send it.
+    const headers = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(api.origin + path, { headers, redirect: 'manual', ...init });
+    const policy = page.headers.get('content-security-policy');
+    for (const path of ['/nothing', '/conversions/a/b', '/assets/nothing.js', '/tlog/none']) {
+      const answer = await ask(path);
+      sub.equal(answer.status, 404, path);
+      sub.equal(await answer.text(), html);
+      sub.equal(answer.headers.get('content-security-policy'), policy);
+      sub.equal(answer.headers.get('cross-origin-opener-policy'), 'same-origin');
+      sub.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      sub.equal(answer.headers.get('cache-control'), 'no-store');
+      sub.ok(answer.headers.has('x-ratelimit-remaining'));
+      sub.equal((await ask(path, { method: 'HEAD' })).status, 404);
+    }
+    const etag = page.headers.get('etag') ?? '';
+    const again = await ask('/nothing', { headers: { ...headers, 'If-None-Match': etag } });
+    sub.equal(again.status, 404);
+    const led = await ask('/usage/?days=90');
+    sub.equal(led.status, 302);
+    sub.equal(
+      new URL(led.headers.get('location') ?? '', api.origin).href,
+      `${api.origin}/usage?days=90`,
+    );
+    const ofApi = ['/api', '/api/v1/nothing', `/api/v1/conversions/conv_none/`, '/files/none.pdf'];
+    for (const path of ofApi) {
+      sub.match((await ask(path)).headers.get('content-type'), 'application/json', path);
+    }
+    const sent = await ask('/nothing', { method: 'POST' });
+    sub.match(sent.headers.get('content-type'), 'application/json');
+    const json = await ask('/nothing', {
+      headers: { Accept: 'application/json, text/html;q=0.9' },
+    });
+    sub.match(json.headers.get('content-type'), 'application/json');
+  });
 });

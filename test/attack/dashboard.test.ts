@@ -122,6 +122,7 @@ async function textTests(t: Test, dashboard: DashboardBrowser): Promise<void> {
       "Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', { value: true })",
     );
     await page.goto(`/conversions/${id}`);
+    await page.getByRole('button', { name: 'Show the PDF' }).click();
     const frame = page.locator('iframe');
     sub.match(await frame.getAttribute('src'), /^blob:/);
     await page.getByText('The PDF was stored').waitFor();

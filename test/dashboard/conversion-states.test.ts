@@ -68,7 +68,7 @@ void test('a conversion from its request to the end of its retention', async (wh
     await page.reload();
     await page.getByText('The PDF is not stored any more').waitFor();
     await region(page, 'Timeline').getByText('ConversionExpired').waitFor();
-    await page.getByText('The request is not stored any more').waitFor();
+    await page.getByText(/^The request was deleted on .* its retention had ended/).waitFor();
     await page.getByText('The manifest is not stored any more').waitFor();
     t.equal(await button(page, 'Convert again').count(), 0);
     t.equal(await button(page, 'Download PDF').count(), 0);

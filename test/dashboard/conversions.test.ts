@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
+import { BASE } from '../support/api.ts';
 import { runCli } from '../support/cli.ts';
 import {
   type DashboardBrowser,
@@ -17,11 +18,13 @@ const BAD = {
   html: `<!doctype html><title>${SCRIPT}</title><h1>Invoice 4711</h1>
     <script>
       console.error('${SCRIPT}');
+      requestAnimationFrame(function draw() { requestAnimationFrame(draw); });
       addEventListener('load', () => { throw new Error('${SCRIPT}'); });
     </script>
     <img src="${encodeURIComponent(SCRIPT)}.png">`,
   filename: '<b>Invoice 4711',
   metadata: { title: SCRIPT },
+  wait_for: { budget_ms: 100 },
 } as const;
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
@@ -37,6 +40,20 @@ async function convert(
   const { id } = await client.create(request);
   await client.wait(id);
   return id;
+}
+
+interface HistoryEntry {
+  readonly type: string;
+  readonly request_id?: string;
+}
+
+async function eventsOf(
+  { service }: DashboardBrowser,
+  id: string,
+): Promise<readonly HistoryEntry[]> {
+  const headers = { 'X-API-Key': service.firstStart.apiKey };
+  const answer = await fetch(`${service.url}${BASE}/conversions/${id}/events/`, { headers });
+  return (await answer.json()) as readonly HistoryEntry[];
 }
 
 /** Tells whether a script of a document ran in the pages. */
@@ -122,8 +139,16 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByRole('heading', { name: 'What to do' }).waitFor();
     await page.getByRole('main').getByText(SCRIPT).first().waitFor();
     await region(page, 'Timeline').getByText('The conversion failed (').waitFor();
-    await page.getByText('The request is not stored any more').waitFor();
-    t.strictSame(await inspectState(page, 'conversion-failed'), []);
+    const request = region(page, 'Request');
+    await request.getByText(/^The request was deleted on .* no document whose/).waitFor();
+    const events = await eventsOf(dashboard, failed);
+    const asked = events.find(({ type }) => type === 'ConversionRequested');
+    t.match(await request.innerText(), asked?.request_id);
+    t.match(await request.innerText(), /Idempotency key\s+none was sent[^]*page_size\s+A4/);
+    t.strictSame(await inspectPage(page, 'conversion-failed'), []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+    await page.setViewportSize({ width: 1280, height: 900 });
   });
 }
 
@@ -134,7 +159,10 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
   await parent.test('a conversion shows its PDF, request, timeline and manifest', async (t) => {
     await page.goto(`/conversions/${id}`);
     await button(page, 'Download PDF').waitFor();
+    t.equal(await button(page, /download/i).count(), 1);
     await page.getByText('The PDF was made, but the page lacked something').waitFor();
+    await page.getByText('A script that does not end is stopped.').waitFor();
+    await page.getByText('scripts and animations that still drew').waitFor();
     const moments = region(page, 'Timeline').getByRole('listitem');
     await moments.filter({ hasText: 'The PDF was stored' }).waitFor();
     t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The PDF was stored/);
@@ -168,13 +196,45 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     },
   );
 
-  await parent.test('where the browser shows PDFs, the page shows it in a frame', async (t) => {
+  await parent.test('a phone unfolds the long parts', async (t) => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.reload();
+    await button(page, 'Timeline').and(page.locator('[aria-expanded="false"]')).waitFor();
+    t.equal(await page.getByText('The PDF was stored').count(), 0);
+    for (const part of ['Timeline', 'Request', 'Manifest']) await button(page, part).press('Enter');
+    await page.getByText('The PDF was stored').waitFor();
+    await page.getByRole('tab', { name: /Console/ }).waitFor();
+    t.equal(await page.locator('h2 > [aria-expanded="true"]').count(), 3);
+    t.strictSame(await inspectState(page, 'conversion-unfolded'), []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await button(page, 'Timeline').click();
+    await page.getByText('The PDF was stored').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByText('The PDF was stored').waitFor();
+    t.equal(await page.locator('h2 > button').count(), 0, 'a wide screen shows everything');
+  });
+
+  await parent.test('where the browser shows PDFs, the page shows it when asked', async (t) => {
+    const quiet = await convert(dashboard, { html: '<p>Seen</p>', filename: 'Invoice 4711' });
+    const downloads = async () =>
+      (await eventsOf(dashboard, quiet)).filter(({ type }) => type === 'DocumentDownloaded').length;
     const other = await context.newPage();
     // The Chrome of tests has no viewer: the frame is what the page is responsible for.
     await other.addInitScript(
       "Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', { value: true })",
     );
-    await other.goto(`/conversions/${id}`);
+    const asked: string[] = [];
+    other.on('request', (request) => asked.push(request.url()));
+    await other.goto(`/conversions/${quiet}`);
+    await other.getByText('Showing it here is a download').waitFor();
+    await other.getByText('The PDF was stored').waitFor();
+    t.strictSame(
+      asked.filter((url) => url.endsWith('/file/')),
+      [],
+    );
+    t.equal(await downloads(), 0, 'who opens the page has not downloaded the PDF');
+    t.strictSame(await inspectState(other, 'conversion-pdf'), []);
+    await button(other, 'Show the PDF').click();
     const frame = other.locator('iframe');
     await frame.waitFor();
     t.match(await frame.getAttribute('title'), /^PDF: .*Invoice 4711\.pdf$/);
@@ -184,6 +244,8 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
       .evaluate<string>(`fetch('${src}').then((r) => r.blob()).then((b) => b.type)`)
       .catch(String);
     t.match(type, /application\/pdf|Failed to fetch/, 'the pages may frame it, and not fetch it');
+    await other.getByText('The PDF was downloaded with a credential.').waitFor();
+    t.equal(await downloads(), 1);
     await other.close();
   });
 

@@ -82,7 +82,8 @@ void test('credits, usage and history', async (t) => {
     await page.goBack();
     await page.getByRole('textbox', { name: 'Conversion' }).fill('nonsense');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('alert').first().waitFor();
+    await page.getByText('The filters cannot be applied.').waitFor();
+    sub.equal(await page.getByText('conversion_id').count(), 0);
     sub.strictSame(await inspectState(page, 'history-wrong'), []);
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.waitForURL('**/history');
@@ -99,6 +100,13 @@ void test('credits, usage and history', async (t) => {
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('The account was opened after this moment').waitFor();
     sub.strictSame(await inspectState(page, 'history-too-early'), []);
+    await page.getByLabel('Time', { exact: true }).fill('2099-01-01T00:00');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('This time is in the future. Choose one that has passed.').waitFor();
+    sub.equal(await page.getByText('as_of').count(), 0);
+    sub.strictSame(await inspectState(page, 'history-future'), []);
+    await page.goto('/history?asOf=999999');
+    await page.getByText('The log has no event of this number yet.').waitFor();
     await page.getByRole('button', { name: 'Back to the present' }).click();
     await page.getByText('This is the past').waitFor({ state: 'detached' });
   });

@@ -77,6 +77,10 @@ export const conversionEventsQuery = (id: string) =>
     },
   });
 
+/** @returns when the documents of a conversion were deleted (ISO 8601); undefined while they are stored */
+export const expiryOf = (events: readonly ConversionEvent[] = []): string | undefined =>
+  events.find(({ type }) => type === 'ConversionExpired')?.time;
+
 export interface ConversionFile {
   readonly pdf: Blob;
   readonly name: string;
@@ -90,11 +94,11 @@ function fileNameOf({ headers }: Response, otherwise: string): string {
   return /filename="([^"]*)"/i.exec(header)?.[1] ?? otherwise;
 }
 
-/** The PDF of a conversion that has completed. */
+/** The PDF of a conversion that has completed. To ask for it is a download, which is an event. */
 export const conversionFileQuery = (id: string) =>
   queryOptions({
     queryKey: [...oneConversion(id), 'file'],
-    queryFn: async ({ signal }): Promise<ConversionFile> => {
+    queryFn: async ({ signal, client }): Promise<ConversionFile> => {
       const { data, response } = await answerOf(
         api.GET('/api/v1/conversions/{id}/file/', {
           params: { path: { id } },
@@ -102,10 +106,11 @@ export const conversionFileQuery = (id: string) =>
           signal,
         }),
       );
+      void client.invalidateQueries(conversionEventsQuery(id));
       // A blob: URL has the origin of these pages, so the browser must take it for nothing but a PDF.
       const pdf = new Blob([data], { type: 'application/pdf' });
       return { pdf, name: fileNameOf(response, `${id}.pdf`) };
     },
-    // The PDF of a conversion never changes, and each download is an event.
+    // The PDF of a conversion never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,17 +1,15 @@
-import { EmptyState } from './EmptyState.tsx';
-import { Page } from './Page.tsx';
 import { ButtonLink } from './Button.tsx';
+import { LonePage } from './LonePage.tsx';
 
 export function NotFoundPage() {
   return (
-    <Page title="This page does not exist">
-      <EmptyState
-        icon="search"
-        title="There is nothing at this address"
-        action={<ButtonLink to="/">Go to the first page</ButtonLink>}
-      >
-        The address may be misspelt, or what it showed may be gone.
-      </EmptyState>
-    </Page>
+    <LonePage title="No such page" heading="There is no such page">
+      <p>
+        Nothing is at this address of Pressledger. It may be misspelt, or what it showed is gone.
+      </p>
+      <ButtonLink to="/" look="primary">
+        Go to the home page
+      </ButtonLink>
+    </LonePage>
   );
 }

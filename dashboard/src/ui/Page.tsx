@@ -1,5 +1,8 @@
 import { useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Button } from 'react-aria-components';
+import { useFold } from './fold.ts';
+import { Icon } from './icons.tsx';
 import styles from './Page.module.css';
 
 interface PageProps {
@@ -47,21 +50,33 @@ interface SectionProps {
   readonly title: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
+  /** A long part, which a person opens and closes on a narrow screen: as it is at first. */
+  readonly fold?: 'open' | 'closed';
   readonly children: ReactNode;
 }
 
 /** A part of a page in a frame of its own. */
-export function Section({ title, lead, actions, children }: SectionProps) {
+export function Section({ title, lead, actions, fold, children }: SectionProps) {
+  const { canFold, isShown, toggle } = useFold(fold === 'closed');
   return (
     <section className={styles.section}>
       <header className={styles.header}>
         <div className={styles.titles}>
-          <h2>{title}</h2>
+          <h2>
+            {fold !== undefined && canFold ? (
+              <Button aria-expanded={isShown} onPress={toggle} className={styles.fold}>
+                {title}
+                <Icon name="chevronDown" />
+              </Button>
+            ) : (
+              title
+            )}
+          </h2>
           {lead !== undefined && <p className={styles.sectionLead}>{lead}</p>}
         </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </header>
-      {children}
+      {(fold === undefined || isShown) && children}
     </section>
   );
 }

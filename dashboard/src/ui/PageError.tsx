@@ -1,6 +1,6 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { ErrorState } from './ErrorState.tsx';
-import { Page } from './Page.tsx';
+import { LonePage } from './LonePage.tsx';
 
 /**
  * Shown where a page could not be loaded or failed while it was drawn. A browser does not ask again for a script that
@@ -8,8 +8,8 @@ import { Page } from './Page.tsx';
  */
 export function PageError({ error }: ErrorComponentProps) {
   return (
-    <Page title="This page cannot be shown">
+    <LonePage title="Not shown" heading="This page cannot be shown">
       <ErrorState error={error} onRetry={() => globalThis.location.reload()} />
-    </Page>
+    </LonePage>
   );
 }

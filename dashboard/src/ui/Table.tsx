@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly align?: 'start' | 'end';
   /** Names its row: one column has it. */
   readonly isRowHeader?: boolean;
+  /** A text, which takes the whole width of a card. */
+  readonly isText?: boolean;
   /** Buttons at the end of a row, whose header is for screen readers alone. */
   readonly isActions?: boolean;
 }
@@ -59,7 +61,7 @@ interface CellProps<Row> {
 }
 
 function Cell<Row>({ column, row }: CellProps<Row>) {
-  const { header, cell, align, isRowHeader = false, isActions = false } = column;
+  const { header, cell, align, isRowHeader = false, isText = false, isActions = false } = column;
   if (isRowHeader) {
     return (
       <th role="rowheader" scope="row" data-align={align} className={styles.rowHeader}>
@@ -68,8 +70,8 @@ function Cell<Row>({ column, row }: CellProps<Row>) {
     );
   }
   return (
-    <td role="cell" data-align={align} data-actions={isActions}>
-      {!isActions && (
+    <td role="cell" data-align={align} data-actions={isActions} data-text={isText}>
+      {!isActions && !isText && (
         <span className={styles.cardLabel} aria-hidden="true">
           {header}
         </span>

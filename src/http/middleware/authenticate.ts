@@ -71,11 +71,15 @@ function spellingsOf(path: string): readonly string[] {
   return places.filter((place) => place !== path);
 }
 
-/** Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad. */
+/**
+ * Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad.
+ * @param answerPerson answers whoever is to read a page instead of an error, and tells whether it did
+ */
 export function notFound(
   deps: HttpDependencies,
   credentials: Credentials,
   routes: Routes,
+  answerPerson: (ctx: HttpContext) => Promise<boolean>,
 ): HttpMiddleware {
   return async (ctx) => {
     const methodsAt = (path: string) => [
@@ -90,6 +94,7 @@ export function notFound(
       ctx.set('Allow', allowed.join(', '));
       throw new ServiceError('method_not_allowed');
     }
+    if (await answerPerson(ctx)) return;
     const meant = spellingsOf(ctx.path).find((path) => methodsAt(path).length > 0);
     const hint = meant === undefined ? 'The API is described at /docs.' : `Did you mean ${meant}?`;
     throw new ServiceError('not_found', `There is no such resource. ${hint}`);

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { HttpMiddleware } from '../context.ts';
+import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { type FixedBody, fixedBody, sendFixed } from '../fixed-answer.ts';
 import { setRateLimitHeaders } from './rate-limit.ts';
@@ -28,6 +28,7 @@ export const PAGE_PATHS = [
 const PAGE = new RegExp(`^(${PAGE_PATHS.map((path) => path.replace('$id', '[^/]+')).join('|')})$`);
 export const isPagePath = (path: string): boolean => PAGE.test(path);
 
+const API = /^\/api(\/|$)/;
 const ASSET = /^\/assets\/([\w.-]+)$/;
 const ICONS: readonly string[] = ['/favicon.svg', '/favicon.ico'];
 
@@ -102,11 +103,22 @@ class Files {
   }
 }
 
-/** Answers the paths of pages, and of the scripts and styles that they load. */
-export function dashboard(deps: HttpDependencies, folder = BUILT): HttpMiddleware {
+const isRead = ({ method }: HttpContext): boolean => method === 'GET' || method === 'HEAD';
+
+export interface Dashboard {
+  /** Answers the paths of pages, and of the scripts and styles that they load. */
+  readonly serve: HttpMiddleware;
+  /**
+   * Answers a person at an address that nothing has: who asks for HTML first is one.
+   * @returns false for programs, whose answer is JSON, and where the pages are not built
+   */
+  readonly answerPerson: (ctx: HttpContext) => Promise<boolean>;
+}
+
+export function createDashboard(deps: HttpDependencies, folder = BUILT): Dashboard {
   const files = new Files(folder);
-  return async (ctx, next) => {
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return await next();
+  const serve: HttpMiddleware = async (ctx, next) => {
+    if (!isRead(ctx)) return await next();
     const { path } = ctx;
     const asset = ASSET.exec(path)?.[1];
     const found = async (name: string, headers: Readonly<Record<string, string>>) => {
@@ -125,4 +137,23 @@ export function dashboard(deps: HttpDependencies, folder = BUILT): HttpMiddlewar
     ctx.type = 'text/plain';
     ctx.body = NOT_BUILT;
   };
+  const answerPerson = async (ctx: HttpContext) => {
+    const { path } = ctx;
+    if (!isRead(ctx) || API.test(path) || ctx.accepts('json', 'html') !== 'html') return false;
+    const body = await files.find('index.html');
+    if (body === undefined) return false;
+    const page = path.replace(/\/$/, '');
+    if (isPagePath(page)) {
+      ctx.redirect(page + ctx.search);
+      return true;
+    }
+    // The pages know no such path either, and say so. An ETag would make a 304 of it.
+    ctx.set({ ...PAGE_HEADERS, 'Cache-Control': 'no-store' });
+    ctx.vary('Accept');
+    ctx.status = 404;
+    ctx.type = 'html';
+    ctx.body = body.identity;
+    return true;
+  };
+  return { serve, answerPerson };
 }

@@ -3,7 +3,6 @@ import {
   type Conversion,
   type ConversionEvent,
   conversionEventsQuery,
-  conversionFileQuery,
 } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Facts } from '../../ui/Facts.tsx';
@@ -26,6 +25,12 @@ function renderingOf(events: readonly ConversionEvent[]): Rendering {
   };
 }
 
+/** The name that the client asked for. */
+function fileNameOf(events: readonly ConversionEvent[]): string | undefined {
+  const name = events.find(({ type }) => type === 'ConversionRequested')?.data['filename'];
+  return typeof name === 'string' ? name : undefined;
+}
+
 const formatted = (value: number | undefined, format: (value: number) => string) =>
   value === undefined ? undefined : format(value);
 
@@ -36,16 +41,11 @@ const time = (iso: string | undefined) =>
 export function ConversionFacts({ record }: { readonly record: Conversion }) {
   const { id, created_at, completed_at, failed_at, duration_ms, pages, bytes, sha256 } = record;
   const { data: events = [] } = useQuery(conversionEventsQuery(id));
-  const { data: file } = useQuery({
-    ...conversionFileQuery(id),
-    // The preview asks for the file where there is one.
-    enabled: false,
-  });
   const { attempts, renderer } = renderingOf(events);
   return (
     <Facts
       facts={[
-        { name: 'File name', value: file?.name },
+        { name: 'File name', value: fileNameOf(events) },
         { name: 'Created', value: <Time iso={created_at} /> },
         { name: 'Completed', value: time(completed_at) },
         { name: 'Failed', value: time(failed_at) },

@@ -1,19 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import { getEvidence } from '../../api/conversion-documents.ts';
 import { type Conversion, conversionQuery, isEnded } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { ProofCheck } from '../../proof-view/ProofCheck.tsx';
-import { Button, ButtonLink } from '../../ui/Button.tsx';
+import { ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState, errorText } from '../../ui/ErrorState.tsx';
+import { ErrorState } from '../../ui/ErrorState.tsx';
 import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
-import { announce } from '../../ui/Toasts.tsx';
 import { ConversionFacts } from './ConversionFacts.tsx';
 import styles from './conversion.module.css';
 import { ConvertAgain } from './ConvertAgain.tsx';
@@ -21,6 +18,7 @@ import { failureAction, failureTitle } from './failure-advice.ts';
 import { ManifestSection } from './ManifestSection.tsx';
 import { DownloadPdf, PdfPreview } from './PdfPreview.tsx';
 import { RequestSection } from './RequestSection.tsx';
+import { SaveButton } from './SaveButton.tsx';
 import { Timeline } from './Timeline.tsx';
 
 const route = getRouteApi('/signed-in/conversions/$id');
@@ -61,10 +59,18 @@ function ConversionView({ record }: { readonly record: Conversion }) {
   const { id, status } = record;
   const isCompleted = status === 'completed';
   const timeline = (
-    <Section title="Timeline" lead="All events of this conversion, with the time between them.">
+    <Section
+      title="Timeline"
+      lead="All events of this conversion, with the time between them."
+      fold={isEnded(record) ? 'closed' : 'open'}
+    >
       <Timeline id={id} />
     </Section>
   );
+  const loadEvidence = async () => ({
+    file: await getEvidence(id),
+    name: `${id}.evidence.zip`,
+  });
   // The longer column is the one beside the PDF, where that is shown.
   const isTall = isCompleted && navigator.pdfViewerEnabled;
   return (
@@ -80,9 +86,13 @@ function ConversionView({ record }: { readonly record: Conversion }) {
       }
       actions={
         <>
-          <ConvertAgain id={id} />
-          {isEnded(record) && <EvidenceButton id={id} />}
           {isCompleted && <DownloadPdf id={id} />}
+          <ConvertAgain id={id} />
+          {isEnded(record) && (
+            <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
+              Evidence bundle
+            </SaveButton>
+          )}
         </>
       }
     >
@@ -100,8 +110,12 @@ function ConversionView({ record }: { readonly record: Conversion }) {
           {isTall && timeline}
         </div>
       </div>
-      <Section title="Request" lead="The document and the options that were asked for.">
-        <RequestSection id={id} />
+      <Section
+        title="Request"
+        lead="The document and the options that were asked for."
+        fold={isCompleted ? 'closed' : 'open'}
+      >
+        <RequestSection record={record} />
       </Section>
       {isEnded(record) && (
         <Section
@@ -115,6 +129,7 @@ function ConversionView({ record }: { readonly record: Conversion }) {
         <Section
           title="Manifest"
           lead="How the PDF was made, as the renderer recorded it. Its hash is in the log."
+          fold="closed"
         >
           <ManifestSection id={id} />
         </Section>
@@ -143,7 +158,7 @@ function Result({ record }: { readonly record: Conversion }) {
       return (
         <>
           <Warnings warnings={record.warnings} />
-          <PdfPreview id={record.id} />
+          <PdfPreview record={record} />
         </>
       );
   }
@@ -164,6 +179,9 @@ function Failure({ record }: { readonly record: Conversion }) {
   );
 }
 
+/** How the warning begins that the service gives where it stopped a script, too. */
+const STILL_DRAWN = 'The page was still being drawn';
+
 function Warnings({ warnings = [] }: { readonly warnings: readonly string[] | undefined }) {
   if (warnings.length === 0) return null;
   return (
@@ -174,26 +192,12 @@ function Warnings({ warnings = [] }: { readonly warnings: readonly string[] | un
           <li key={warning}>{warning}</li>
         ))}
       </ul>
+      {warnings.some((warning) => warning.startsWith(STILL_DRAWN)) && (
+        <p className={styles.advice}>
+          “{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that
+          does not end is stopped. The PDF shows what was drawn until then.
+        </p>
+      )}
     </Notice>
-  );
-}
-
-/** Saves the bundle by which anyone can prove the conversion without the service. */
-function EvidenceButton({ id }: { readonly id: string }) {
-  const [isPending, setPending] = useState(false);
-  const save = async () => {
-    setPending(true);
-    try {
-      saveFile(await getEvidence(id), `${id}.evidence.zip`);
-    } catch (error) {
-      announce(`The evidence bundle was not downloaded. ${errorText(error)}`, 'danger');
-    } finally {
-      setPending(false);
-    }
-  };
-  return (
-    <Button icon="shield" isPending={isPending} onPress={() => void save()}>
-      Evidence bundle
-    </Button>
   );
 }

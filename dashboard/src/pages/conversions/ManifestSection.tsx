@@ -58,9 +58,19 @@ export function ManifestSection({ id }: { readonly id: string }) {
   );
 }
 
+/** Waits whose names say too little; the others are words already. */
+const WAITS: Readonly<Record<string, string>> = {
+  drawing: 'scripts and animations that still drew',
+  network_idle: 'a quiet network',
+  requests: 'data that the page was fetching',
+  view: 'showing all of the page to its scripts',
+};
+
 function Rendering({ record }: { readonly record: RenderRecord }) {
   const { renderer, attempt, chrome, timings, waits } = record;
-  const givenUp = waits.filter(({ capped = false }) => capped).map((wait) => wait.for);
+  const givenUp = waits
+    .filter(({ capped = false }) => capped)
+    .map((wait) => WAITS[wait.for] ?? wait.for);
   return (
     <>
       <Phases timings={timings} />

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
+import { type Conversion, conversionEventsQuery, expiryOf } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Code } from '../../ui/Code.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
@@ -9,22 +10,17 @@ import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Button } from '../../ui/Button.tsx';
+import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 
 /** More HTML than this makes a page slow, and nobody reads it here. */
 const MOST_SHOWN_CHARACTERS = 20_000;
 
 /** The document and the options that a client asked for. */
-export function RequestSection({ id }: { readonly id: string }) {
+export function RequestSection({ record }: { readonly record: Conversion }) {
+  const { id } = record;
   const { data, error, refetch } = useQuery(conversionRequestQuery(id));
-  if (error instanceof ApiError && error.code === 'gone') {
-    return (
-      <Notice kind="info">
-        The request is not stored any more: it was deleted after a failure or at the end of its
-        retention. The timeline and its proof stay.
-      </Notice>
-    );
-  }
+  if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest record={record} />;
   if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading label="Loading the request" lines={6} />;
   return (
@@ -32,6 +28,60 @@ export function RequestSection({ id }: { readonly id: string }) {
       <Source request={data} id={id} />
       <h3>Options</h3>
       <Options options={data.options} />
+    </>
+  );
+}
+
+/** What the log keeps of a request that was deleted, and by which its client finds it in records of its own. */
+function DeletedRequest({ record: { id, status } }: { readonly record: Conversion }) {
+  const { data: events } = useQuery(conversionEventsQuery(id));
+  const request = events?.find(({ type }) => type === 'ConversionRequested');
+  const deleted = expiryOf(events);
+  const when =
+    deleted === undefined
+      ? 'The request is deleted'
+      : `The request was deleted on ${formatTime(deleted)}`;
+  const why =
+    status === 'failed'
+      ? 'the service keeps no document whose conversion failed'
+      : 'its retention had ended';
+  const { source, options, idempotencyKey } = request?.data ?? {};
+  return (
+    <>
+      <Notice kind="info">
+        {when}: {why}. Its events and their proof stay in the log.
+      </Notice>
+      {request !== undefined && (
+        <>
+          <h3>What its client can look for</h3>
+          <p className={styles.muted}>
+            Whoever sent the request may have a record of it, under one of these.
+          </p>
+          <Facts
+            facts={[
+              { name: 'Document', value: source === 'url' ? 'a URL' : 'HTML' },
+              { name: 'Sent', value: <Time iso={request.time} relative={false} /> },
+              { name: 'Conversion', value: <code>{id}</code> },
+              {
+                name: 'Request id',
+                value: request.request_id && <code>{request.request_id}</code>,
+              },
+              {
+                name: 'Idempotency key',
+                value:
+                  idempotencyKey === undefined
+                    ? 'none was sent'
+                    : 'one was sent, of which the log keeps a hash alone',
+              },
+            ]}
+          />
+          <h3>Options that the log keeps</h3>
+          <p className={styles.muted}>
+            Those that may quote the document, such as its header, were deleted with it.
+          </p>
+          <Options options={(options ?? {}) as StoredRequest['options']} />
+        </>
+      )}
     </>
   );
 }

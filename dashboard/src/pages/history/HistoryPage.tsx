@@ -3,9 +3,12 @@ import { Link, useNavigate, getRouteApi } from '@tanstack/react-router';
 import { answerOf, api, totalOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
+import { Button } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
+import { useFold } from '../../ui/fold.ts';
 import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { Pagination } from '../../ui/Pagination.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
@@ -64,8 +67,8 @@ function Then({ entry }: { readonly entry: Entry }) {
 
 const COLUMNS: readonly Column<Entry>[] = [
   { header: 'Time', cell: ({ time }) => <Time iso={time} />, isRowHeader: true },
-  { header: 'Event', cell: (entry) => <Event entry={entry} /> },
-  { header: 'Caused by', cell: (entry) => <Cause entry={entry} /> },
+  { header: 'Event', cell: (entry) => <Event entry={entry} />, isText: true },
+  { header: 'Caused by', cell: (entry) => <Cause entry={entry} />, isText: true },
   { header: 'The account then', cell: (entry) => <Then entry={entry} /> },
 ];
 
@@ -98,19 +101,38 @@ export default function HistoryPage() {
     queryFn: ({ signal }) => readEvents(filters, signal),
     placeholderData: keepPreviousData,
   });
+  const { page: _page, ...chosen } = filters;
+  const fold = useFold(Object.keys(chosen).length === 0);
   const { error } = events;
   const details = error instanceof ApiError ? error.details : {};
+  // The page of the list has no field of its own.
+  const isRefused =
+    error instanceof ApiError && error.status === 400 && details['page'] === undefined;
+  const areFiltersShown = fold.isShown || isRefused;
   return (
     <Page title="History" lead={LEAD}>
       <PastState key={asOf} asOf={asOf} onAsOf={(next) => go({ ...filters, asOf: next ?? '' })} />
       <Section title="Events">
-        <HistoryFilters
-          key={JSON.stringify(filters)}
-          search={filters}
-          onSearch={(next) => go({ ...next, asOf: asOf ?? '' })}
-          errors={details}
-        />
-        {events.isError ? (
+        {fold.canFold && (
+          <div>
+            <Button icon="filter" aria-expanded={areFiltersShown} onPress={fold.toggle}>
+              Filters
+            </Button>
+          </div>
+        )}
+        {areFiltersShown && (
+          <HistoryFilters
+            key={JSON.stringify(filters)}
+            search={filters}
+            onSearch={(next) => go({ ...next, asOf: asOf ?? '' })}
+            errors={details}
+          />
+        )}
+        {isRefused ? (
+          <Notice kind="danger">
+            The filters cannot be applied. What is wrong is said below each.
+          </Notice>
+        ) : events.isError ? (
           <ErrorState error={events.error} onRetry={() => void events.refetch()} />
         ) : events.data === undefined ? (
           <Loading label="Loading the events" lines={10} />

@@ -48,6 +48,7 @@ export function PastState({ asOf, onAsOf }: PastStateProps) {
     <Section
       title="The account at an earlier time"
       lead="Its credits, its plan and its keys as they were then."
+      fold={asOf === undefined ? 'closed' : 'open'}
     >
       <form className={styles.filters} onSubmit={show}>
         <TextField
@@ -73,6 +74,18 @@ export function PastState({ asOf, onAsOf }: PastStateProps) {
   );
 }
 
+/** The API's words for a moment name its parameter; these are of the page. Others are for people already. */
+const REFUSALS = [
+  [/^Lies in the future/, 'This time is in the future. Choose one that has passed.'],
+  [/^Lies beyond the end/, 'The log has no event of this number yet. Choose a time instead.'],
+  [/^Must be/, 'This is not a time that the log can have. Choose another one.'],
+] as const;
+
+function refusalText({ message, details }: ApiError): string {
+  const problem = details['as_of']?.join(' ') ?? message;
+  return REFUSALS.find(([pattern]) => pattern.test(problem))?.[1] ?? problem;
+}
+
 function StateAt({ asOf }: { readonly asOf: string }) {
   const moment = momentOf(asOf);
   const state = useQuery({
@@ -84,7 +97,7 @@ function StateAt({ asOf }: { readonly asOf: string }) {
   });
   if (moment === undefined) return <Notice kind="danger">This is not a time.</Notice>;
   if (state.error instanceof ApiError && state.error.status < 500) {
-    return <Notice kind="danger">{state.error.message}</Notice>;
+    return <Notice kind="danger">{refusalText(state.error)}</Notice>;
   }
   if (state.isError) return <ErrorState error={state.error} onRetry={() => void state.refetch()} />;
   if (state.data === undefined) return <Loading label="Loading the account as it was" lines={4} />;

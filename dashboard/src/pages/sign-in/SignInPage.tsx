@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { type SessionEnd, session } from '../../session/session.ts';
 import { signInSearch } from '../../session/sign-in-search.ts';
 import { Button } from '../../ui/Button.tsx';
 import { errorText } from '../../ui/ErrorState.tsx';
+import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { formText } from '../../ui/form-text.ts';
@@ -29,9 +30,6 @@ export default function SignInPage() {
   const queries = useQueryClient();
   const [isPending, setPending] = useState(false);
   const [failure, setFailure] = useState<unknown>();
-  useEffect(() => {
-    document.title = 'Sign in · Pressledger';
-  }, []);
 
   const signIn = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -50,45 +48,39 @@ export default function SignInPage() {
   };
 
   return (
-    <main className={styles.page}>
-      <div className={styles.frame}>
-        <header className={styles.header}>
-          <img src="/favicon.svg" alt="" width="36" height="36" />
-          <h1 className={styles.title}>Sign in to Pressledger</h1>
-        </header>
-        {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
-        {!globalThis.isSecureContext && (
-          <Notice kind="warning">
-            This page came over plain HTTP, so the browser will not keep your session, and others in
-            the network could read your password. Open it over HTTPS, or at localhost.
-          </Notice>
-        )}
-        <Form className={styles.form} onSubmit={(event) => void signIn(event)}>
-          {failure !== undefined && <Notice kind="danger">{errorText(failure)}</Notice>}
-          <TextField
-            label="Email"
-            name="email"
-            type="email"
-            autoComplete="username"
-            isRequired
-            autoFocus
-          />
-          <TextField
-            label="Password"
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            isRequired
-          />
-          <Button look="primary" type="submit" isPending={isPending}>
-            Sign in
-          </Button>
-        </Form>
-        <p className={styles.note}>
-          The first start of a service prints the address and the password of its first account. An
-          operator sets a new password with <code>pressledger account password</code>.
-        </p>
-      </div>
-    </main>
+    <LonePage title="Sign in" heading="Sign in to Pressledger">
+      {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
+      {!globalThis.isSecureContext && (
+        <Notice kind="warning">
+          This page came over plain HTTP, so the browser will not keep your session, and others in
+          the network could read your password. Open it over HTTPS, or at localhost.
+        </Notice>
+      )}
+      <Form className={styles.form} onSubmit={(event) => void signIn(event)}>
+        {failure !== undefined && <Notice kind="danger">{errorText(failure)}</Notice>}
+        <TextField
+          label="Email"
+          name="email"
+          type="email"
+          autoComplete="username"
+          isRequired
+          autoFocus
+        />
+        <TextField
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          isRequired
+        />
+        <Button look="primary" type="submit" isPending={isPending}>
+          Sign in
+        </Button>
+      </Form>
+      <p className={styles.note}>
+        The first start of a service prints the address and the password of its first account. An
+        operator sets a new password with <code>pressledger account password</code>.
+      </p>
+    </LonePage>
   );
 }

@@ -64,6 +64,7 @@ export function LedgerSection({ page, onPage }: LedgerSectionProps) {
     <Section
       title="Ledger"
       lead="Each change of the credits, newest first."
+      fold={page === 1 ? 'closed' : 'open'}
       actions={
         <ExportButton path="/api/v1/account/ledger/" fileName="ledger.csv" label="the ledger" />
       }
