@@ -1,5 +1,5 @@
 /** Brings a page that has loaded to what belongs on paper. */
-import { FINISH_ANIMATIONS } from './animations.ts';
+import { finishAnimations } from './animations.ts';
 import type { Deadline } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { ClockState } from './page-clock.ts';
@@ -47,7 +47,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
       await (needed === 0 ? firstFrame : drawFrames(tab, world, deadline));
       await untilAtRest(world, deadline);
       drawn = needed;
-    } else if (((await world.evaluate<number>(FINISH_ANIMATIONS)) ?? 0) > 0) {
+    } else if ((await finishAnimations(tab, world)) > 0) {
       // Their events come with a frame.
       await drawFrames(tab, world, deadline);
     } else break;
