@@ -246,7 +246,12 @@ void test('animations stand still where no script reaches them', async (t) => {
       'setTimeout(() => s.classList.add("on"), 100)',
     ],
   ] as const) {
-    t.same([...((await fills(css, code)) ?? [])], [colour], what);
+    const found = await fills(css, code);
+    t.same(
+      ['#d01020', '#10d020'].filter((each) => found?.has(each)),
+      [colour],
+      what,
+    );
   }
 });
 

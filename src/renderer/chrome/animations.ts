@@ -1,6 +1,4 @@
 /** Brings a document's animations to the picture that belongs on paper, which depends on no moment. */
-import type { Protocol } from 'devtools-protocol';
-import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
 
 /** Rounds of finishing: what one animation's end changes may start a transition. */
@@ -86,7 +84,7 @@ const HOLD_BARS = `
 export interface Finished {
   /** The number of animations that were finished or stopped; 0 when asked again means that nothing moves. */
   readonly done: number;
-  /** True where `openClosed` brings more. */
+  /** True where `openClosed` brings more to finish. */
   readonly hasClosed: boolean;
 }
 
@@ -107,11 +105,6 @@ const KEEP = `function (...opened) {
   for (const root of opened) globalThis[Symbol.for('closed roots')].set(root.host, root);
 }`;
 
-const shadowRoots = ({ shadowRoots: own = [], children = [] }: Protocol.DOM.Node): number[] => [
-  ...own.map((root) => root.backendNodeId),
-  ...[...own, ...children].flatMap(shadowRoots),
-];
-
 /**
  * Gives a world of the page's main frame what `FINISH_ANIMATIONS` misses there: the shadow roots that no script can
  * reach. Then it is to be asked again.
@@ -126,14 +119,12 @@ export async function openClosed(tab: Pick<Tab, 'send'>, contextId?: number): Pr
   const opened = listed.result.flatMap(({ name, value }) =>
     /^\d+$/.test(name) && value?.objectId !== undefined ? [{ objectId: value.objectId }] : [],
   );
-  const described = await Promise.all(
-    opened.map((host) => tab.send('DOM.describeNode', { ...host, depth: -1, pierce: true })),
-  );
+  const described = await Promise.all(opened.map((host) => tab.send('DOM.describeNode', host)));
   const inWorld = contextId === undefined ? {} : { executionContextId: contextId };
   const roots = await Promise.all(
     described
-      .flatMap(({ node }) => shadowRoots(node))
-      .map((backendNodeId) => tab.send('DOM.resolveNode', { backendNodeId, ...inWorld })),
+      .flatMap(({ node }) => node.shadowRoots ?? [])
+      .map(({ backendNodeId }) => tab.send('DOM.resolveNode', { backendNodeId, ...inWorld })),
   );
   await tab.send('Runtime.callFunctionOn', {
     objectId,
@@ -144,11 +135,22 @@ export async function openClosed(tab: Pick<Tab, 'send'>, contextId?: number): Pr
   });
 }
 
-/** Finishes all animations of a page. @returns their number; 0 when asked again means that nothing moves */
-export async function finishAnimations(tab: Tab, world: IsolatedWorld): Promise<number> {
-  const finished = await world.evaluate<Finished>(FINISH_ANIMATIONS);
-  if (finished?.hasClosed !== true) return finished?.done ?? 0;
-  await world.within((contextId) => openClosed(tab, contextId));
-  const again = await world.evaluate<Finished>(FINISH_ANIMATIONS);
-  return finished.done + (again?.done ?? 0);
+/**
+ * Finishes all animations of a page.
+ * @param finish evaluates `FINISH_ANIMATIONS`
+ * @param open calls `openClosed`
+ * @returns their number; 0 when asked again means that nothing moves
+ */
+export async function finishAnimations(
+  finish: () => Promise<Finished | undefined>,
+  open: () => Promise<unknown>,
+): Promise<number> {
+  let done = 0;
+  // What use shows may have more of these elements within.
+  for (let round = 0; ; round += 1) {
+    const finished = await finish();
+    done += finished?.done ?? 0;
+    if (finished?.hasClosed !== true || round === MAX_ROUNDS) return done;
+    await open();
+  }
 }

@@ -1,5 +1,5 @@
 /** Completes a document that was written into a window: its images, fonts, animations and first picture. */
-import { FINISH_ANIMATIONS, type Finished, openClosed } from './animations.ts';
+import { FINISH_ANIMATIONS, type Finished, finishAnimations, openClosed } from './animations.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { WrittenHtml } from './static-html.ts';
 import type { Tab } from './tab.ts';
@@ -59,8 +59,10 @@ export async function completeWritten(
   };
   const asked = evaluate<Needed>(`(async () => {${steps.join('\n')} })()`).then(async (needed) => {
     if (needed.hasClosed) {
-      await openClosed(tab);
-      await evaluate<Finished>(FINISH_ANIMATIONS);
+      await finishAnimations(
+        () => evaluate<Finished>(FINISH_ANIMATIONS),
+        () => openClosed(tab),
+      );
     }
     if (needed.needsFrame) await tab.frames.during(evaluate<boolean>(FRAME));
     return true;
