@@ -230,12 +230,13 @@ void test('animations stand at their end, and those without one at their start',
   t.ok(pages[0]?.fills.has('#d01020'));
 });
 
+const fillsShown = async (css: string, code = ''): Promise<ReadonlySet<string> | undefined> => {
+  const html = `<style>@keyframes k { from { fill: #d01020 } to { fill: #10d020 } } ${css}</style><svg width=0 height=0><symbol id=a><rect class=i width=9 height=9 /></symbol></svg>
+    <svg id=s><use href="#a" /></svg><script>${code}</script>`;
+  return (await renderer.pdf({ html })).pages[0]?.fills;
+};
+
 void test('animations stand still where no script reaches them', async (t) => {
-  const fills = async (css: string, code = ''): Promise<ReadonlySet<string> | undefined> => {
-    const html = `<style>@keyframes k { from { fill: #d01020 } to { fill: #10d020 } } ${css}</style><svg width=0 height=0><symbol id=a><rect class=i width=9 height=9 /></symbol></svg>
-      <svg id=s><use href="#a" /></svg><script>${code}</script>`;
-    return (await renderer.pdf({ html })).pages[0]?.fills;
-  };
   for (const [what, colour, css, code] of [
     ['one that ends', '#10d020', '.i { animation: k 3s forwards }'],
     ['one without an end', '#d01020', '.i { animation: k 3s infinite }'],
@@ -246,7 +247,7 @@ void test('animations stand still where no script reaches them', async (t) => {
       'setTimeout(() => s.classList.add("on"), 100)',
     ],
   ] as const) {
-    const found = await fills(css, code);
+    const found = await fillsShown(css, code);
     t.same(
       ['#d01020', '#10d020'].filter((each) => found?.has(each)),
       [colour],
@@ -255,14 +256,15 @@ void test('animations stand still where no script reaches them', async (t) => {
   }
 });
 
+const printBar = async (attributes: string, busyMs = 0): Promise<Buffer> => {
+  const html = `<progress ${attributes}></progress><script>const t = Date.now(); while (Date.now() - t < ${busyMs});</script>`;
+  return await renderer.bytes({ html }, {}, accountId(1));
+};
+
 void test('a bar of progress without a value stands at its start', async (t) => {
-  const paint = async (attributes: string, busyMs = 0): Promise<Buffer> => {
-    const html = `<progress ${attributes}></progress><script>const t = Date.now(); while (Date.now() - t < ${busyMs});</script>`;
-    return await renderer.bytes({ html }, {}, accountId(1));
-  };
-  const expected = await paint('value=0.2');
+  const expected = await printBar('value=0.2');
   for (const ms of [0, 150, 300]) {
-    t.equal(await visibleDifference(expected, await paint('', ms)), undefined, `${ms} ms late`);
+    t.equal(await visibleDifference(expected, await printBar('', ms)), undefined, `${ms} ms late`);
   }
 });
 
