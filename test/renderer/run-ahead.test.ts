@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import { startTestRenderer } from '../support/renderer.ts';
+import { visibleDifference } from '../support/same-pdf.ts';
+import { accountId } from '../support/samples.ts';
 
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
@@ -226,6 +228,44 @@ void test('animations stand at their end, and those without one at their start',
   const { pages } = await renderer.pdf({ html });
   t.ok(pages[0]?.fills.has('#10d020'));
   t.ok(pages[0]?.fills.has('#d01020'));
+});
+
+const fillsShown = async (css: string, code = ''): Promise<ReadonlySet<string> | undefined> => {
+  const html = `<style>@keyframes k { from { fill: #d01020 } to { fill: #10d020 } } ${css}</style><svg width=0 height=0><symbol id=a><rect class=i width=9 height=9 /></symbol></svg>
+    <svg id=s><use href="#a" /></svg><script>${code}</script>`;
+  return (await renderer.pdf({ html })).pages[0]?.fills;
+};
+
+void test('animations stand still where no script reaches them', async (t) => {
+  for (const [what, colour, css, code] of [
+    ['one that ends', '#10d020', '.i { animation: k 3s forwards }'],
+    ['one without an end', '#d01020', '.i { animation: k 3s infinite }'],
+    [
+      'a transition',
+      '#10d020',
+      '.i { transition: fill 3s; fill: inherit } .on { fill: #10d020 }',
+      'setTimeout(() => s.classList.add("on"), 100)',
+    ],
+  ] as const) {
+    const found = await fillsShown(css, code);
+    t.same(
+      ['#d01020', '#10d020'].filter((each) => found?.has(each)),
+      [colour],
+      what,
+    );
+  }
+});
+
+const printBar = async (attributes: string, busyMs = 0): Promise<Buffer> => {
+  const html = `<progress ${attributes}></progress><script>const t = Date.now(); while (Date.now() - t < ${busyMs});</script>`;
+  return await renderer.bytes({ html }, {}, accountId(1));
+};
+
+void test('a bar of progress without a value stands at its start', async (t) => {
+  const expected = await printBar('value=0.2');
+  for (const ms of [0, 150, 300]) {
+    t.equal(await visibleDifference(expected, await printBar('', ms)), undefined, `${ms} ms late`);
+  }
 });
 
 void test('showing all of a page leaves no traces of scrolling', async (t) => {

@@ -58,6 +58,46 @@ const MOVING: Readonly<Record<string, readonly [moving: string, still: string]>>
   ],
 };
 
+const colours = '@keyframes colours { from { fill: red } to { fill: blue } }';
+/** A sign, hidden as signs are, and shown twice: by itself and within another one. */
+const shown = (css: string, sign = '<rect class=sign width=9 height=9></rect>'): string =>
+  `<style>${css}</style><svg width=0 height=0><symbol id=a>${sign}</symbol><symbol id=b><use href="#a" /></symbol></svg>` +
+  '<svg><use href="#a" /></svg><svg><use href="#b" /></svg>';
+const SHOWN_BY_USE: typeof MOVING = {
+  'an animation that ends': [
+    shown(`${colours} .sign { animation: colours 3s forwards }`),
+    shown('.sign { fill: blue }'),
+  ],
+  'an animation that never ends': [
+    shown(`${colours} .sign { animation: colours 3s infinite }`),
+    shown('.sign { fill: red }'),
+  ],
+  'an animation of SVG': [
+    shown(
+      '',
+      '<rect width=1 height=9><animate attributeName=width from=0 to=50 dur=20s repeatCount=indefinite /></rect>',
+    ),
+    shown('', '<rect width=12.5 height=9></rect>'),
+  ],
+};
+
+void test('what moves where use shows it is printed in the same way', async (t) => {
+  for (const [what, [moving, still]] of Object.entries(SHOWN_BY_USE)) {
+    t.ok((await printed(moving)) === (await printed(still)), what);
+  }
+});
+
+void test('a bar of progress without a value is always printed the same', async (t) => {
+  const native = '<progress></progress>';
+  const styled =
+    '<style>progress { border: 0 } ::-webkit-progress-bar { background: #ccc }</style><progress></progress>';
+  for (const html of [native, styled, `<style>[value] { width: 9px }</style>${native}`]) {
+    const first = await printed(html);
+    for (let time = 0; time < 3; time += 1) t.ok((await printed(html)) === first, html);
+  }
+  t.ok((await printed(native)) === (await printed('<progress value=0.2></progress>')), 'its start');
+});
+
 void test('what moves is printed at its end, or at its start where it has none', async (t) => {
   for (const [what, [moving, still]] of Object.entries(MOVING)) {
     t.ok((await printed(moving)) === (await printed(still)), what);

@@ -1,5 +1,5 @@
 /** Brings a page that has loaded to what belongs on paper. */
-import { FINISH_ANIMATIONS } from './animations.ts';
+import { FINISH_ANIMATIONS, type Finished, finishAnimations, openClosed } from './animations.ts';
 import type { Deadline } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { ClockState } from './page-clock.ts';
@@ -34,6 +34,11 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
   const firstFrame = drawFrame(tab, world, deadline);
   // A page that fails before it is waited for fails by what it failed at.
   firstFrame.catch(() => {});
+  const finish = async (): Promise<number> =>
+    await finishAnimations(
+      () => world.evaluate<Finished>(FINISH_ANIMATIONS),
+      () => world.within((contextId) => openClosed(tab, contextId)),
+    );
   let state: ClockState;
   for (let round = 0; ; round += 1) {
     state = await runAhead.run();
@@ -47,7 +52,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
       await (needed === 0 ? firstFrame : drawFrames(tab, world, deadline));
       await untilAtRest(world, deadline);
       drawn = needed;
-    } else if (((await world.evaluate<number>(FINISH_ANIMATIONS)) ?? 0) > 0) {
+    } else if ((await finish()) > 0) {
       // Their events come with a frame.
       await drawFrames(tab, world, deadline);
     } else break;

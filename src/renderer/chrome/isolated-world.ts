@@ -25,18 +25,24 @@ export class IsolatedWorld {
    *   document away: the caller may ask again
    */
   async evaluate<T>(expression: string): Promise<T | undefined> {
-    const { session } = this.#frame;
-    try {
-      // One promise, so that those who ask at the same time share one world.
-      this.#contextId ??= this.#create();
-      const contextId = await this.#contextId;
-      const { result, exceptionDetails } = await this.#tab.sendTo(session, 'Runtime.evaluate', {
+    const evaluated = await this.within((contextId) =>
+      this.#tab.sendTo(this.#frame.session, 'Runtime.evaluate', {
         expression,
         contextId,
         awaitPromise: true,
         returnByValue: true,
-      });
-      return exceptionDetails === undefined ? (result.value as T) : undefined;
+      }),
+    );
+    if (evaluated === undefined || evaluated.exceptionDetails !== undefined) return undefined;
+    return evaluated.result.value as T;
+  }
+
+  /** @returns what the commands return; undefined where a navigation took the document away */
+  async within<T>(commands: (contextId: number) => Promise<T>): Promise<T | undefined> {
+    try {
+      // One promise, so that those who ask at the same time share one world.
+      this.#contextId ??= this.#create();
+      return await commands(await this.#contextId);
     } catch (error) {
       if (!(error instanceof CommandRefused)) throw error;
       this.#contextId = undefined;

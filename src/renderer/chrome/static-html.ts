@@ -133,7 +133,8 @@ function judgeElement(
   if (OTHER_ELEMENTS.has(element)) found.leaves = true;
   else if (!PLAIN_ELEMENTS.has(element) && !/^[a-z][a-z0-9]*[-:][a-z0-9-]*$/.test(element))
     return false;
-  if (ANIMATIONS.has(element)) found.moves = true;
+  const isTimed = element === 'progress' && !attributes.has('value');
+  if (isTimed || ANIMATIONS.has(element)) found.moves = true;
   if (element === 'meta' && !judgeMeta(attributes, found)) return false;
   if (element === 'style' && attributes.has('title')) found.leaves = true;
   for (const [name, value] of attributes) {

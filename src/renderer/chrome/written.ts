@@ -1,11 +1,15 @@
 /** Completes a document that was written into a window: its images, fonts, animations and first picture. */
-import { FINISH_ANIMATIONS } from './animations.ts';
+import { FINISH_ANIMATIONS, type Finished, finishAnimations, openClosed } from './animations.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { WrittenHtml } from './static-html.ts';
 import type { Tab } from './tab.ts';
 import type { Waits } from './waits.ts';
 
 const CAP_MS = 10_000;
+
+interface Needed extends Pick<Finished, 'hasClosed'> {
+  readonly needsFrame: boolean;
+}
 
 // The load event comes after the images. Every font is loaded, for a margin box may need one that the page does
 // not. Names on `document` may be covered by elements of that name: hence the prototype's own.
@@ -17,6 +21,7 @@ const LOADED = `
   await Promise.all(Array.from(own('fonts'), (font) => font.load().catch(() => {})));`;
 // One that was paused has its keyframes' styles, too.
 const HAS_ANIMATIONS = 'Document.prototype.getAnimations.call(document).length > 0';
+const NOTHING_MOVES = '{ done: 0, hasClosed: false }';
 const FRAME = 'new Promise((resolve) => requestAnimationFrame(() => resolve(true)))';
 // A selector that is none here may be one for Chrome where it stands.
 const needsFrame = (selectors: readonly string[]): string => `
@@ -27,7 +32,7 @@ const needsFrame = (selectors: readonly string[]): string => `
       return true;
     }
   };
-  return animated || ${JSON.stringify(selectors)}.some(has);`;
+  const needsFrame = animated || ${JSON.stringify(selectors)}.some(has);`;
 
 /**
  * Sends its command at once, so that it may follow the writing itself. No script has run in the window, so
@@ -43,15 +48,23 @@ export async function completeWritten(
   const started = performance.now();
   const steps = [
     loads ? LOADED : '',
-    `const animated = ${moves ? `${FINISH_ANIMATIONS} > 0 || ${HAS_ANIMATIONS}` : false};`,
+    `const { done, hasClosed } = ${moves ? FINISH_ANIMATIONS : NOTHING_MOVES};`,
+    `const animated = done > 0 || hasClosed || ${moves ? HAS_ANIMATIONS : false};`,
     needsFrame(drawnFirst.has('*') ? ['*'] : [...drawnFirst]),
+    'return { needsFrame, hasClosed };',
   ];
-  const evaluate = async (expression: string): Promise<unknown> => {
+  const evaluate = async <T>(expression: string): Promise<T> => {
     const params = { expression, awaitPromise: true, returnByValue: true };
-    return (await tab.send('Runtime.evaluate', params)).result.value;
+    return (await tab.send('Runtime.evaluate', params)).result.value as T;
   };
-  const asked = evaluate(`(async () => {${steps.join('\n')} })()`).then(async (needed) => {
-    if (needed === true) await tab.frames.during(evaluate(FRAME));
+  const asked = evaluate<Needed>(`(async () => {${steps.join('\n')} })()`).then(async (needed) => {
+    if (needed.hasClosed) {
+      await finishAnimations(
+        () => evaluate<Finished>(FINISH_ANIMATIONS),
+        () => openClosed(tab),
+      );
+    }
+    if (needed.needsFrame) await tab.frames.during(evaluate<boolean>(FRAME));
     return true;
   });
   const done = await resultWithin(asked, deadline.share(0.5, CAP_MS));
