@@ -1,5 +1,6 @@
 /** The language that a document may need fallback fonts for, and which document may follow it. */
 import t from 'tap';
+import { animatedCharts } from '../../bench/documents.ts';
 import {
   type FallbackLanguage,
   fallbackLanguageOf,
@@ -10,6 +11,19 @@ const cases: readonly (readonly [html: string, FallbackLanguage])[] = [
   ['<p>Grüße, Łódź, Ελλάδα, Москва – “100 €”™</p>', 'none'],
   ['\uFEFF<!doctype html><html lang="ko"><p>none of them</p>', 'none'],
   ['<p>Fish &amp; chips&nbsp;&ndash; &eacute;&szlig; &copy;</p>', 'none'],
+  [
+    '<p>It&#39;s 5&#8364;&#xa0;&#x2013; \\2014 <style>a::after { content: "\\a0\\2022" }</style>',
+    'none',
+  ],
+  ['<script>if (a&&b&&isFinite(c)) d=e&&f;g="\\u00e9\\xa0\\u{20ac}";h=/\\d+\\s/</script>', 'none'],
+  ['<script>a&b;</script>', 'lang '],
+  ['<p>a &&check; b<script>1</script>', 'lang '],
+  ['<script>a&&b;</script><p>&&check;', 'lang '],
+  ['<p>&check;<script>never ended', 'lang '],
+  ['<p>&#1114112;', 'lang '],
+  ['<script>"\\u0feff"</script>', 'lang '],
+  ['<script>new TextDecoder()</script>', 'lang '],
+  ['<script>JSON.parse(`"\\\\u${6}f22"`)</script>', 'lang '],
   ['<p>漢字</p>', 'lang '],
   ['<!doctype html><html lang=JA><p>漢字</p>', 'lang ja'],
   ['<html class="a" lang="ko"><p lang="ko">漢字</p>', 'lang ko'],
@@ -25,6 +39,11 @@ const cases: readonly (readonly [html: string, FallbackLanguage])[] = [
 ];
 for (const [html, expected] of cases) t.equal(fallbackLanguageOf({ html }), expected, html);
 
+t.equal(
+  fallbackLanguageOf({ html: animatedCharts(1) }),
+  'none',
+  'the library makes no such character',
+);
 t.equal(fallbackLanguageOf({ url: 'https://example.com/' }), 'mixed', 'nobody knows its text');
 t.equal(fallbackLanguageOf({ html: '<p>a', files: { 'a.css': '' } }), 'mixed');
 t.equal(fallbackLanguageOf({ html: '<p>a', header_html: '漢字' }), 'mixed', 'of no language');

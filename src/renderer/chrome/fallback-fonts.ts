@@ -22,9 +22,16 @@ export function mayFollow(before: FallbackLanguage | undefined, next: FallbackLa
 
 // Characters that every standard font has: Latin, Greek, Cyrillic, and the usual punctuation.
 const UNUSUAL = /[^\0-\u024f\u0370-\u03ff\u0400-\u045f\u2010-\u203a\u20ac\u2116\u2122\ufeff]/;
-// Characters that are written as references or escapes, or made by a script.
-const ESCAPED =
-  /&#|\\[0-9a-fux]|fromC(?:har|ode)|atob|unescape|decodeURI|&(?!(?:amp|lt|gt|quot|apos|nbsp|shy|copy|reg|trade|euro|pound|yen|cent|sect|para|deg|middot|bull|hellip|[nm]dash|times|szlig|[lr][as]quo|[lrb]dquo|sbquo|[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|caron))\b)[a-z]/i;
+// A character by its number: a reference, or an escape of a script or a style sheet. Less than three digits are Latin.
+const NUMBERED = /&#(\d+)|(?:&#x|\\u\{)([0-9a-f]+)|\\u([0-9a-f]{4})|\\([0-9a-f]{3,6})/gi;
+// A reference by name but to Latin and the usual punctuation. Those that need no semicolon are Latin.
+const NAMED =
+  /&(?!(?:amp|lt|gt|quot|apos|nbsp|shy|copy|reg|trade|euro|pound|yen|cent|sect|para|deg|middot|bull|hellip|[nm]dash|times|szlig|[lr][as]quo|[lrb]dquo|sbquo|[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|caron));)[a-z][a-z0-9]*;/i;
+// The same in a script, where "a && b;" names nothing.
+const NAMED_IN_SCRIPT = new RegExp(`(?<!&)${NAMED.source}`, 'i');
+const SCRIPT_TAG = /<(\/?)script(?![\w-])/gi;
+// Characters that a script makes.
+const MADE = /fromC(?:har|ode)|atob|unescape|decodeURI|TextDecoder|\\u(?!\{?[0-9a-f])/i;
 // A language that is set in another way than by a literal attribute, and mathematics, which is one of its own.
 const LANGUAGE_BY_OTHER_MEANS =
   /content-language|-webkit-locale|<math|(?<![-\w])lang\b(?!\s*=\s*["']?[\w-]*["'\s>])/i;
@@ -35,7 +42,7 @@ export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
   const { html, files, header_html = '', footer_html = '' } = request;
   if (html === undefined || files !== undefined) return 'mixed';
   const text = withoutData(html + header_html + footer_html);
-  if (!UNUSUAL.test(text) && !ESCAPED.test(text)) return 'none';
+  if (!hasUnusual(text)) return 'none';
   if (LANGUAGE_BY_OTHER_MEANS.test(text)) return 'mixed';
   const languages = new Set(
     Array.from(text.matchAll(LANGUAGE), ([, name = '']) => name.toLowerCase()),
@@ -45,4 +52,27 @@ export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
   const isWhole = languages.size === 0 || /<html[^>]{0,200}\slang\s*=/i.test(html);
   if (another !== undefined || !isWhole || header_html + footer_html !== '') return 'mixed';
   return `lang ${language}`;
+}
+
+/** True if characters that need a fallback font may be in the text, or come of it. */
+function hasUnusual(text: string): boolean {
+  if (UNUSUAL.test(text) || MADE.test(text)) return true;
+  for (const [, decimal, ...hex] of text.matchAll(NUMBERED)) {
+    const digits = hex.find((each) => each !== undefined) ?? '';
+    const code = decimal === undefined ? Number.parseInt(digits, 16) : Number(decimal);
+    if (code > 0x10ffff || UNUSUAL.test(String.fromCodePoint(code))) return true;
+  }
+  return NAMED_IN_SCRIPT.test(text) || NAMED.test(withoutScripts(text));
+}
+
+function withoutScripts(text: string): string {
+  let kept = '';
+  let from: number | undefined = 0;
+  for (const { index, 1: slash } of text.matchAll(SCRIPT_TAG)) {
+    if (slash === '' && from !== undefined) {
+      kept += text.slice(from, index);
+      from = undefined;
+    } else if (slash === '/') from ??= index;
+  }
+  return from === undefined ? kept : kept + text.slice(from);
 }

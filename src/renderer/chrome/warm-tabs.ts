@@ -89,8 +89,10 @@ export class WarmTabs {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
     const sound = reusable && !warm.tab.tainted;
-    // A new window for a document that hardly comes costs more than the new tab of one that does.
-    const isKept = sound && (warm.tab.clean || warm.expected);
+    // A new window for a document that hardly comes costs more than the new tab of one that does. The next one of an
+    // account is mostly like this one, and a mixed one cannot follow another.
+    const isExpected = warm.expected && warm.tab.fallback !== 'mixed';
+    const isKept = sound && (warm.tab.clean || isExpected);
     if (!(isKept && (await this.#renew(warm)))) {
       // The next document waits: until then this one's scripts may still ask the network, and where the tab
       // does not close, the browser is to be another one.
