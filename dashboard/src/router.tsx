@@ -110,6 +110,7 @@ const routeTree = root.addChildren([
 
 export const router = createRouter({
   routeTree,
+  caseSensitive: true,
   scrollRestoration: true,
   defaultPreload: 'intent',
   // TanStack Query decides what is still fresh.

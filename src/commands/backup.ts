@@ -95,7 +95,7 @@ export const backup: Command = {
           if (lost.length === 0) return;
           throw new Error(
             `The service does not have ${counted(lost.length, 'document')} that its log names, such as ${lost[0]?.key}; ` +
-              `all else is backed up. '${copyableCommand(log.dataDir, 'verify --documents')}' says more.`,
+              `all else is backed up. \`${copyableCommand(log.dataDir, 'verify', '--documents')}\` says more.`,
           );
         },
         { documents: true },

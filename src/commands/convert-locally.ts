@@ -83,7 +83,7 @@ export async function convertLocally(
     operatorContext(core.clock),
   ).catch((error: unknown) => {
     if (!(error instanceof ServiceError && error.code === 'insufficient_credits')) throw error;
-    const remedy = `'${copyableCommand(core.config.dataDir, `credits grant ${email} 1000`)}' adds 1000`;
+    const remedy = `\`${copyableCommand(core.config.dataDir, 'credits', 'grant', email, '1000')}\` adds 1000`;
     throw new ServiceError(error.code, `${email} has no credits left: ${remedy}.`);
   });
   output.waiting(`${conversionId} is accepted; waiting for the PDF`);

@@ -119,7 +119,7 @@ async function accountFor(core: Core, email: string | undefined): Promise<LocalA
   if (!first) {
     throw new ServiceError(
       'not_found',
-      `There is no account yet: '${copyableCommand(core.config.dataDir, 'account create EMAIL')}' opens one.`,
+      `There is no account yet: \`${copyableCommand(core.config.dataDir, 'account', 'create', 'EMAIL')}\` opens one.`,
     );
   }
   return { id: first.id, email: await core.vault.unseal(first.id, first.email) };

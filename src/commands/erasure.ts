@@ -46,8 +46,14 @@ export const accountErase: Command = {
         await core.caughtUp();
         await eraseAccount(core, id, operatorContext(core.clock)).catch((error: unknown) => {
           if (!(error instanceof ServiceError) || error.code !== 'forbidden') throw error;
-          const release = copyableCommand(core.config.dataDir, `account hold ${email} --release`);
-          throw new ServiceError('forbidden', `${error.message} Release it with '${release}'.`);
+          const release = copyableCommand(
+            core.config.dataDir,
+            'account',
+            'hold',
+            email,
+            '--release',
+          );
+          throw new ServiceError('forbidden', `${error.message} Release it with \`${release}\`.`);
         });
       } else if (isNews) {
         await core.caughtUp();

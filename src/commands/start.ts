@@ -53,8 +53,8 @@ const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] =>
 ];
 
 const anotherSecret = (dataDir: string, email: string): readonly string[] => [
-  `  Another API key:   ${copyableCommand(dataDir, `key create ${email} --name NAME`)}`,
-  `  Another password:  ${copyableCommand(dataDir, `account password ${email}`)}`,
+  `  Another API key:   ${copyableCommand(dataDir, 'key', 'create', email, '--name', 'NAME')}`,
+  `  Another password:  ${copyableCommand(dataDir, 'account', 'password', email)}`,
 ];
 
 /** Tells the first user of an empty store how to go on; the commands work when pasted. */
@@ -66,7 +66,7 @@ function welcome({ publicUrl, dataDir }: RunningService, first: FirstAccount): r
     '  Both are shown only now.',
     ...anotherSecret(dataDir, email),
     `  Credits:  ${credits}, one for each PDF; then the API answers 402.`,
-    `  More credits:      ${copyableCommand(dataDir, `credits grant ${email} 1000`)}`,
+    `  More credits:      ${copyableCommand(dataDir, 'credits', 'grant', email, '1000')}`,
     '  Make a PDF, hello.pdf:',
     `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
   ];

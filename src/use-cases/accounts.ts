@@ -178,10 +178,11 @@ export async function findAccount(
 }
 
 function noKey(dataDir: string): string {
-  const command = (args: string): string => `\`${copyableCommand(dataDir, args)}\``;
+  const command = (...args: readonly string[]): string =>
+    `\`${copyableCommand(dataDir, ...args)}\``;
   return (
-    `the first account has no API key: ${command('account list')} names it, ` +
-    `${command('key create EMAIL --name NAME')} makes a key and ${command('account password EMAIL')} a password`
+    `the first account has no API key: ${command('account', 'list')} names it, ` +
+    `${command('key', 'create', 'EMAIL', '--name', 'NAME')} makes a key and ${command('account', 'password', 'EMAIL')} a password`
   );
 }
 

@@ -5,6 +5,7 @@ import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
+import { partsOf, rawHttp } from '../support/raw-http.ts';
 
 const mediaType = (value: string) => ({ 'Content-Type': value });
 
@@ -459,4 +460,11 @@ void test('idempotency', async (t) => {
   for (const bad of ['', 'x'.repeat(256), 'ä', 'a\tb']) {
     t.strictSame(refusal(await ask(one.key, bad)), expected, JSON.stringify(bad));
   }
+  const twice = await rawHttp(
+    Number(new URL(api.origin).port),
+    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key: ${one.key}\r\nContent-Type: application/json\r\n` +
+      'Idempotency-Key: n\r\nIdempotency-Key: o\r\nContent-Length: 2\r\n\r\n{}',
+  );
+  t.equal(partsOf(twice).status, 400, 'two keys');
+  t.match(partsOf(twice).text, /"Idempotency-Key":\["Must be given once\."\]/);
 });

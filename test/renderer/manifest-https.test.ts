@@ -124,7 +124,8 @@ for (const [name, by] of Object.entries(isolation)) {
     for (const url of wanted) {
       const found = resources.find((each) => each.url === url);
       const path = new URL(url).pathname;
-      if (path === '/by-brief') t.match(found, { status: 200 }, path);
+      // Where the worker ends before they are asked for, its bodies are gone.
+      if (path.includes('brief')) t.match(found, { status: 200 }, path);
       else t.match(found, expected(url), path);
     }
     t.same(resources.map(({ url }) => url).toSorted(), wanted.toSorted(), 'each of them once');

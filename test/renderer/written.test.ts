@@ -85,17 +85,30 @@ void test('what moves where use shows it is printed in the same way', async (t) 
   for (const [what, [moving, still]] of Object.entries(SHOWN_BY_USE)) {
     t.ok((await printed(moving)) === (await printed(still)), what);
   }
+  // Names of fields may cover an element's own.
+  const covered = '<form id=f><input name=querySelectorAll><input name=querySelector></form>';
+  const form = (css: string): string =>
+    `<style>${css}</style>${covered}<p class=sign>a<svg><use href="#f" /></svg>`;
+  t.ok(
+    (await printed(form(`@keyframes a { from { opacity: 0 } } .sign { animation: a 3s }`))) ===
+      (await printed(form(''))),
+    'beside a form',
+  );
 });
 
 void test('a bar of progress without a value is always printed the same', async (t) => {
   const native = '<progress></progress>';
   const styled =
     '<style>progress { border: 0 } ::-webkit-progress-bar { background: #ccc }</style><progress></progress>';
-  for (const html of [native, styled, `<style>[value] { width: 9px }</style>${native}`]) {
+  for (const html of [native, styled]) {
     const first = await printed(html);
     for (let time = 0; time < 3; time += 1) t.ok((await printed(html)) === first, html);
   }
   t.ok((await printed(native)) === (await printed('<progress value=0.2></progress>')), 'its start');
+  // What styles make of the value is undone.
+  const byValue =
+    '[value] { width: 9px } progress { transition: all .3s } progress[value] { opacity: .2 }';
+  t.ok((await printed(`<style>${byValue}</style>${native}`)) === (await printed(native)), 'undone');
 });
 
 void test('what moves is printed at its end, or at its start where it has none', async (t) => {

@@ -91,6 +91,10 @@ const drawn = {
   '<style>:is(.w :-webkit-any(.x)) { rotate: 1deg } b:not(:-moz-any(i)) { rotate: 1deg }</style>': [
     ':is(.w :-webkit-any(.x))',
   ],
+  '<style>.a { @supports not selector(:-moz-focusring) { rotate: 1deg } }</style>': ['*'],
+  '<style>.md\\:-ms-4 { rotate: 1deg }</style>': ['*'],
+  '<style>[style*="display:-ms-flexbox"] { rotate: 1deg }</style>': ['*'],
+  '<style>.x:BEFORE { rotate: 1deg }</style>': ['.x'],
   '<style>.x { content: ";b{"; rotate: 1deg }</style>': ['*', 'b'],
   '<style>p { x: "\f" /*"; } .x { rotate: 1deg }/**/</style>': ['.x'],
   '<style>p { x: url(#a"b) " /*"; } .x { rotate: 1deg }/**/</style>': ['*', '.x'],

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from 'react';
 import styles from './LonePage.module.css';
 
 interface LonePageProps {
-  /** Of the window. */
+  /** The title of the window. */
   readonly title: string;
   readonly heading: string;
   readonly children: ReactNode;

@@ -94,8 +94,9 @@ export function notFound(
       ctx.set('Allow', allowed.join(', '));
       throw new ServiceError('method_not_allowed');
     }
-    if (await answerPerson(ctx)) return;
     const meant = spellingsOf(ctx.path).find((path) => methodsAt(path).length > 0);
+    const isOfService = meant !== undefined && !meant.startsWith('/api/');
+    if (!isOfService && (await answerPerson(ctx))) return;
     const hint = meant === undefined ? 'The API is described at /docs.' : `Did you mean ${meant}?`;
     throw new ServiceError('not_found', `There is no such resource. ${hint}`);
   };

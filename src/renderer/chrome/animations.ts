@@ -3,6 +3,8 @@ import type { Tab } from './tab.ts';
 
 /** Rounds of finishing: what one animation's end changes may start a transition. */
 const MAX_ROUNDS = 5;
+/** The most closed roots of a document that are opened: each takes about a millisecond. */
+const MAX_OPENED = 2_000;
 /** The time at which SVG's animations stand, from their document's start. */
 const SVG_SECONDS = 5;
 
@@ -16,17 +18,18 @@ const FIND = `
   const roots = [document];
   for (const root of roots) {
     for (const each of find(root, '*')) {
-      const inner = each.shadowRoot instanceof ShadowRoot ? each.shadowRoot : known.get(each);
-      if (inner !== undefined) roots.push(inner);
+      const shadow = each.shadowRoot instanceof ShadowRoot ? each.shadowRoot : known.get(each);
+      if (shadow !== undefined) roots.push(shadow);
     }
   }
+  const inner = (element, selector) => [...Element.prototype.querySelectorAll.call(element, selector)];
   const moves = new Map();
   const mayMove = (root, use) => {
     const { baseVal } = use.href;
     const target = baseVal.startsWith('#') ? own(root).getElementById.call(root, baseVal.slice(1)) : null;
     if (target === null) return true;
     if (!moves.has(target)) {
-      moves.set(target, target.querySelector('use') !== null || [target, ...target.querySelectorAll('*')].some((each) => {
+      moves.set(target, inner(target, 'use').length > 0 || [target, ...inner(target, '*')].some((each) => {
         const { animationName, transitionDuration } = getComputedStyle(each);
         return animationName !== 'none' || /[1-9]/.test(transitionDuration);
       }));
@@ -34,7 +37,8 @@ const FIND = `
     return moves.get(target);
   };
   const closed = roots.flatMap((root) => find(root, 'use,progress').filter((each) => !known.has(each) &&
-    (each instanceof HTMLProgressElement || (each instanceof SVGUseElement && mayMove(root, each)))));`;
+    (each instanceof HTMLProgressElement || (each instanceof SVGUseElement && mayMove(root, each)))))
+    .slice(0, ${MAX_OPENED} - (known.count ?? 0));`;
 
 const FINISH = `
   const finish = (root) => {
@@ -73,8 +77,10 @@ const HOLD_BARS = `
     known.has(each) && getComputedStyle(each).appearance !== 'none');
   const parts = bars.flatMap((bar) => [bar, ...find(known.get(bar), '*')]).map((each) => {
     const style = getComputedStyle(each);
-    return { each, style, before: Array.from(style, (name) => [name, style.getPropertyValue(name)]) };
+    const names = Array.from(style).filter((name) => !name.startsWith('transition'));
+    return { each, style, before: names.map((name) => [name, style.getPropertyValue(name)]) };
   });
+  for (const { each } of parts) each.style.setProperty('transition', 'none', 'important');
   for (const bar of bars) bar.value = bar.max / 5;
   const changed = parts.map(({ style, before }) => before.filter(([name, value]) => style.getPropertyValue(name) !== value));
   for (const [index, { each }] of parts.entries()) {
@@ -102,7 +108,9 @@ const FIND_CLOSED = `(() => {${FIND}
   return closed;
 })()`;
 const KEEP = `function (...opened) {
-  for (const root of opened) globalThis[Symbol.for('closed roots')].set(root.host, root);
+  const known = globalThis[Symbol.for('closed roots')];
+  for (const root of opened) known.set(root.host, root);
+  known.count = (known.count ?? 0) + opened.length;
 }`;
 
 /**

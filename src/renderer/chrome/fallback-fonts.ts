@@ -26,12 +26,23 @@ const UNUSUAL = /[^\0-\u024f\u0370-\u03ff\u0400-\u045f\u2010-\u203a\u20ac\u2116\
 const NUMBERED = /&#(\d+)|(?:&#x|\\u\{)([0-9a-f]+)|\\u([0-9a-f]{4})|\\([0-9a-f]{3,6})/gi;
 // A reference by name but to Latin and the usual punctuation. Those that need no semicolon are Latin.
 const NAMED =
-  /&(?!(?:amp|lt|gt|quot|apos|nbsp|shy|copy|reg|trade|euro|pound|yen|cent|sect|para|deg|middot|bull|hellip|[nm]dash|times|szlig|[lr][as]quo|[lrb]dquo|sbquo|[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|caron));)[a-z][a-z0-9]*;/i;
+  /&(?!(?:amp|AMP|lt|LT|gt|GT|quot|apos|nbsp|shy|copy|reg|trade|euro|pound|yen|cent|sect|para|deg|middot|bull|hellip|[nm]dash|times|szlig|[lr][as]quo|[lrb]dquo|sbquo|[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|caron));)[A-Za-z][A-Za-z0-9]*;/;
 // The same in a script, where "a && b;" names nothing.
-const NAMED_IN_SCRIPT = new RegExp(`(?<!&)${NAMED.source}`, 'i');
+const NAMED_IN_SCRIPT = new RegExp(`(?<!&)${NAMED.source}`);
 const SCRIPT_TAG = /<(\/?)script(?![\w-])/gi;
-// Characters that a script makes.
-const MADE = /fromC(?:har|ode)|atob|unescape|decodeURI|TextDecoder|\\u(?!\{?[0-9a-f])/i;
+// Characters that a script makes, also of a reference's parts.
+const MADE =
+  /fromC(?:har|ode)|atob|unescape|decodeURI|TextDecoder|\\u(?!\{?[0-9a-f])|&#(?!\d|x[0-9a-f])/i;
+// A script may have dates and numbers written in another script: "ja-JP", ("ja"), lang=ja. A short name alone is often
+// something else.
+const LOCALIZED = /toLocale|Intl\b/;
+const OTHER_SCRIPT = ((codes: string) =>
+  new RegExp(
+    `["'\`](?:${codes})-[a-z]|[([]\\s*["'\`](?:${codes})["'\`]|lang\\s*=\\s*["']?(?:${codes})\\b`,
+    'i',
+  ))(
+  'am|ar|as|bn|bo|ckb|dv|dz|fa|gu|he|hi|hy|ja|ka|km|kn|ko|lo|ml|mn|mr|my|ne|or|pa|ps|sa|sd|si|ta|te|th|ti|ug|ur|yi|yue|zh',
+);
 // A language that is set in another way than by a literal attribute, and mathematics, which is one of its own.
 const LANGUAGE_BY_OTHER_MEANS =
   /content-language|-webkit-locale|<math|(?<![-\w])lang\b(?!\s*=\s*["']?[\w-]*["'\s>])/i;
@@ -57,6 +68,7 @@ export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
 /** True if characters that need a fallback font may be in the text, or come of it. */
 function hasUnusual(text: string): boolean {
   if (UNUSUAL.test(text) || MADE.test(text)) return true;
+  if (LOCALIZED.test(text) && OTHER_SCRIPT.test(text)) return true;
   for (const [, decimal, ...hex] of text.matchAll(NUMBERED)) {
     const digits = hex.find((each) => each !== undefined) ?? '';
     const code = decimal === undefined ? Number.parseInt(digits, 16) : Number(decimal);

@@ -34,7 +34,7 @@ const CSS_LEAVES = /transition|@keyframes|@property|@font-|@counter-style|@posit
 const CSS_DRAWN_FIRST =
   /(?<!text-)transform|translate|rotate|scale|perspective|filter|blend|isolation|will-change|mask|clip-path|backface|offset-|reflect/i;
 
-const PSEUDO_ELEMENT = /::[\w-]+(?:\([^()]*\))?|:(?:before|after|first-l\w+)(?![\w-])/g;
+const PSEUDO_ELEMENT = /::[\w-]+(?:\([^()]*\))?|:(?:before|after|first-l\w+)(?![\w-])/gi;
 /** Selectors that mean the same when they are looked for alone. A value of an attribute may hold anything else. */
 const PLAIN_SELECTOR =
   /^(?:[\w\s.#:>+~,*()-]|\[[\w-]+(?:[~|^$*]?=(?:[\w-]+|"[\w-]*"|'[\w-]*'))?\])*$/;
@@ -76,8 +76,8 @@ function noteDrawnFirst(css: string, selectors: Set<string>): void {
       const written = before.slice(before.lastIndexOf(';') + 1).trim();
       const selector = written.replace(PSEUDO_ELEMENT, '');
       if (KEYFRAMES.test(selector)) continue;
-      if (OTHERS_SELECTOR.test(selector) && !FORGIVING.test(selector)) continue;
       const isPlain = PLAIN_SELECTOR.test(written) && !/:scope/i.test(written);
+      if (isPlain && OTHERS_SELECTOR.test(selector) && !FORGIVING.test(selector)) continue;
       selectors.add(isPlain ? selector : '*');
     }
   }

@@ -211,8 +211,8 @@ export class Tab {
   }
 
   /**
-   * Has requests to the addresses of this pattern wait for an answer; with undefined, none. What holds already is not
-   * sent again: Chrome makes each frame's loaders anew for it.
+   * Intercepts the requests whose URL matches; undefined ends it. Sends nothing where it is set so already, because Chrome
+   * makes each frame's loaders anew for it.
    */
   async interceptRequests(urlPattern: string | undefined): Promise<void> {
     if (this.#intercepted === urlPattern) return;

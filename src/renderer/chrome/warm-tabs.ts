@@ -89,8 +89,8 @@ export class WarmTabs {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
     const sound = reusable && !warm.tab.tainted;
-    // A new window for a document that hardly comes costs more than the new tab of one that does. The next one of an
-    // account is mostly like this one, and a mixed one cannot follow another.
+    // A window is opened only where another document of this account is likely and may follow in this process. After a
+    // mixed one, none that needs fallback fonts may.
     const isExpected = warm.expected && warm.tab.fallback !== 'mixed';
     const isKept = sound && (warm.tab.clean || isExpected);
     if (!(isKept && (await this.#renew(warm)))) {

@@ -113,7 +113,7 @@ export default function HistoryPage() {
     <Page title="History" lead={LEAD}>
       <PastState key={asOf} asOf={asOf} onAsOf={(next) => go({ ...filters, asOf: next ?? '' })} />
       <Section title="Events">
-        {fold.canFold && (
+        {fold.canFold && !isRefused && (
           <div>
             <Button icon="filter" aria-expanded={areFiltersShown} onPress={fold.toggle}>
               Filters
