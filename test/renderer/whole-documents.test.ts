@@ -149,12 +149,12 @@ void test('what a script or style sheet that never comes holds up is printed all
     { url: `${origin}/blocked-by-style` },
     { html },
   ]) {
-    const result = await renderer.render(request, {}, 4_000);
+    const result = await renderer.render(request, {}, 8_000);
     if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
     t.match((await openPdf(result.path)).text, /the end$/);
     t.match(warningsOf(result.page), [
       `${origin}/silent could not be loaded: The time for loading was over.`,
-      /^The page had not finished loading after 2(\.\d)? s\.$/,
+      /^The page had not finished loading after 4(\.\d)? s\.$/,
     ]);
   }
 });
