@@ -225,7 +225,7 @@ void test('convert without a service renders here', async (t) => {
     place,
     convert,
     1,
-    new RegExp(`no credits left: 'DATA_DIR=${place.dataDir} bin/pressledger credits grant ann@`),
+    new RegExp(`no credits left: .DATA_DIR=${place.dataDir} bin/pressledger credits grant ann@`),
   );
   t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);
   t.strictSame(processesOf(place.tmpDir), [], 'no Chrome is left');

@@ -62,7 +62,7 @@ void test('a hold, an export, and what the operator must confirm', {
   t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: { until, placed_at: /Z$/ } });
   const erase = ['account', 'erase', EMAIL];
   const remedy =
-    /under a hold.*ends 2100-.*'DATA_DIR=.* bin\/pressledger account hold zerlina.* --release'/;
+    /under a hold.*ends 2100-.*`DATA_DIR=.* bin\/pressledger account hold zerlina.* --release`/;
   await refuses(t, place, [...erase, '--yes'], 1, remedy);
   t.match(await cliJson(place, ['account', 'hold', EMAIL, '--release']), { hold: null });
   t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: null });
