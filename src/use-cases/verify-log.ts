@@ -225,7 +225,7 @@ class Verification {
   ): Difference {
     const first = this.#kept?.first;
     const signed = `the root ${root.toString('base64')} of the first ${size} events, as signed`;
-    if (first !== undefined && first.number < size && this.#kept?.haveRoot(size, root)) {
+    if (first !== undefined && first.index < size && this.#kept?.haveRoot(size, root)) {
       const { at: place, expected, found: there } = first.difference;
       return new Difference(
         place,
@@ -241,10 +241,10 @@ class Verification {
   #earlier(difference: Difference): Difference {
     const first = this.#kept?.first;
     const { index } = difference.at;
-    if (first === undefined || (typeof index === 'number' && index < first.number)) {
+    if (first === undefined || (typeof index === 'number' && index < first.index)) {
       return difference;
     }
-    if (index === first.number && difference.at === first.difference.at) return difference;
+    if (index === first.index && difference.at === first.difference.at) return difference;
     const { at, expected, found } = first.difference;
     return new Difference(at, expected, `${found} (${difference.message})`);
   }
@@ -267,7 +267,7 @@ class Verification {
       const { at, expected, found } = first.difference;
       const covered = this.#signed.newest?.size ?? 0;
       const blame =
-        first.number < covered
+        first.index < covered
           ? 'the checkpoints agree with the log, so the read models are at fault: rebuild them'
           : 'no checkpoint covers it yet';
       throw new Difference(at, `${expected}, as the read models have it`, `${found} (${blame})`);

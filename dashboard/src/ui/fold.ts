@@ -1,6 +1,6 @@
 import { useState, useSyncExternalStore } from 'react';
 
-/** Where lists become cards, too. */
+/** The width up to which lists are shown as cards, too. */
 const NARROW = matchMedia('(max-width: 44rem)');
 
 function subscribe(listener: () => void): () => void {

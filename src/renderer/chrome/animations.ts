@@ -8,7 +8,7 @@ const MAX_OPENED = 2_000;
 /** The time at which SVG's animations stand, from their document's start. */
 const SVG_SECONDS = 5;
 
-// What use shows, and the parts of a progress bar, are in closed shadow roots of Chrome's. No list of a document's
+// Chrome keeps what `use` shows, and the parts of a progress bar, in closed shadow roots. No list of a document's
 // animations has those within. The roots that DevTools gave are kept for as long as the document. Names on `document`
 // may be covered by elements of that name: hence the prototype's own.
 const FIND = `
@@ -58,7 +58,7 @@ const FINISH = `
       done += animations.length;
       animations = moving();
     }
-    // What use shows goes by the clock of the SVG that it is in. One within another has a clock of its own.
+    // An SVG's clock is also that of what use shows in it. One within another has a clock of its own.
     const timed = 'animate,animateMotion,animateTransform,set';
     const timers = find(root, timed).length > 0 ? find(root, 'svg:has(' + timed + ',use)') : [];
     for (const svg of timers) {
@@ -145,18 +145,17 @@ export async function openClosed(tab: Pick<Tab, 'send'>, contextId?: number): Pr
 
 /**
  * Finishes all animations of a page.
- * @param finish evaluates `FINISH_ANIMATIONS`
- * @param open calls `openClosed`
+ * @param evaluate in the world that `open` calls `openClosed` for
  * @returns their number; 0 when asked again means that nothing moves
  */
 export async function finishAnimations(
-  finish: () => Promise<Finished | undefined>,
+  evaluate: (expression: string) => Promise<Finished | undefined>,
   open: () => Promise<unknown>,
 ): Promise<number> {
   let done = 0;
-  // What use shows may have more of these elements within.
+  // An opened root may have more of these elements within.
   for (let round = 0; ; round += 1) {
-    const finished = await finish();
+    const finished = await evaluate(FINISH_ANIMATIONS);
     done += finished?.done ?? 0;
     if (finished?.hasClosed !== true || round === MAX_ROUNDS) return done;
     await open();

@@ -1,5 +1,5 @@
 /** Brings a page that has loaded to what belongs on paper. */
-import { FINISH_ANIMATIONS, type Finished, finishAnimations, openClosed } from './animations.ts';
+import { type Finished, finishAnimations, openClosed } from './animations.ts';
 import type { Deadline } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { ClockState } from './page-clock.ts';
@@ -36,7 +36,7 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
   firstFrame.catch(() => {});
   const finish = async (): Promise<number> =>
     await finishAnimations(
-      () => world.evaluate<Finished>(FINISH_ANIMATIONS),
+      (expression) => world.evaluate<Finished>(expression),
       () => world.within((contextId) => openClosed(tab, contextId)),
     );
   let state: ClockState;

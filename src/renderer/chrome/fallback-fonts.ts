@@ -36,12 +36,11 @@ const MADE =
 // A script may have dates and numbers written in another script: "ja-JP", ("ja"), lang=ja. A short name alone is often
 // something else.
 const LOCALIZED = /toLocale|Intl\b/;
-const OTHER_SCRIPT = ((codes: string) =>
-  new RegExp(
-    `["'\`](?:${codes})-[a-z]|[([]\\s*["'\`](?:${codes})["'\`]|lang\\s*=\\s*["']?(?:${codes})\\b`,
-    'i',
-  ))(
-  'am|ar|as|bn|bo|ckb|dv|dz|fa|gu|he|hi|hy|ja|ka|km|kn|ko|lo|ml|mn|mr|my|ne|or|pa|ps|sa|sd|si|ta|te|th|ti|ug|ur|yi|yue|zh',
+const CODES =
+  '(?:am|ar|as|bn|bo|ckb|dv|dz|fa|gu|he|hi|hy|ja|ka|km|kn|ko|lo|ml|mn|mr|my|ne|or|pa|ps|sa|sd|si|ta|te|th|ti|ug|ur|yi|yue|zh)';
+const OTHER_SCRIPT = new RegExp(
+  `["'\`]${CODES}-[a-z]|[([]\\s*["'\`]${CODES}["'\`]|lang\\s*=\\s*["']?${CODES}\\b`,
+  'i',
 );
 // A language that is set in another way than by a literal attribute, and mathematics, which is one of its own.
 const LANGUAGE_BY_OTHER_MEANS =

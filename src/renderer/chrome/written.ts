@@ -60,10 +60,7 @@ export async function completeWritten(
   const asked = evaluate<Needed | undefined>(`(async () => {${steps.join('\n')} })()`).then(
     async (needed) => {
       if (needed?.hasClosed === true) {
-        await finishAnimations(
-          () => evaluate<Finished>(FINISH_ANIMATIONS),
-          () => openClosed(tab),
-        );
+        await finishAnimations(evaluate<Finished>, () => openClosed(tab));
       }
       // Where the page kept it from being found out, a frame is the safe way.
       if (needed?.needsFrame !== false) await tab.frames.during(evaluate<boolean>(FRAME));

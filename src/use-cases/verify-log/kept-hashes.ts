@@ -12,7 +12,7 @@ const BATCH = 5_000;
 
 export class KeptHashes {
   readonly #tree: LogTreeQueries;
-  #first: { readonly number: number; readonly difference: Difference } | undefined;
+  #first: { readonly index: number; readonly difference: Difference } | undefined;
   #batch: readonly Buffer[] = [];
   #from = 0;
   /** Leaves when this was opened. */
@@ -23,21 +23,21 @@ export class KeptHashes {
     this.size = tree.hashes.size;
   }
 
-  /** The number of the first event that has another hash there, and what is different. */
-  get first(): { readonly number: number; readonly difference: Difference } | undefined {
+  /** The index of the first event that has another hash there, and what is different. */
+  get first(): { readonly index: number; readonly difference: Difference } | undefined {
     return this.#first;
   }
 
-  compare(event: RecordedEvent, number: number, leaf: Buffer): void {
-    if (this.#first !== undefined || number >= this.size) return;
-    if (number >= this.#from + this.#batch.length) {
-      this.#from = number;
-      this.#batch = this.#tree.hashes.leaves(number, number + BATCH);
+  compare(event: RecordedEvent, index: number, leaf: Buffer): void {
+    if (this.#first !== undefined || index >= this.size) return;
+    if (index >= this.#from + this.#batch.length) {
+      this.#from = index;
+      this.#batch = this.#tree.hashes.leaves(index, index + BATCH);
     }
-    const kept = this.#batch[number - this.#from];
+    const kept = this.#batch[index - this.#from];
     if (kept === undefined || kept.equals(leaf)) return;
-    const [expected, found] = this.#describe(event, number, kept, leaf);
-    this.#first = { number, difference: new Difference(placeOf(event, number), expected, found) };
+    const [expected, found] = this.#describe(event, index, kept, leaf);
+    this.#first = { index, difference: new Difference(placeOf(event, index), expected, found) };
   }
 
   /** True where the kept hashes give that root: then they are the hashes that were signed. */
@@ -54,19 +54,19 @@ export class KeptHashes {
 
   #describe(
     event: RecordedEvent,
-    number: number,
+    index: number,
     kept: Buffer,
     leaf: Buffer,
   ): [expected: string, found: string] {
-    const position = this.#tree.positionOf(number);
+    const position = this.#tree.positionOf(index);
     const known = this.#tree.numberAt(event.position);
-    if (known === number) {
+    if (known === index) {
       return [`an event with the hash ${base64(kept)}`, `one with ${base64(leaf)}: it was changed`];
     }
     const expected = `the event of position ${position}, with the hash ${base64(kept)}`;
     const found = `that of position ${event.position}`;
     if (known === undefined) return [expected, `${found}: it was put in`];
-    return [expected, `${found}: ${known - number} before it are missing`];
+    return [expected, `${found}: ${known - index} before it are missing`];
   }
 }
 

@@ -32,7 +32,7 @@ export function RequestSection({ record }: { readonly record: Conversion }) {
   );
 }
 
-/** What the log keeps of a request that was deleted, and by which its client finds it in records of its own. */
+/** The parts of a deleted request that the log keeps. By them its client finds it in records of its own. */
 function DeletedRequest({ record: { id, status } }: { readonly record: Conversion }) {
   const { data: events } = useQuery(conversionEventsQuery(id));
   const request = events?.find(({ type }) => type === 'ConversionRequested');
