@@ -108,6 +108,10 @@ const LATER: Readonly<Record<string, string>> = {
     'const f = document.createElement("iframe"); f.srcdoc = "<p id=p>-</p><script>setTimeout(() => { p.textContent = \\"done\\" }, 1000)<" + "/script>"; p.replaceWith(f)',
   'an element that comes into view':
     'p.insertAdjacentHTML("beforebegin", "<div style=height:3000px>"); new IntersectionObserver(([e]) => { if (e.isIntersecting) setTimeout(() => { p.textContent = "done" }, 700) }).observe(p)',
+  'a loader that listens to scrolling and sizes':
+    'p.insertAdjacentHTML("beforebegin", "<div style=height:3000px>"); const show = () => { if (p.getBoundingClientRect().top < innerHeight) p.textContent = "done" }; addEventListener("scroll", show); addEventListener("resize", show)',
+  'handlers of scrolling and sizes':
+    'p.insertAdjacentHTML("beforebegin", "<div style=height:3000px>"); document.onscroll = onresize = () => { if (p.getBoundingClientRect().top < innerHeight) p.textContent = "done" }',
   'a change of size':
     'new ResizeObserver(() => requestAnimationFrame(() => setTimeout(() => { p.textContent = "done" }, 500))).observe(p)',
   'a document that was opened anew':
@@ -277,6 +281,12 @@ void test('showing all of a page leaves no traces of scrolling', async (t) => {
   const { text } = await renderer.pdf({ html });
   t.match(text, /unscrolled/);
   t.match(text, /revealed\s*same/);
+});
+
+void test('a page that does not look at what comes into view keeps its size', async (t) => {
+  const code =
+    'document.body.style.height = "3000px"; onresize = () => { p.textContent = "resized" }';
+  t.match(await textOf(script(code)), /^-/);
 });
 
 void test('a listener for the print medium hears of printing', async (t) => {

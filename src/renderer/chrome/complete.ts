@@ -17,8 +17,6 @@ export interface CompletionParts {
   readonly runAhead: RunAhead;
   readonly deadline: Deadline;
   readonly waits: Waits;
-  /** True where something may be shown only once it comes into view, and nobody can tell. */
-  readonly maySeeView: boolean;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface CompletionParts {
  */
 export async function completePage(parts: CompletionParts): Promise<ClockState> {
   const { tab, world, runAhead, deadline, waits } = parts;
-  let viewed = parts.maySeeView ? -1 : 0;
+  let viewed = 0;
   let drawn = -1;
   const firstFrame = drawFrame(tab, world, deadline);
   // A page that fails before it is waited for fails by what it failed at.

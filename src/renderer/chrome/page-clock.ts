@@ -17,7 +17,7 @@ export interface ClockState {
   readonly timer: number;
   /** Milliseconds until the last timer that the page set as one delay, rather than as a step of many. */
   readonly delay: number;
-  /** Elements that are watched for coming into view. */
+  /** Elements that are watched for coming into view, and listeners to the scrolling of the page. */
   readonly watchesView: number;
   /** Things that only a drawn frame brings: changes of size, canvases of another thread. */
   readonly needsFrames: number;

@@ -23,7 +23,7 @@ import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import { judgeHtml, type WrittenHtml } from './static-html.ts';
 import { Tab } from './tab.ts';
-import { drawFrames, maySeeView } from './view.ts';
+import { drawFrames } from './view.ts';
 import { Waits } from './waits.ts';
 import { resetTab } from './window.ts';
 import { completeWritten } from './written.ts';
@@ -171,7 +171,6 @@ async function completeLoaded(
     runAhead,
     deadline,
     waits,
-    maySeeView: loaded && maySeeView(request),
   });
   await untilWhole(tab, navigation, deadline);
   const settled = await settle(world, navigation, deadline, waits);

@@ -1,5 +1,4 @@
 /** Shows the page all of itself: content that it shows only once it comes into view belongs on paper too. */
-import type { RequestDocument } from '../../domain/request-document.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
@@ -42,12 +41,6 @@ const SCROLLED = `(async () => {
   if (end > innerHeight) await go(0);
   return true;
 })()`;
-
-/** True when scripts that are not in the text may show something only once it comes into view. */
-export const maySeeView = ({ html, files = {} }: RequestDocument): boolean =>
-  html === undefined ||
-  /<script[^>]{0,200}\ssrc/i.test(html) ||
-  Object.keys(files).some((name) => /\.m?js$/i.test(name));
 
 /** Resolves when a frame has been drawn, or takes too long. */
 export async function drawFrame(

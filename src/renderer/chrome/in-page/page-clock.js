@@ -195,6 +195,23 @@ function startPageClock(channel) {
     });
   };
   count(IntersectionObserver.prototype, 'observe', 'watchesView');
+  // A script that listens to the scrolling of the page may show things as they come into view.
+  const { addEventListener } = EventTarget.prototype;
+  Object.assign(EventTarget.prototype, {
+    /** @param {unknown[]} values */
+    addEventListener(...values) {
+      const isPage = this === undefined || this === window || this === window.document;
+      if (isPage && values[0] === 'scroll') seen.watchesView += 1;
+      return apply(addEventListener, this, values);
+    },
+  });
+  /** @type {(object: object, prototype: object) => () => number} */
+  const handlersOf = (object, prototype) => {
+    const handler = Object.getOwnPropertyDescriptor(prototype, 'onscroll')?.get;
+    return () => (handler !== undefined && apply(handler, object, []) ? 1 : 0);
+  };
+  const ofWindow = handlersOf(window, window);
+  const ofDocument = handlersOf(window.document, Document.prototype);
   count(ResizeObserver.prototype, 'observe', 'needsFrames');
   count(HTMLCanvasElement.prototype, 'transferControlToOffscreen', 'needsFrames');
   count(Document.prototype, 'startViewTransition', 'needsFrames');
@@ -312,8 +329,16 @@ function startPageClock(channel) {
       timer = min(timer, max(0, each.due - time));
       if (each.once && each.level <= 2) delay = max(delay, each.due - time);
     });
-    // An object with a prototype could have a toJSON of the page's.
-    return { __proto__: null, ...seen, frames: frames.size, idles: idles.size, timer, delay };
+    return {
+      // An object with a prototype could have a toJSON of the page's.
+      __proto__: null,
+      ...seen,
+      watchesView: seen.watchesView + ofWindow() + ofDocument(),
+      frames: frames.size,
+      idles: idles.size,
+      timer,
+      delay,
+    };
   };
 
   performance.addEventListener(channel, (event) => {
