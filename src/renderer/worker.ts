@@ -6,7 +6,7 @@ import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
-import { fallbackLanguageOf } from './chrome/fallback-fonts.ts';
+import { fallbackUseOf } from './chrome/fallback-fonts.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
@@ -84,7 +84,7 @@ async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
   await cleaning;
   const browser = await browsers.use();
   try {
-    return { browser, tab: await browser.tabs.take(accountId, fallbackLanguageOf(request)) };
+    return { browser, tab: await browser.tabs.take(accountId, fallbackUseOf(request)) };
   } catch (error) {
     if (browser.chrome.connection.isOpen) void browsers.discard(browser);
     browsers.release();
@@ -133,8 +133,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
-    // Fetches may have left cookies, connections and cached files: those are never cleaned up.
-    const reusable = completed && request.html !== undefined && session?.requests === 0;
+    // The network may have left cookies, connections and cached files: those are never cleaned up.
+    const reusable = completed && request.html !== undefined && session?.usedNetwork === false;
     session?.end();
     if (taken) {
       cleaning = releaseTab(taken.browser, accountId, reusable);

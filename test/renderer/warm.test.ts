@@ -114,6 +114,26 @@ void test('documents of two accounts have no process in common', async (t) => {
   t.ok(processes.has(await processOf(accountId(2))), 'each keeps its own');
 });
 
+void test("a page's own files leave nothing that ends its process", async (t) => {
+  const account = accountId(4);
+  const before = await processOf(account);
+  const own = (text: string) => ({
+    html: '<p id=p>x</p><link rel=stylesheet href=a.css><script src=b.js></script><img src=lacking.png>',
+    files: {
+      'a.css': Buffer.from(`p::after { content: '${text} style' }`).toString('base64'),
+      'b.js': Buffer.from(
+        `p.textContent = '${text} script ' + (window.name + document.cookie || 'alone');
+        window.name = document.cookie = 'a=${text}'`,
+      ).toString('base64'),
+    },
+  });
+  for (const text of ['one', 'another']) {
+    const pdf = await renderer.pdf(own(text), {}, account);
+    t.match(pdf.text, new RegExp(`^${text} script alone ?${text} style`));
+  }
+  t.equal(await processOf(account), before);
+});
+
 void test('a tab is not used again after what may outlive its document', async (t) => {
   const doubtful = {
     'a dialog': { html: '<p>x</p><script>alert(1)</script>' },
@@ -216,6 +236,8 @@ async function evaluate(tab: Tab, expression: string): Promise<unknown> {
   return value;
 }
 
+const NO_FALLBACK = { needs: 'none', leaves: 'none' } as const;
+
 void test('after what can run, a plain document has a window and an origin of its own', async (t) => {
   const chrome = await launchChrome({
     path: await installedChrome(),
@@ -225,15 +247,15 @@ void test('after what can run, a plain document has a window and an origin of it
   t.teardown(() => chrome.end());
   const tabs = new WarmTabs(chrome.connection, () => t.fail('a tab could not be closed'));
   t.teardown(() => tabs.close());
-  await tabs.take('account', 'none');
+  await tabs.take('account', NO_FALLBACK);
   await tabs.release('account', true);
-  const first = await tabs.take('account', 'none');
+  const first = await tabs.take('account', NO_FALLBACK);
   first.begin(new Deadline(5_000));
   await writeDocument(first, '<title>left</title><p>plain</p>');
   t.equal(await evaluate(first, 'window.left = document.left = 1; document.title'), 'left');
   first.markDirty();
   await tabs.release('account', true);
-  const again = await tabs.take('account', 'none');
+  const again = await tabs.take('account', NO_FALLBACK);
   again.begin(new Deadline(5_000));
   t.equal(again, first, 'the same tab, and process');
   const seen = '[typeof left, typeof document.left, document.title, history.length, origin].join()';

@@ -1,11 +1,30 @@
 /** The parts of random documents that run scripts, and those that a tab does not outlive. */
 import { at, content, head, option, type Part, request, script } from './document-parts.ts';
+import { fontUri } from './tiny-font.ts';
 
 /** A script that says something later, at a place of its own: the order of several does not matter then. */
 const listener = (code: string): Part => ({
   place: 'end',
   text: `<i>-</i><script>{ const place = document.currentScript.previousSibling; const say = (text) => { place.textContent = text }; ${code} }</script>`,
 });
+
+/** Files of the same names, with other content. */
+function files(color: string, text: string, font: string): Readonly<Record<string, string>> {
+  const all = {
+    'own.css': `p { color: ${color}; font-family: own } @font-face { font-family: own; src: url(own.ttf) }`,
+    'own.js': `(window.own ??= []).push('${text}'); document.cookie = 'own=${text}';`,
+    'own.mjs': `document.body.append('${text}', String(window.own), document.cookie)`,
+    'own.json': JSON.stringify(text),
+    'own.html': `<p style="color:${color}">${text}<script>localStorage.own = '${text}'</script>`,
+    'own.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect id="own" width="40" height="40" fill="${color}"/></svg>`,
+  };
+  const encoded = Object.entries(all).map(([name, content]) => [
+    name,
+    Buffer.from(content).toString('base64'),
+  ]);
+  return { ...Object.fromEntries(encoded), 'own.ttf': font.slice(font.indexOf(',') + 1) };
+}
+
 export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
   scripts: [
     'document.body.insertAdjacentHTML("beforeend", "<p class=own>written by script")',
@@ -75,6 +94,26 @@ export const SCRIPTED_THEMES: Readonly<Record<string, readonly Part[]>> = {
     'document.body.append([document.referrer, opener, [].tainted, ({}).own, frames.length, document.title].join())',
     'document.body.append([typeof caches, customElements.get("x-card"), document.adoptedStyleSheets?.length, document.fonts.size].join())',
   ].map(script),
+  files: [
+    ...[
+      files('#c00', 'one', fontUri('Own Wide', { advance: 900, height: 700 })),
+      files('#00c', 'two', fontUri('Own Flat', { advance: 300, height: 300 })),
+    ].map((each) => request({ files: each })),
+    ...[
+      '<link rel=stylesheet href="own.css">',
+      '<script src="own.js"></script>',
+      '<script type=module src="own.mjs"></script>',
+    ].map(head),
+    ...[
+      '<img src="own.svg">',
+      '<img src="lacking.svg" alt=lacking>',
+      '<svg width=40 height=40><use href="own.svg#own"/></svg>',
+      '<iframe src="own.html" height=50></iframe>',
+      '<p id=fetched></p><script>fetch("own.json").then((r) => r.json()).then((t) => fetched.append(t), (e) => fetched.append("failed"))</script>',
+      '<script>addEventListener("load", () => document.body.append(performance.getEntriesByType("resource").length))</script>',
+      '<script>document.fonts.load("20px own").then((all) => document.body.append(all.length))</script>',
+    ].map(content),
+  ],
 };
 
 /** Themes after whose documents a tab is closed, or may be. Rows have them seldom: the others grow old in a tab. */
@@ -97,7 +136,5 @@ export const TAB_ENDING: Readonly<Record<string, readonly Part[]>> = {
     script('open("about:blank", "own")'),
     content('<img src="missing.png" width=40 height=20 alt=missing>'),
     content('<iframe src="data:text/html,<p>framed"></iframe>'),
-    request({ files: { 'own.css': Buffer.from('p { color: green }').toString('base64') } }),
-    head('<link rel=stylesheet href="own.css">'),
   ],
 };

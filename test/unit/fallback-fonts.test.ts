@@ -1,9 +1,10 @@
 /** The language that a document may need fallback fonts for, and which document may follow it. */
 import t from 'tap';
 import { animatedCharts } from '../../bench/documents.ts';
+import type { RequestDocument } from '../../src/domain/request-document.ts';
 import {
   type FallbackLanguage,
-  fallbackLanguageOf,
+  fallbackUseOf,
   mayFollow,
 } from '../../src/renderer/chrome/fallback-fonts.ts';
 
@@ -43,16 +44,54 @@ const cases: readonly (readonly [html: string, FallbackLanguage])[] = [
   ['<html lang="ja"><meta http-equiv="content-language" content="ko"><p>漢字', 'mixed'],
   ['<html lang="en"><p>&#x1d44e;<math><mi>a</mi></math>', 'mixed'],
 ];
-for (const [html, expected] of cases) t.equal(fallbackLanguageOf({ html }), expected, html);
+const leavesOf = (request: RequestDocument): FallbackLanguage => fallbackUseOf(request).leaves;
+for (const [html, expected] of cases) t.equal(leavesOf({ html }), expected, html);
 
-t.equal(
-  fallbackLanguageOf({ html: animatedCharts(1) }),
-  'none',
-  'the library makes no such character',
-);
-t.equal(fallbackLanguageOf({ url: 'https://example.com/' }), 'mixed', 'nobody knows its text');
-t.equal(fallbackLanguageOf({ html: '<p>a', files: { 'a.css': '' } }), 'mixed');
-t.equal(fallbackLanguageOf({ html: '<p>a', header_html: '漢字' }), 'mixed', 'of no language');
+t.equal(leavesOf({ html: animatedCharts(1) }), 'none', 'the library makes no such character');
+t.equal(leavesOf({ url: 'https://example.com/' }), 'mixed', 'nobody knows its text');
+t.equal(leavesOf({ html: '<p>a', header_html: '漢字' }), 'mixed', 'of no language');
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const library = /<script>(.*?)<\/script>/s.exec(animatedCharts(1))?.[1] ?? '';
+const files: readonly (readonly [name: string, content: string, FallbackLanguage])[] = [
+  ['a.css', 'p { color: red }', 'none'],
+  ['a.css', 'p::after { content: "\\2713" }', 'mixed'],
+  ['a.svg', '<svg><text>漢字</text></svg>', 'mixed'],
+  ['a.svg', '<svg><text>&#x6f22;</text></svg>', 'mixed'],
+  ['a.js', library, 'none'],
+  ['a.JS', 'p.append("漢字")', 'mixed'],
+  ['a.png', '\xff漢字', 'none'],
+  ['a', '漢字', 'mixed'],
+];
+for (const [name, content, expected] of files) {
+  const request = { html: '<html lang=en><p>a', files: { [name]: base64(content) } };
+  t.same(
+    fallbackUseOf(request),
+    { needs: expected, leaves: expected },
+    `${name}: ${content.slice(0, 60)}`,
+  );
+}
+
+const localized = base64('p.append(new Date().toLocaleDateString(document.documentElement.lang))');
+const localizing = { html: '<html lang=ja><p id=p>', files: { 'a.js': localized } };
+t.equal(leavesOf(localizing), 'mixed', 'the language is that of the HTML');
+
+const fetching: readonly (readonly [html: string, boolean])[] = [
+  ['<img src=https://example.com/a>', true],
+  ["<link rel=stylesheet href='//example.com/a'>", true],
+  ['<style>@import "http://example.com/a"</style>', true],
+  ['<p style="background: url(//example.com/a)">', true],
+  ['<iframe srcdoc="<img src=&quot;http://example.com/a&quot;>">', true],
+  ['<svg><image xlink:href="http://example.com/a"/></svg>', true],
+  ['<script>fetch(`https://example.com/a`)</script>', true],
+  ['<a href="https://example.com/">a</a><script>1</script>', false],
+  ['<p>https://example.com/<script>1 // "see" //example.com</script>', false],
+  ['<svg xmlns="http://www.w3.org/2000/svg"></svg><script>1</script>', false],
+  ['<img src=a.png><img src=data:image/png;base64,AAAA>', false],
+];
+for (const [html, expected] of fetching) {
+  t.same(fallbackUseOf({ html }), { needs: expected ? 'mixed' : 'none', leaves: 'none' }, html);
+}
 
 t.ok(mayFollow(undefined, 'mixed'), 'a new process serves all');
 t.ok(mayFollow('none', 'lang ja'));

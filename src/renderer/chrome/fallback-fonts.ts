@@ -47,11 +47,41 @@ const LANGUAGE_BY_OTHER_MEANS =
   /content-language|-webkit-locale|<math|(?<![-\w])lang\b(?!\s*=\s*["']?[\w-]*["'\s>])/i;
 const LANGUAGE = /(?<![-\w])lang\s*=\s*["']?([\w-]*)/gi;
 
+// Files without text. What has another name is read, and rather counts as text when it is none.
+const PICTURE_OR_FONT = /\.(?:avif|bmp|gif|ico|jpe?g|otf|png|ttf|webp|woff2?)$/i;
+const CODE = /\.(?:css|json|m?js)$/i;
+// Parts that come over the network: of the document itself, of its styles, and by an address in a script.
+const REMOTE =
+  /(?:\s(?:src|srcset|data|poster|xlink:href)\s*=|<(?:link|base|image|use|feImage)\b[^>]*\shref\s*=|\burl\s*[(=]|@import)\s*(?:["']|&quot;|&#39;)?\s*(?:https?:)?\/\//i;
+const REMOTE_ADDRESS = /["'`](?:https?:)?\/\/(?!www\.w3\.org\/)/i;
+
+/** The language of the fallback fonts that a document may ask for, and of those that it leaves in its process. */
+export interface FallbackUse {
+  readonly needs: FallbackLanguage;
+  /** Of a document that fetches nothing: the process of any other ends with it. */
+  readonly leaves: FallbackLanguage;
+}
+
 /** Judged by the text, and rather `mixed` than one language too few. */
-export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
-  const { html, files, header_html = '', footer_html = '' } = request;
-  if (html === undefined || files !== undefined) return 'mixed';
-  const text = withoutData(html + header_html + footer_html);
+export function fallbackUseOf(request: RequestDocument): FallbackUse {
+  if (request.html === undefined) return { needs: 'mixed', leaves: 'mixed' };
+  const { html, files = {}, header_html = '', footer_html = '' } = request;
+  const parts = Object.entries(files).map(([name, content]) => textOf(name, content));
+  const text = withoutData([html, header_html, footer_html, ...parts].join('\n'));
+  const isPlain = header_html + footer_html === '' && parts.length === 0;
+  const leaves = languageOf(text, html, isPlain);
+  return { needs: mayFetch(text) ? 'mixed' : leaves, leaves };
+}
+
+/** The text of a file that came with the page, in base64. Code counts as that of a script. */
+function textOf(name: string, content: string): string {
+  if (PICTURE_OR_FONT.test(name)) return '';
+  const text = Buffer.from(content, 'base64').toString('utf8');
+  return CODE.test(name) ? `<script>${text}</script>` : text;
+}
+
+/** @param isPlain true where the text is that of the HTML alone */
+function languageOf(text: string, html: string, isPlain: boolean): FallbackLanguage {
   if (!hasUnusual(text)) return 'none';
   if (LANGUAGE_BY_OTHER_MEANS.test(text)) return 'mixed';
   const languages = new Set(
@@ -60,8 +90,14 @@ export function fallbackLanguageOf(request: RequestDocument): FallbackLanguage {
   const [language = '', another] = languages;
   // A text without a language may come before one that has a language, or after it.
   const isWhole = languages.size === 0 || /<html[^>]{0,200}\slang\s*=/i.test(html);
-  if (another !== undefined || !isWhole || header_html + footer_html !== '') return 'mixed';
+  if (another !== undefined || !isWhole || !isPlain) return 'mixed';
   return `lang ${language}`;
+}
+
+/** True if text may come over the network, of which nobody knows the characters. Links do not count. */
+function mayFetch(text: string): boolean {
+  const parts = text.replaceAll(/<a\s[^>]*>/gi, '');
+  return REMOTE.test(parts) || (/<script/i.test(parts) && REMOTE_ADDRESS.test(parts));
 }
 
 /** True if characters that need a fallback font may be in the text, or come of it. */

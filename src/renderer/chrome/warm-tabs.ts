@@ -1,6 +1,6 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
-import { type FallbackLanguage, mayFollow } from './fallback-fonts.ts';
+import { type FallbackUse, mayFollow } from './fallback-fonts.ts';
 import { ChromeGone } from './failure.ts';
 import { Tab } from './tab.ts';
 import { resetTab } from './window.ts';
@@ -51,15 +51,15 @@ export class WarmTabs {
    * @param fallback of the document that comes
    * @throws {ChromeGone} when the browser opens none
    */
-  async take(accountId: string, fallback: FallbackLanguage): Promise<Tab> {
+  async take(accountId: string, fallback: FallbackUse): Promise<Tab> {
     const tab = await this.#take(accountId, fallback);
-    if (fallback !== 'none') tab.fallback = fallback;
+    if (fallback.leaves !== 'none') tab.fallback = fallback.leaves;
     return tab;
   }
 
-  async #take(accountId: string, fallback: FallbackLanguage): Promise<Tab> {
+  async #take(accountId: string, { needs }: FallbackUse): Promise<Tab> {
     const warm = this.#warm.get(accountId);
-    if (warm && (warm.tab.tainted || !mayFollow(warm.tab.fallback, fallback))) {
+    if (warm && (warm.tab.tainted || !mayFollow(warm.tab.fallback, needs))) {
       await this.#drop(accountId, warm);
     } else if (warm) {
       clearTimeout(warm.idle);
@@ -119,6 +119,10 @@ export class WarmTabs {
       return true;
     }
     warm.uses += 1;
+    if (process.env.NORESET) {
+      tab.end();
+      return true;
+    }
     return warm.uses < MAX_USES && (await resetTab(tab));
   }
 

@@ -52,6 +52,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   const open = async (current: EgressSession, url: URL, client: Duplex | ServerResponse) => {
     const deadline = performance.now() + limits.connectTimeoutMs;
     current.enter(client);
+    current.usedNetwork = true;
     current.checkOpen();
     const admitted = admit(url, options, resolve);
     const target = await withTimeout(limits.connectTimeoutMs, admitted, late);

@@ -48,6 +48,8 @@ export class EgressSession {
   readonly failed: UnansweredRequest<FailureCode>[] = [];
   readonly received = new TrafficLog();
   requests = 0;
+  /** True once anything but the page's own files was asked for. */
+  usedNetwork = false;
   bytes = 0;
   ended = false;
   /** The origin of a page that is HTML, and the files that came with it. */
