@@ -6,7 +6,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LogTreeQueries } from '../../projections/log-tree.ts';
 import type { BlobStore } from '../blob-store/port.ts';
-import { EventDamaged, type EventStore, type RecordedEvent } from '../event-store/port.ts';
+import {
+  EventDamaged,
+  type EventStore,
+  type HiddenFault,
+  type RecordedEvent,
+} from '../event-store/port.ts';
 import { errorMessage } from '../error-message.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
 import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
@@ -27,8 +32,8 @@ export interface StoredLog {
   readonly openTree?: () => LogTreeQueries | undefined;
   /** The checkpoint that this node signed or saw last, where there is one. */
   readonly lastCheckpoint?: GivenNote;
-  /** Tells of rows that reading the log does not show, where the store can have such. */
-  readonly hiddenFault?: () => string | undefined;
+  /** Tells of what reading the log does not show, where the store can have such. */
+  readonly hiddenFault?: () => HiddenFault | undefined;
   /** The files, where they are to be checked. */
   readonly blobs?: BlobStore;
   /** The time that PDFs are kept. */
@@ -255,10 +260,20 @@ class Verification {
     const { size } = this.#tree;
     for (const given of this.#given) given.check(size, this.#signed);
     this.#checkKept(size);
-    const fault = this.#log.hiddenFault?.();
-    if (fault !== undefined) {
-      throw new Difference({ index: size }, 'no events that the log does not show', fault);
+    this.#checkHidden(size);
+  }
+
+  #checkHidden(size: number): void {
+    const { found, event } = this.#log.hiddenFault?.() ?? {};
+    if (found === undefined) return;
+    if (event === undefined) {
+      throw new Difference({ index: size }, 'no events that the log does not show', found);
     }
+    throw new Difference(
+      placeOf(event, event.index),
+      'an event in the form that the service writes',
+      found,
+    );
   }
 
   #checkKept(size: number): void {
