@@ -188,20 +188,20 @@ class Verification {
   }
 
   #take(event: RecordedEvent): void {
-    const number = this.#tree.size;
+    const index = this.#tree.size;
     try {
       const leaf = leafOf(event);
-      this.#kept?.compare(event, number, leaf);
+      this.#kept?.compare(event, index, leaf);
       if (event.position <= this.#position) {
         throw new Broken(`a position after ${this.#position}`, `${event.position}`);
       }
-      this.#rules.check(event, number);
-      if (event.stream === LOG_STREAM) this.#signed.meet(event, number);
+      this.#rules.check(event, index);
+      if (event.stream === LOG_STREAM) this.#signed.meet(event, index);
       this.#position = event.position;
       this.#tree.add(leaf);
     } catch (error) {
       if (error instanceof Difference || !(error instanceof Broken)) throw error;
-      throw new Difference(placeOf(event, number), error.expected, error.found);
+      throw new Difference(placeOf(event, index), error.expected, error.found);
     }
     if (this.#tree.size === this.#stop) this.#compareRoots();
   }
