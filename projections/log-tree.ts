@@ -52,10 +52,10 @@ export const logTree: Projection = {
 
 export interface LogTreeQueries {
   readonly hashes: TreeHashes;
-  /** The number of the leaf of the event at that position; undefined where there is none. */
-  readonly numberAt: (position: bigint) => number | undefined;
-  /** The position of the event of that leaf. */
-  readonly positionOf: (number: number) => bigint | undefined;
+  /** The index of the event at that position; undefined where there is none. */
+  readonly indexAt: (position: bigint) => number | undefined;
+  /** The position of the event with that index. */
+  readonly positionOf: (index: number) => bigint | undefined;
 }
 
 export function logTreeQueries(db: Database): LogTreeQueries {
@@ -75,7 +75,7 @@ export function logTreeQueries(db: Database): LogTreeQueries {
     .pluck()
     .safeIntegers();
   const sizeNow = (): number => size.get() ?? 0;
-  const positionOf = (number: number): bigint | undefined => position.get(number);
+  const positionOf = (index: number): bigint | undefined => position.get(index);
   return {
     hashes: {
       get size() {
@@ -84,7 +84,7 @@ export function logTreeQueries(db: Database): LogTreeQueries {
       leaves: (from, to) => leaves.all(from, to),
       subtree: (level, index) => subtree.get(level, index),
     },
-    numberAt(at) {
+    indexAt(at) {
       let [low, high] = [0, sizeNow()];
       while (low < high) {
         const middle = Math.floor((low + high) / 2);

@@ -35,7 +35,7 @@ export interface Examined extends Finding {
   readonly name: string;
 }
 
-/** A service as it is seen from one machine. What cannot be seen from there is undefined, and said in `notSeen`. */
+/** A service as it is seen from one machine. What is not known there is undefined, and said in `notKnown`. */
 export interface ServiceStatus {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -58,7 +58,7 @@ export interface ServiceStatus {
   readonly queue: readonly QueuedAccount[] | undefined;
   readonly recent: Activity;
   /** One line each. */
-  readonly notSeen: readonly string[];
+  readonly notKnown: readonly string[];
 }
 
 /** Access to the render queue, and to the right to feed it. */

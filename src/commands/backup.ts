@@ -11,7 +11,7 @@ import { UnusableBackup } from '../use-cases/backup/manifest.ts';
 import { verifyBackup } from '../use-cases/backup/verify-backup.ts';
 import { readNote } from '../use-cases/verify-log/checkpoints.ts';
 import { assertFile, type Command, counted, type Output, UsageError } from './command.ts';
-import { progressOn, verifierKeys } from './verify.ts';
+import { namingVerify, progressOn, verifierKeys } from './verify.ts';
 
 export const PLACE = 'a folder, or s3://bucket/prefix?region=…&endpoint=… as in BLOB_STORE_URL';
 /** The pause between two lines of progress, and the problems that are told one by one. */
@@ -65,12 +65,14 @@ export const backup: Command = {
           const { blobs } = log;
           if (blobs === undefined) throw new TypeError('The documents were not opened.');
           const made = await namingPlace(place.name, () =>
-            makeBackup({ ...log, blobs }, place, {
-              now: Date.now(),
-              recheck: values['recheck'] === true,
-              onEvents: progressOn(output),
-              onDocuments: documentsOn(output),
-            }),
+            namingVerify(log.dataDir, () =>
+              makeBackup({ ...log, blobs }, place, {
+                now: Date.now(),
+                recheck: values['recheck'] === true,
+                onEvents: progressOn(output),
+                onDocuments: documentsOn(output),
+              }),
+            ),
           );
           const { manifest, addedEvents, addedDocuments, dropped, lost } = made;
           const { events, root, checkpoint, index } = manifest;

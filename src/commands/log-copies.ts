@@ -6,7 +6,7 @@ import { UnusableExport } from '../use-cases/log-copy/format.ts';
 import { importLog } from '../use-cases/log-copy/import-log.ts';
 import { assertFile, type Command, counted, requiredOption } from './command.ts';
 import { checkOutputFile } from './pdf-target.ts';
-import { progressOn } from './verify.ts';
+import { namingVerify, progressOn } from './verify.ts';
 
 const CHECKSUM_HINT = 'Its SHA-256 is that of all lines but the last, uncompressed.';
 
@@ -26,8 +26,10 @@ export const logExport: Command = {
   run: async (invocation, { withStoredLog, output }) => {
     const path = requiredOption(invocation, 'output');
     await checkOutputFile(path);
-    await withStoredLog(async ({ store }) => {
-      const exported = await exportLog(store, resolve(path), progressOn(output));
+    await withStoredLog(async ({ store, dataDir }) => {
+      const exported = await namingVerify(dataDir, () =>
+        exportLog(store, resolve(path), progressOn(output)),
+      );
       const { events, root, sha256, checkpoint, found } = exported;
       output.json({ file: path, events, root, sha256, checkpoint, found });
       if (found > 0) output.note(`${counted(found, 'event')} had been written before.`);

@@ -1,5 +1,6 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
+import { copyableCommand } from '../copyable-command.ts';
 import { MOVE_OPTIONS } from '../environment-there.ts';
 import { cancelMove, move as moveLog, type Moved } from '../use-cases/move/move.ts';
 import {
@@ -11,6 +12,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { namingVerify } from './verify.ts';
 
 const TELL_MS = 1000;
 
@@ -92,13 +94,15 @@ export const move: Command = {
         return output.line('The move is taken back: start with the old settings.');
       }
       const telling = teller(output);
-      const moved = await moveLog(parts, {
-        ahead,
-        leaveLost: values['leave-lost'] === true,
-        now: Date.now(),
-        onEvents: (progress) => telling(() => eventsRead(progress)),
-        onDocuments: (files) => telling(() => counted(files, 'file')),
-      });
+      const moved = await namingVerify(parts.oldDataDir, () =>
+        moveLog(parts, {
+          ahead,
+          leaveLost: values['leave-lost'] === true,
+          now: Date.now(),
+          onEvents: (progress) => telling(() => eventsRead(progress)),
+          onDocuments: (files) => telling(() => counted(files, 'file')),
+        }),
+      );
       output.json({ ...moved, ahead });
       tell(output, moved);
       if (ahead) {
@@ -106,12 +110,12 @@ export const move: Command = {
           'Copied ahead. To move, stop every node, and repeat the command without --ahead.',
         );
       }
-      const { masterKeyFile } = parts;
+      const { dataDir, masterKeyFile } = parts;
       if (masterKeyFile !== undefined) {
         output.note(`The new place needs MASTER_KEY: set it to what is in ${masterKeyFile}.`);
       }
       output.note(
-        'Moved: start with the new settings, and look once with them: pressledger verify --documents',
+        `Moved: start with the new settings, and look once with them: ${copyableCommand(dataDir, 'verify', '--documents')}`,
       );
     });
   },

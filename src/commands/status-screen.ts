@@ -74,6 +74,6 @@ export function statusLines(status: ServiceStatus): readonly string[] {
     `Log         position ${position}, read models behind by ${lag}`,
     ...queueLines(status),
     ...recentLines(status),
-    ...status.notSeen.map((line) => `Not known   ${line}`),
+    ...status.notKnown.map((line) => `Not known   ${line}`),
   ].map(plainText);
 }

@@ -5,7 +5,16 @@ import { statusLines } from './status-screen.ts';
 const time = (ms: number): string => new Date(ms).toISOString();
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
-function statusJson({ log, api, isLed, slots, queue, recent, at, notSeen }: ServiceStatus): object {
+function statusJson({
+  log,
+  api,
+  isLed,
+  slots,
+  queue,
+  recent,
+  at,
+  notKnown,
+}: ServiceStatus): object {
   const { readModel } = log;
   return {
     time: time(at),
@@ -35,7 +44,7 @@ function statusJson({ log, api, isLed, slots, queue, recent, at, notSeen }: Serv
       ...each,
       last_report: time(lastSeen),
     })),
-    not_seen: notSeen,
+    not_known: notKnown,
   };
 }
 

@@ -1,8 +1,10 @@
 /** `verify`: checks the whole log, and what lies beside it, without changing anything. */
 import { readFile } from 'node:fs/promises';
 import { keysIn } from '../../verifier/verify-evidence.mjs';
+import { copyableCommand } from '../copyable-command.ts';
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
+import { NotAsSigned } from '../use-cases/log-copy/checked-log.ts';
 import {
   type Differs,
   type Verified,
@@ -51,6 +53,17 @@ async function readCheckpoint(file: string) {
     return { at: { checkpoint: file }, note: await readFile(file, 'utf8') };
   } catch (error) {
     throw new UsageError(`--checkpoint ${file} cannot be read: ${errorMessage(error)}.`);
+  }
+}
+
+/** Adds the command that says more to the error of a log that is not as it was signed. */
+export async function namingVerify<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NotAsSigned)) throw error;
+    const more = `\`${copyableCommand(dataDir, 'verify')}\` says more.`;
+    throw new Error(`${error.message} ${more}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Opens the event store, unless a barrier keeps this process off it. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
@@ -75,7 +76,7 @@ async function openAnyEventStore(
   if (mode !== 'create' && mode !== 'copy' && isMissing(file)) {
     throw new Error(
       `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
-        "one with 'pressledger account create' or 'pressledger start'.",
+        `one with \`${copyableCommand(dataDir, 'start')}\`.`,
     );
   }
   if (mode !== 'read') openDirectory('DATA_DIR', dataDir);

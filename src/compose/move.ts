@@ -72,6 +72,7 @@ export function openMove(
       ...(sourceKeys &&
         targetKeys &&
         places.keys && { keys: { from: sourceKeys, to: targetKeys, place: places.keys } }),
+      oldDataDir: source.dataDir,
       dataDir: target.dataDir,
       movedRecord: MOVED_RECORD,
       keepCheckpoint: async (note) => {

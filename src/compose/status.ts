@@ -69,7 +69,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
           queue,
           recent,
         };
-        return { ...status, notSeen: notSeen(config, status) };
+        return { ...status, notKnown: notKnown(config, status) };
       },
       close: () => openings.close(),
     };
@@ -100,7 +100,7 @@ async function logAt(store: EventStore, db: Database | undefined, now: number): 
 }
 
 /** One line for each thing that cannot be found out from here: what it is, and what to do. */
-function notSeen(
+function notKnown(
   { natsUrl, dataDir }: Config,
   { api, isLed, slots, queue }: Pick<ServiceStatus, 'api' | 'isLed' | 'slots' | 'queue'>,
 ): readonly string[] {

@@ -132,6 +132,13 @@ export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
 }
 
+/** Something in the storage that reading the log does not show. */
+export interface HiddenFault {
+  readonly found: string;
+  /** The event that it was found in, where it is in one. */
+  readonly event?: Omit<RecordedEvent, 'data' | 'metadata'> & { readonly index: number };
+}
+
 /** An event that is stored and cannot be read: its storage is damaged or was changed. */
 export class EventDamaged extends EventStoreUnavailable {
   /** All that can be told of its place. */

@@ -50,10 +50,10 @@ export async function checkpointCovering(
   position: bigint,
 ): Promise<StoredCheckpoint> {
   for (let attempt = 0; attempt <= ATTEMPTS; attempt += 1) {
-    const { numberAt } = await consistentQuery(deps, logTreeQueries);
+    const { indexAt } = await consistentQuery(deps, logTreeQueries);
     const newest = deps.readModel.query(checkpointQueries).newest();
-    const number = position === 0n ? 0 : numberAt(position);
-    if (newest !== undefined && number !== undefined && number < newest.size) return newest;
+    const index = position === 0n ? 0 : indexAt(position);
+    if (newest !== undefined && index !== undefined && index < newest.size) return newest;
     if (attempt < ATTEMPTS) await deps.signer.sign();
   }
   throw new ServiceError('service_unavailable', undefined, { retryAfter: 1 });
@@ -78,11 +78,11 @@ export function inclusionProofs(
   events: readonly RecordedEvent[],
   { size, note }: Pick<StoredCheckpoint, 'size' | 'note'>,
 ): readonly ProvenEvent[] {
-  const { hashes, numberAt } = readModel.query(logTreeQueries);
+  const { hashes, indexAt } = readModel.query(logTreeQueries);
   const known = new Map<string, Buffer>();
   return events.map((recorded) => {
     const event = canonicalEvent(recorded);
-    const index = numberAt(recorded.position) ?? size;
+    const index = indexAt(recorded.position) ?? size;
     const [leaf] = hashes.leaves(index, index + 1);
     if (leaf?.equals(leafHash(event)) !== true) {
       const { type, position } = recorded;

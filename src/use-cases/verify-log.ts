@@ -6,7 +6,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LogTreeQueries } from '../../projections/log-tree.ts';
 import type { BlobStore } from '../blob-store/port.ts';
-import { EventDamaged, type EventStore, type RecordedEvent } from '../event-store/port.ts';
+import {
+  EventDamaged,
+  type EventStore,
+  type HiddenFault,
+  type RecordedEvent,
+} from '../event-store/port.ts';
 import { errorMessage } from '../error-message.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
 import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
@@ -27,8 +32,8 @@ export interface StoredLog {
   readonly openTree?: () => LogTreeQueries | undefined;
   /** The checkpoint that this node signed or saw last, where there is one. */
   readonly lastCheckpoint?: GivenNote;
-  /** Tells of rows that reading the log does not show, where the store can have such. */
-  readonly hiddenFault?: () => string | undefined;
+  /** Tells of what reading the log does not show, where the store can have such. */
+  readonly hiddenFault?: () => HiddenFault | undefined;
   /** The files, where they are to be checked. */
   readonly blobs?: BlobStore;
   /** The time that PDFs are kept. */
@@ -183,20 +188,20 @@ class Verification {
   }
 
   #take(event: RecordedEvent): void {
-    const number = this.#tree.size;
+    const index = this.#tree.size;
     try {
       const leaf = leafOf(event);
-      this.#kept?.compare(event, number, leaf);
+      this.#kept?.compare(event, index, leaf);
       if (event.position <= this.#position) {
         throw new Broken(`a position after ${this.#position}`, `${event.position}`);
       }
-      this.#rules.check(event, number);
-      if (event.stream === LOG_STREAM) this.#signed.meet(event, number);
+      this.#rules.check(event, index);
+      if (event.stream === LOG_STREAM) this.#signed.meet(event, index);
       this.#position = event.position;
       this.#tree.add(leaf);
     } catch (error) {
       if (error instanceof Difference || !(error instanceof Broken)) throw error;
-      throw new Difference(placeOf(event, number), error.expected, error.found);
+      throw new Difference(placeOf(event, index), error.expected, error.found);
     }
     if (this.#tree.size === this.#stop) this.#compareRoots();
   }
@@ -255,10 +260,20 @@ class Verification {
     const { size } = this.#tree;
     for (const given of this.#given) given.check(size, this.#signed);
     this.#checkKept(size);
-    const fault = this.#log.hiddenFault?.();
-    if (fault !== undefined) {
-      throw new Difference({ index: size }, 'no events that the log does not show', fault);
+    this.#checkHidden(size);
+  }
+
+  #checkHidden(size: number): void {
+    const { found, event } = this.#log.hiddenFault?.() ?? {};
+    if (found === undefined) return;
+    if (event === undefined) {
+      throw new Difference({ index: size }, 'no events that the log does not show', found);
     }
+    throw new Difference(
+      placeOf(event, event.index),
+      'an event in the form that the service writes',
+      found,
+    );
   }
 
   #checkKept(size: number): void {

@@ -18,7 +18,7 @@ interface Status {
   readonly per_minute: Record<'requested' | 'completed' | 'failed', number>;
   readonly failures: readonly { readonly code: string; readonly count: number }[];
   readonly renderers: readonly { readonly completed: number; readonly failed: number }[];
-  readonly not_seen: readonly string[];
+  readonly not_known: readonly string[];
 }
 
 const portOf = (service: Service): { PORT: string } => ({ PORT: new URL(service.url).port });
@@ -73,7 +73,7 @@ void test('it shows a service at work and at rest', async (t) => {
   const before = kept();
   const still = await statusOf(service, portOf(service));
   t.match(still, { api: { ready: null }, led: false, slots: { nodes: 0, total: 0 } });
-  t.match(still.not_seen, [/^API node: none answers/], 'nothing about slots that are not there');
+  t.match(still.not_known, [/^API node: none answers/], 'nothing about slots that are not there');
   t.strictSame(kept(), before, 'looking changes nothing');
 });
 
@@ -91,7 +91,7 @@ void test('over NATS it shows the slots that renderers announce', async (t) => {
   await service.client().convert({ html: '<p>one</p>' });
   const status = await statusOf(service, portOf(service));
   t.match(status, { led: true, slots: { nodes: 1, total: 2, busy: 0 } });
-  t.match(status.not_seen.join('\n'), /other API nodes: ask each/);
+  t.match(status.not_known.join('\n'), /other API nodes: ask each/);
   await service.stop();
   t.match(await statusOf(service), { led: false, slots: { nodes: 0, total: 0 } });
 });

@@ -79,6 +79,18 @@ void test('verify, on a copy of a data directory without its keys', async (t) =>
   t.equal(cut.code, 1);
   t.match(JSON.parse(cut.stdout), { ok: false, at: { checkpoint: kept }, found: /truncated/ });
   t.match(cut.stderr, /^pressledger: Not as it must be: checkpoint \S+kept\.txt, index \d+\. /m);
+
+  forge(copy, (db) => db.exec("UPDATE events SET id = 'x' WHERE position = 1"));
+  const said = `\`DATA_DIR=${copy} bin/pressledger verify\` says more.`;
+  const exported = join(place.tmpDir, 'log.jsonl.gz');
+  for (const args of [
+    ['log', 'export', '-o', exported],
+    ['backup', join(place.tmpDir, 'backup')],
+  ]) {
+    const refused = await runCli(place, args);
+    t.equal(refused.code, 1);
+    t.ok(refused.stderr.includes(said), `${args[0]}: ${refused.stderr}`);
+  }
 });
 
 void test('whatever is changed at random in a real log is found, and named', {

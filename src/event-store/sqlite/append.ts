@@ -7,6 +7,7 @@ import {
   type CopiedEvent,
   EventStoreUnavailable,
   type ExpectedRevision,
+  type HiddenFault,
   type NewEvent,
   VersionConflict,
 } from '../port.ts';
@@ -43,7 +44,7 @@ export function createEventTables(database: EmbeddedDatabase): void {
  * Tells of a trigger that is not the writer's: it could change or add events while they are written, and
  * they would be signed like that.
  */
-export function foreignTrigger(db: Database): string | undefined {
+export function foreignTrigger(db: Database): HiddenFault | undefined {
   const own = DDL.replaceAll('IF NOT EXISTS ', '') + MOVED_TRIGGER;
   const triggers = db
     .prepare<[], { name: string; sql: string }>(
@@ -51,7 +52,7 @@ export function foreignTrigger(db: Database): string | undefined {
     )
     .all();
   const foreign = triggers.find(({ sql }) => !own.includes(sql));
-  return foreign && `a trigger ${foreign.name} that changes what is appended`;
+  return foreign && { found: `a trigger ${foreign.name} that changes what is appended` };
 }
 
 /** Streams whose last revision is remembered: more than are written to at a time. */

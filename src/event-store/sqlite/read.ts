@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import {
   EventDamaged,
+  type HiddenFault,
   type ReadAllOptions,
   type ReadStreamOptions,
   type RecordedEvent,
@@ -36,23 +37,23 @@ function recorded(row: Row): RecordedEvent {
 /** True for a text that the writer writes: others can be of the same value. */
 const isAsWritten = (text: string): boolean => JSON.stringify(JSON.parse(text)) === text;
 
-/** The position of the first event whose value was written in another form: its leaf would not tell. */
-function rewritten(db: Database): number | undefined {
-  const texts = db
-    .prepare<[], [number, string, string]>(
-      'SELECT position, data, metadata FROM events ORDER BY position',
-    )
-    .raw();
+/** The first event whose value was written in another form: its leaf would not tell. */
+function rewritten(db: Database): HiddenFault | undefined {
+  const rows = db.prepare<[], Row>(`SELECT ${COLUMNS} FROM events ORDER BY position`).raw();
   const has = db
     .prepare<[number, string, string], number>(
       'SELECT count(*) FROM events WHERE position = ? AND data = ? AND metadata = ?',
     )
     .pluck();
-  for (const row of texts.iterate()) {
-    const [position, data, metadata] = row;
-    if (!isAsWritten(data) || !isAsWritten(metadata)) return position;
-    // Bytes that are no UTF-8 read as this character.
-    if ((data + metadata).includes('\ufffd') && has.get(...row) !== 1) return position;
+  for (const [at, stream, revision, id, type, data, metadata] of rows.iterate()) {
+    const isSame =
+      isAsWritten(data) &&
+      isAsWritten(metadata) &&
+      // Bytes that are no UTF-8 read as this character.
+      (!(data + metadata).includes('\ufffd') || has.get(at, data, metadata) === 1);
+    if (isSame) continue;
+    const event = { stream, revision, position: BigInt(at), id, type };
+    return { found: 'the same value in another form', event: { index: at - 1, ...event } };
   }
   return undefined;
 }
@@ -61,7 +62,7 @@ function rewritten(db: Database): number | undefined {
  * Tells of what the log does not show: rows outside of its positions, and gaps in these; other rows in the
  * index by which streams are read; texts of another form than the writer's. It reads the whole table.
  */
-export function hiddenFault(db: Database): string | undefined {
+export function hiddenFault(db: Database): HiddenFault | undefined {
   // One statement, because a running service may append.
   const [count, last, outside] = db
     .prepare<[], [bigint, bigint, bigint]>(
@@ -70,14 +71,11 @@ export function hiddenFault(db: Database): string | undefined {
     .raw()
     .safeIntegers()
     .get() ?? [0n, 0n, 0n];
-  if (outside > 0n) return `${outside} in the table, before position 1`;
-  if (count !== last) return `${count} in the table, whose last position is ${last}`;
+  if (outside > 0n) return { found: `${outside} in the table, before position 1` };
+  if (count !== last) return { found: `${count} in the table, whose last position is ${last}` };
   const result = String(db.pragma('integrity_check(events)', { simple: true }));
-  if (result !== 'ok') return result;
-  const position = rewritten(db);
-  return position === undefined
-    ? undefined
-    : `the event at position ${position} in another form than it was written in`;
+  // Positions have no gaps by now, so that an event's index follows from its position.
+  return result === 'ok' ? rewritten(db) : { found: result };
 }
 
 export class EventReader {

@@ -39,9 +39,11 @@ export interface JobPublisherOptions {
 interface Published {
   /** As it would be published again. */
   job: RenderJob;
+  /** Resolves when the server has answered, or will not. */
+  readonly publication: Promise<unknown>;
   /** Its place in the stream, once the server has told it. */
   sequence?: number;
-  /** True if a renderer has reported its start. */
+  /** True if a renderer has reported that it has it. */
   started: boolean;
   /** The time of the last news, by `performance.now()`. */
   since: number;
@@ -95,7 +97,10 @@ export class JobPublisher {
   /** Called before a report is recorded. Resolves when no job of an account that it holds back is before others. */
   async reported(report: RenderReport): Promise<void> {
     const { conversionId } = report;
-    if (report.kind === 'started') this.#start(conversionId);
+    // An outcome tells of the start, too: another node may have led when that was reported.
+    this.#start(conversionId);
+    // It was taken while it was withdrawn, or another node has published it.
+    if (report.kind === 'started') this.#unqueue(conversionId);
     if (report.kind !== 'failed') return;
     this.#turns.learn(report);
     await this.#withdraw().catch((error: unknown) =>
@@ -111,6 +116,9 @@ export class JobPublisher {
     const { link, manager } = this.#options;
     const published = this.#published.get(conversionId);
     if (ended) {
+      this.#unqueue(conversionId);
+      // One that is under way could come after the removal.
+      await published?.publication;
       const { sequence } = published ?? {};
       await link.whileUp(removeJob(manager, link.namespace, conversionId, sequence));
       this.#drop(conversionId);
@@ -136,15 +144,15 @@ export class JobPublisher {
 
   #start(conversionId: string): void {
     const published = this.#published.get(conversionId);
-    if (published) {
-      published.job = { ...published.job, retry: true };
-      published.started = true;
-      published.since = performance.now();
-      this.#turns.begin(conversionId);
-    } else if (this.#waiting.delete(conversionId)) {
-      // It was taken while it was withdrawn.
-      this.#turns.retain((id) => id !== conversionId);
-    }
+    if (!published) return;
+    published.job = { ...published.job, retry: true };
+    published.started = true;
+    published.since = performance.now();
+    this.#turns.begin(conversionId);
+  }
+
+  #unqueue(conversionId: string): void {
+    if (this.#waiting.delete(conversionId)) this.#turns.retain((id) => id !== conversionId);
   }
 
   #enqueue(job: RenderJob): void {
@@ -288,15 +296,17 @@ export class JobPublisher {
   async #publish(job: RenderJob): Promise<void> {
     const { conversionId } = job;
     const { link, client } = this.#options;
-    const published: Published = { job, started: false, since: performance.now() };
-    // Before it is there: a renderer may report its start before the server's answer comes.
+    const subject = jobSubject(link.namespace, conversionId);
+    const options = { timeout: ANSWER_MS };
+    const answer = link.whileUp(client.publish(subject, JSON.stringify(job), options));
+    const publication = Promise.allSettled([answer]);
+    const since = performance.now();
+    const published: Published = { job, publication, started: false, since };
+    // At once: a renderer may report its start before the server's answer comes.
     this.#published.set(conversionId, published);
     this.#waiting.delete(conversionId);
     try {
-      const subject = jobSubject(link.namespace, conversionId);
-      const options = { timeout: ANSWER_MS };
-      const ack = await link.whileUp(client.publish(subject, JSON.stringify(job), options));
-      published.sequence = ack.seq;
+      published.sequence = (await answer).seq;
     } catch (error) {
       if (isSubjectTaken(error)) return;
       if (this.#published.get(conversionId) === published && !published.started) {

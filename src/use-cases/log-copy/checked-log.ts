@@ -30,7 +30,7 @@ export class NotAsSigned extends Error {
 
   constructor(index: number, cause: Broken) {
     const where = `event of index ${index}: ${cause.message}`;
-    super(`The log is not as it was signed (${where}): 'pressledger verify' says more.`, { cause });
+    super(`The log is not as it was signed (${where}).`, { cause });
     this.where = where;
   }
 }

@@ -3,6 +3,7 @@
  * there yet and compares what is. See docs/decisions/0039-moving.md.
  */
 import type { BlobStore } from '../../blob-store/port.ts';
+import { copyableCommand } from '../../copyable-command.ts';
 import type { CopyableEventStore } from '../../event-store/port.ts';
 import type { KeyRecords } from '../../keyring/port.ts';
 import { CheckedLog, type CopyProgress, type LogEntry } from '../log-copy/checked-log.ts';
@@ -27,6 +28,7 @@ export interface MoveParts {
   readonly events?: Transfer<CopyableEventStore>;
   readonly documents?: Transfer<BlobStore>;
   readonly keys?: Transfer<KeyRecords>;
+  readonly oldDataDir: string;
   /** The new data directory. */
   readonly dataDir: string;
   /** The record in a keyring that says where it was moved. */
@@ -185,7 +187,8 @@ class Pass {
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
       throw new Error(
-        `The log is not as it must be (event of index ${index}: ${error.message}): 'pressledger verify' says more.`,
+        `The log is not as it must be (event of index ${index}: ${error.message}): ` +
+          `\`${copyableCommand(this.#parts.oldDataDir, 'verify')}\` says more.`,
         { cause: error },
       );
     }
@@ -205,12 +208,12 @@ class Pass {
   }
 
   async #switchOver(documents: MovedDocuments | undefined): Promise<void> {
-    const { events, keys, movedRecord, keepCheckpoint } = this.#parts;
+    const { events, keys, movedRecord, keepCheckpoint, oldDataDir } = this.#parts;
     const lost = [...(documents?.lost ?? []), ...this.#lostKeys.map((id) => `the key of ${id}`)];
     if (lost.length > 0 && !this.#options.leaveLost) {
       throw new Error(
         `The old place lacks ${lost.length} of what the log names, or has it damaged (${lost.slice(0, 3).join(', ')}): ` +
-          "restore it, or give --leave-lost to move without. 'pressledger verify --documents' says more.",
+          `restore it, or give --leave-lost to move without. \`${copyableCommand(oldDataDir, 'verify', '--documents')}\` says more.`,
       );
     }
     if (this.#log.newest !== undefined) await keepCheckpoint(this.#log.newest);

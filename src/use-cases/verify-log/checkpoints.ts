@@ -88,7 +88,7 @@ export class SignedCheckpoints {
   }
 
   /** An event of the log's stream, as it lies in the log. @throws {Broken} @throws {Difference} */
-  meet(event: RecordedEvent, number: number): void {
+  meet(event: RecordedEvent, index: number): void {
     const ahead = this.#ahead.shift();
     if (ahead === undefined || canonicalEvent(ahead) !== canonicalEvent(event)) {
       throw new Broken(`the event that ${LOG_STREAM} has as its next one`, 'another one');
@@ -96,8 +96,7 @@ export class SignedCheckpoints {
     if (this.#failure?.id === event.id) throw this.#failure.difference;
     if (event.type !== 'CheckpointSigned') return;
     const { size } = event.data as { readonly size: number };
-    if (size > number)
-      throw new Broken(`a checkpoint of at most ${number} events`, `one of ${size}`);
+    if (size > index) throw new Broken(`a checkpoint of at most ${index} events`, `one of ${size}`);
   }
 
   /** The root of the due checkpoint is that of the log. */

@@ -59,7 +59,7 @@ export class KeptHashes {
     leaf: Buffer,
   ): [expected: string, found: string] {
     const position = this.#tree.positionOf(index);
-    const known = this.#tree.numberAt(event.position);
+    const known = this.#tree.indexAt(event.position);
     if (known === index) {
       return [`an event with the hash ${base64(kept)}`, `one with ${base64(leaf)}: it was changed`];
     }

@@ -79,14 +79,14 @@ export class LogRules {
   }
 
   /** @throws {Broken} a rule does not hold */
-  check(recorded: RecordedEvent, number: number): void {
+  check(recorded: RecordedEvent, index: number): void {
     const { stream } = recorded;
     const state = this.#streams.get(stream) ?? this.#begin(stream);
     const event = decoded(recorded);
     checkStream(recorded, event, state);
     this.#checkPair(recorded, event);
-    if (isOfAccount(event)) this.#account(state, event, recorded, number);
-    else if (isOfConversion(event)) this.#conversion(state, event, recorded, number);
+    if (isOfAccount(event)) this.#account(state, event, recorded, index);
+    else if (isOfConversion(event)) this.#conversion(state, event, recorded, index);
   }
 
   /** @throws {Difference} the log ends where it cannot */
@@ -177,7 +177,7 @@ export class LogRules {
     }
   }
 
-  #account(state: StreamState, event: AccountEvent, recorded: RecordedEvent, number: number): void {
+  #account(state: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
     state.account ??= { credits: 0, failures: 0, refunds: 0 };
     const { account } = state;
     switch (event.type) {
@@ -193,7 +193,7 @@ export class LogRules {
         this.#refund(account, event, recorded);
         break;
       case 'ConversionRequested':
-        this.#name(event.data.conversionId, 'request', event.data.request, recorded, number);
+        this.#name(event.data.conversionId, 'request', event.data.request, recorded, index);
         break;
       case 'AccountErased':
         account.isErased = true;
@@ -252,7 +252,7 @@ export class LogRules {
     { conversion }: StreamState,
     { type, data }: ConversionEvent,
     recorded: RecordedEvent,
-    number: number,
+    index: number,
   ): void {
     if (conversion === undefined) throw new Broken(`a request before ${type}`, 'none');
     if (data.accountId !== conversion.accountId) {
@@ -280,8 +280,8 @@ export class LogRules {
         this.unfinished -= 1;
         if (type === 'ConversionFailed') this.#fail(conversion);
         if (type !== 'ConversionCompleted') break;
-        this.#name(data.conversionId, 'document', data.document, recorded, number);
-        this.#name(data.conversionId, 'manifest', data.manifest, recorded, number);
+        this.#name(data.conversionId, 'document', data.document, recorded, index);
+        this.#name(data.conversionId, 'manifest', data.manifest, recorded, index);
         break;
       }
       case 'DocumentDownloaded':
@@ -317,14 +317,14 @@ export class LogRules {
     kind: 'request' | 'document' | 'manifest',
     ref: BlobRef,
     recorded: RecordedEvent,
-    number: number,
+    index: number,
   ): void {
     const key = blobKey(conversionId, kind, ref.sha256);
     if (ref.key !== key) throw new Broken(`a file ${key}`, ref.key);
     if (!this.#keepsBlobs) return;
     const conversion = this.#streams.get(conversionStream(conversionId))?.conversion;
     if (conversion === undefined) return;
-    conversion.blobs = [...(conversion.blobs ?? []), { ref, at: placeOf(recorded, number) }];
+    conversion.blobs = [...(conversion.blobs ?? []), { ref, at: placeOf(recorded, index) }];
   }
 }
 

@@ -52,15 +52,15 @@ void test('every event is a leaf as it is stored, of an unknown type or version 
   await log.store.append('foreign', [{ id, type, data, metadata }], 'no-stream');
   await runner.waitFor(await log.store.head());
   const events = await log.store.readAll({ limit: 100_000 });
-  const { hashes, numberAt, positionOf } = readModel.query(logTreeQueries);
+  const { hashes, indexAt, positionOf } = readModel.query(logTreeQueries);
   t.equal(hashes.size, events.length);
   t.ok(rootHash(hashes, events.length).equals(frontierOf(events).root()));
   t.ok(rootHash(hashes, 100).equals(frontierOf(events.slice(0, 100)).root()));
-  for (const [number, { position }] of events.entries()) {
-    if (numberAt(position) !== number || positionOf(number) !== position) t.fail(`${position}`);
+  for (const [index, { position }] of events.entries()) {
+    if (indexAt(position) !== index || positionOf(index) !== position) t.fail(`${position}`);
   }
-  t.equal(numberAt(0n), undefined);
-  t.equal(numberAt(BigInt(events.length + 1)), undefined);
+  t.equal(indexAt(0n), undefined);
+  t.equal(indexAt(BigInt(events.length + 1)), undefined);
 });
 
 void test('whole subtrees are kept, and positions that a number cannot hold', (t) => {
@@ -78,13 +78,13 @@ void test('whole subtrees are kept, and positions that a number cannot hold', (t
       if ([256, 65_536, count].includes(n + 1)) rootsAt.set(n + 1, frontier.root());
     }
   })();
-  const { hashes, numberAt } = logTreeQueries(db);
+  const { hashes, indexAt } = logTreeQueries(db);
   for (const [size, root] of rootsAt) t.ok(rootHash(hashes, size).equals(root), `${size}`);
   t.strictSame(hashes.subtree(2, 0), rootsAt.get(65_536));
   t.ok(hashes.subtree(1, 256));
   t.equal(hashes.subtree(1, 257), undefined);
-  t.equal(numberAt(eventAt(300).position), 300);
-  t.equal(numberAt(eventAt(300).position + 1n), undefined);
+  t.equal(indexAt(eventAt(300).position), 300);
+  t.equal(indexAt(eventAt(300).position + 1n), undefined);
   t.end();
 });
 
