@@ -119,10 +119,6 @@ export class WarmTabs {
       return true;
     }
     warm.uses += 1;
-    if (process.env.NORESET) {
-      tab.end();
-      return true;
-    }
     return warm.uses < MAX_USES && (await resetTab(tab));
   }
 
