@@ -1,4 +1,5 @@
 /** Everything that a page draws after it has loaded is on paper: its clock runs ahead. Real Chrome, real servers. */
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
@@ -295,4 +296,59 @@ void test('a listener for the print medium hears of printing', async (t) => {
   );
   t.match(await textOf(html), /print true/);
   t.match(await textOf(html), /print true/, 'also after another one');
+});
+
+/** The same document in both ways: a word that may lead to its origin has it loaded at an address. */
+const inBothWays = (html: string): readonly string[] => [
+  html,
+  html.replace('<script>', '<script>/* location */'),
+];
+const LIKE_LOADED: Readonly<Record<string, string>> = {
+  'events and states of loading':
+    'const told = [document.readyState]; for (const on of ["readystatechange", "DOMContentLoaded"]) document.addEventListener(on, () => told.push(on, document.readyState)); onload = () => { told.push("load"); setTimeout(() => { p.textContent = told.join() }) }',
+  'promises between scripts':
+    'const told = []; Promise.resolve().then(() => told.push("promise")); setTimeout(() => { told.push("timer"); p.textContent = told.join() })</script><script>told.push("second")',
+  'its own markup':
+    'p.textContent = document.documentElement.outerHTML.replace(/<script>[^]*/, "") + document.compatMode',
+  'a picture that it drew':
+    'const c = document.body.appendChild(document.createElement("canvas")); const g = c.getContext("2d"); let n = 0; (function f() { g.fillRect(n * 9, 0, 6, 90); if ((n += 1) < 20) requestAnimationFrame(f) })()',
+  'sizes and styles':
+    'document.body.style.color = "red"; p.textContent = [innerWidth, innerHeight, devicePixelRatio, p.offsetWidth, getComputedStyle(p).fontSize, matchMedia("print").matches].join()',
+  'a transition':
+    'p.textContent = "text"; p.style.transition = "margin 2s"; p.offsetWidth; p.style.marginLeft = "90px"',
+  'links and what they lead to':
+    'document.body.insertAdjacentHTML("beforeend", "<b>no link</b>")</script><a id=there href=#there>there</a> <a href=other>other</a> <script>1',
+  'an error': 'p.textContent = "before"; missing()',
+};
+for (const [name, code] of Object.entries(LIKE_LOADED)) {
+  void test(`an inline script that needs no origin runs as it does at an address: ${name}`, async (t) => {
+    for (const doctype of ['<!doctype html>', '']) {
+      const html = `${doctype}<title>t</title><p id=p>-</p><script>${code}</script>`;
+      const [written, loaded] = await Promise.all(
+        inBothWays(html).map(async (each) => await completed(each)),
+      );
+      const files = await Promise.all(
+        [written, loaded].map(async (each) => await readFile(each?.path ?? '')),
+      );
+      t.equal(await visibleDifference(...(files as [Buffer, Buffer])), undefined);
+      t.same(written?.page.console_errors, loaded?.page.console_errors);
+      t.same(written?.page.resources, []);
+    }
+  });
+}
+
+void test('a script that never ends fails in both ways alike', async (t) => {
+  for (const html of inBothWays(script('for (;;);'))) {
+    const result = await renderer.render({ html }, {}, 3_000);
+    t.match(result, { kind: 'failed', code: 'timeout', message: /while the page was loading/ });
+  }
+});
+
+void test('the time of a page begins with its document, not with the window that waited for it', async (t) => {
+  const code = 'p.textContent = [performance.now(), new Date().getFullYear()].join()';
+  // The window of an account that comes for the first time has waited since the tests began.
+  const { text } = await renderer.pdf({ html: script(code) }, {}, accountId(99));
+  const [now, year] = text.split(',').map(Number);
+  t.ok(Number(now) < 1_500, `${now} ms`);
+  t.equal(year, new Date().getFullYear());
 });

@@ -1,6 +1,6 @@
 /** HTML that is written into a window. A wrong yes would let a script or a request into it. */
 import t from 'tap';
-import { invoice, letter, scripted } from '../../bench/documents.ts';
+import { animatedCharts, invoice, letter, scripted, statement } from '../../bench/documents.ts';
 import { withoutData } from '../../src/renderer/chrome/own-data.ts';
 import { judgeHtml } from '../../src/renderer/chrome/static-html.ts';
 
@@ -108,9 +108,52 @@ for (const [html, selectors] of Object.entries(drawn)) {
   t.same([...(judgeHtml(html)?.drawnFirst ?? [])], selectors, html);
 }
 
-const not = [
+const running = [
   scripted(1),
+  statement(1),
   '<SCRIPT>1</SCRIPT>',
+  '<script type="text/javascript" id=a>p.innerHTML = "<td>a</td>"</script>',
+  '<svg></svg><script>if (1 < 2 && 3) 4</script>',
+  '<script>window.onload = () => { document.title = performance.now() }</script>',
+  '<script>addEventListener("DOMContentLoaded", () => { window.total = [1].at(0) })</script>',
+  '<canvas id=c></canvas><script>requestAnimationFrame(() => c.getContext("2d").fillRect(0, 0, 9, 9))</script>',
+  '<script>const date = "\\u2013"; p.style.marginTop = rect.top + "px"; const o = { top: 1, parent: 2 }</script>',
+];
+for (const html of running) {
+  const judged = judgeHtml(html);
+  t.equal(judged?.runs, true, html.slice(0, 80));
+  t.equal(judged?.leaves, true, html.slice(0, 80));
+}
+
+const not = [
+  animatedCharts(1),
+  '<script>p.append(location)</script>',
+  '<script>p.append(window .location)</script>',
+  '<script>a-origin</script>',
+  '<script>fetchLater("x")</script>',
+  '<script>document["coo" + "kie"]</script>',
+  '<script>const d = document; d[x]</script>',
+  '<script>window["local" + "Storage"]</script>',
+  '<script>this[x]</script>',
+  '<script>top[x]</script>',
+  '<script>window.parent[x]</script>',
+  '<script>document.\\u0063ookie</script>',
+  '<script>document.\\u{63}ookie</script>',
+  '<script>p.innerHTML = "<img src=a.png>"</script>',
+  '<script>p.append(performance.timeOrigin)</script>',
+  '<script>addEventListener("pageshow", run)</script>',
+  '<script type=module>1</script>',
+  '<script type=importmap>{}</script>',
+  '<script type=speculationrules>{}</script>',
+  '<script src="data:image/png,x"></script>',
+  '<script async>1</script>',
+  '<script/>1</script>',
+  '<script>1',
+  '<script>1</script a>',
+  '<script><!-- <script> </script> --></script>',
+  '<svg><script>a &lt; b</script></svg>',
+  '<svg><script>a<b</script></svg>',
+  '<p onclick="1"><script>1</script>',
   '<script src=x></script>',
   '<svg><script href="#"/></svg>',
   '<body onload=run()>',

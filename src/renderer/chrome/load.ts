@@ -5,6 +5,7 @@ import { CommandRefused, type EventParams, type Params } from './connection.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
+import { beginClock } from './page-clock.ts';
 import type { Tab } from './tab.ts';
 
 /** The time that a page has for its end once what it waits for was given up. */
@@ -60,6 +61,27 @@ export async function loadDocument(
     capped,
     syntheticOrigin: request.html === undefined ? undefined : url,
   };
+}
+
+/**
+ * Writes HTML whose scripts need no origin into the tab's new window, where they run.
+ * @throws {PageFailure} `timeout` when a script does not end
+ */
+export async function runWritten(
+  tab: Tab,
+  html: string,
+  navigation: Navigation,
+  deadline: Deadline,
+): Promise<LoadedDocument> {
+  tab.markDirty();
+  await tab.watchNetwork(true);
+  const { promise: shown, resolve } = Promise.withResolvers<true>();
+  tab.on('Page.loadEventFired', () => resolve(true));
+  await Promise.all([beginClock(tab), writeDocument(tab, html)]);
+  const cap = deadline.share(0.5, LOAD_CAP_MS);
+  const loaded = (await resultWithin(tab.untilGone(shown), cap)) === true;
+  navigation.noteWritten(loaded);
+  return { loaded, capped: !loaded, syntheticOrigin: undefined };
 }
 
 /**

@@ -177,6 +177,12 @@ export class Navigation {
     );
   }
 
+  /** Notes that HTML was written into the window, and nothing more of it is to come. */
+  noteWritten(loaded: boolean): void {
+    this.#loaded = loaded;
+    this.#stop();
+  }
+
   /** @throws {PageFailure} when what the main frame shows is not the whole document that was asked for */
   check(): void {
     if (this.#unreachableUrl !== undefined) this.fail(undefined, this.#unreachableUrl);

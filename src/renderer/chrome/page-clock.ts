@@ -2,6 +2,7 @@
 import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import { IsolatedWorld } from './isolated-world.ts';
+import { pageClockSource } from './page-clock-source.ts';
 import type { Frame, Tab } from './tab.ts';
 
 /** The most frames whose clocks run ahead; those of the others go as real time does. */
@@ -64,6 +65,15 @@ const request = (channel: string, order: Order | null): string => `new Promise((
   const taken = !performance.dispatchEvent(new CustomEvent('${channel}', { detail, cancelable: true }));
   if (!taken) resolve(null);
 })`;
+
+/** Lets the clock of a window that waited for its document begin anew, or begin at all: a tab's first window has none. */
+export async function beginClock(tab: Tab): Promise<void> {
+  const detail = JSON.stringify(JSON.stringify({ begins: true }));
+  const begin = `performance.dispatchEvent(new CustomEvent('${tab.clockChannel}', { detail: ${detail} }))`;
+  await tab.send('Runtime.evaluate', {
+    expression: `${pageClockSource(tab.clockChannel)}; ${begin}`,
+  });
+}
 
 /** It must start before the document does. */
 export class PageClocks {

@@ -218,7 +218,9 @@ export async function readPageErrors(tab: Tab): Promise<PageErrors> {
   // The synthetic origin of HTML means nothing to whoever reads this.
   const origin = new RegExp(`http://[0-9a-f]+\\.${tab.site.replace('.', '\\.')}/([\\w%.~-]?)`, 'g');
   const readable = (text: string): string =>
-    text.replaceAll(origin, (_, file: string) => (file === '' ? 'document' : file));
+    text
+      .replace(/^about:blank$/, 'document')
+      .replaceAll(origin, (_, file: string) => (file === '' ? 'document' : file));
   const add = (text: string, url: string | undefined, line: number | undefined): void => {
     if (errors.length >= MAX_ERRORS) {
       leftOut += 1;

@@ -7,7 +7,13 @@ import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 import { IsolatedWorld } from './isolated-world.ts';
-import { type DocumentSource, loadDocument, untilWhole, writeDocument } from './load.ts';
+import {
+  type DocumentSource,
+  loadDocument,
+  runWritten,
+  untilWhole,
+  writeDocument,
+} from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { NetworkActivity } from './network-activity.ts';
 import { PageClocks } from './page-clock.ts';
@@ -63,25 +69,31 @@ export async function renderDocument(
   const judged = mayWrite ? judgeHtml(html) : undefined;
   const written = judged && (await hasWindowFor(tab, judged)) ? judged : undefined;
   tab.begin(deadline);
-  return written
+  return written && !written.runs
     ? await renderWritten(tab, order, html, written, deadline, started)
-    : await renderLoaded(tab, order, deadline, started);
+    : await renderLoaded(tab, order, written && html, deadline, started);
 }
 
-/** Loads a document like a page of the web, completes it and prints it. */
+/**
+ * Loads a document like a page of the web, completes it and prints it.
+ * @param html what is written into the window instead
+ */
 async function renderLoaded(
   tab: Tab,
   order: RenderOrder,
+  html: string | undefined,
   deadline: Deadline,
   started: number,
 ): Promise<RenderedDocument> {
   const observers = observe(tab, order);
   const { hashes, log, waits, world } = observers;
   await prepare(tab, order.options);
-  const { loaded, capped, syntheticOrigin } = await tab.frames.during(
-    loadDocument(tab, order, observers.navigation, deadline),
-    UNHURRIED_MS,
-  );
+  const { navigation } = observers;
+  const loading =
+    html === undefined
+      ? loadDocument(tab, order, navigation, deadline)
+      : runWritten(tab, html, navigation, deadline);
+  const { loaded, capped, syntheticOrigin } = await tab.frames.during(loading, UNHURRIED_MS);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   waits.note('load', loadedAt - started, capped);

@@ -1,15 +1,18 @@
 /**
- * Judges HTML that can be written into a window that is there already: no script can run in it, and nothing
- * outside it can be fetched. Judged by its tags, and rather no than yes: a tag that is not written plainly, an
+ * Judges HTML that can be written into a window that is there already: no script can run in it but inline ones that need
+ * no origin, and nothing outside it can be fetched. Judged by its tags, and rather no than yes: a tag that is not written plainly, an
  * element or a function of CSS that is not known here is a no. The text is a stranger's, so that each
  * pattern here takes time in proportion to it.
  */
+import { needsNoOrigin } from './inline-script.ts';
 import { withoutData } from './own-data.ts';
 import { judgeSheet, type WrittenCss } from './static-css.ts';
 
 export interface WrittenHtml extends WrittenCss {
   /** The doctype, which sets the mode of layout; empty without one. */
   readonly doctype: string;
+  /** True if it has scripts. */
+  readonly runs: boolean;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
@@ -30,9 +33,13 @@ const PLAIN_ELEMENTS = words(
 );
 const OTHER_ELEMENTS = words(
   'img picture source input form button select option optgroup datalist textarea meter output progress ' +
-    'image feimage use animate animatetransform animatemotion set mpath',
+    'image feimage use animate animatetransform animatemotion set mpath canvas script',
 );
 const ANIMATIONS = words('animate animatetransform animatemotion set');
+/** Attributes of a script that runs where it stands. */
+const SCRIPT_ATTRIBUTE = /^(?:type|id|class|data-.*)$/;
+const SCRIPT_TYPES = words(' text/javascript application/javascript');
+const SCRIPT_END = /<\/script/gi;
 /** Elements whose text the parser does not read as tags, at least outside SVG. */
 const RAW_TEXT = words('title style textarea');
 
@@ -64,11 +71,13 @@ const UNQUOTED = /[^\t\n\f\r "'=<>`\0]+/y;
 const DOCTYPE = /<!doctype[^>]{0,200}>/iy;
 /** Begins a tag within raw text, for a parser that reads it as text no more. */
 const MARKUP = /<[a-z/!?]/i;
+const isMarkup = (text: string): boolean => MARKUP.test(text) || /&(?:#|[a-z])/i.test(text);
 
 interface Found {
   leaves: boolean;
   loads: boolean;
   moves: boolean;
+  runs: boolean;
   readonly drawnFirst: Set<string>;
 }
 
@@ -125,6 +134,11 @@ function judgeMeta(attributes: ReadonlyMap<string, string>, found: Found): boole
   return true;
 }
 
+function judgeScript(attributes: ReadonlyMap<string, string>): boolean {
+  const isPlain = [...attributes.keys()].every((name) => SCRIPT_ATTRIBUTE.test(name));
+  return isPlain && SCRIPT_TYPES.has((attributes.get('type') ?? '').toLowerCase());
+}
+
 function judgeElement(
   element: string,
   attributes: ReadonlyMap<string, string>,
@@ -136,6 +150,7 @@ function judgeElement(
   const isTimed = element === 'progress' && !attributes.has('value');
   if (isTimed || ANIMATIONS.has(element)) found.moves = true;
   if (element === 'meta' && !judgeMeta(attributes, found)) return false;
+  if (element === 'script') return judgeScript(attributes);
   if (element === 'style' && attributes.has('title')) found.leaves = true;
   for (const [name, value] of attributes) {
     if (!judgeAttribute(element, name, value, found)) return false;
@@ -150,10 +165,13 @@ class Reader {
     leaves: false,
     loads: false,
     moves: false,
+    runs: false,
     drawnFirst: new Set(),
   };
   #at = 0;
   #doctype: string | undefined;
+  /** True once a tag began SVG or MathML, where a parser reads tags and references in a script. */
+  #isForeign = false;
 
   constructor(html: string) {
     this.#html = html;
@@ -211,7 +229,8 @@ class Reader {
     const element = this.#match(TAG)?.[1]?.toLowerCase();
     if (element === undefined) return false;
     const attributes = new Map<string, string>();
-    while (this.#match(TAG_END) === undefined) {
+    let end = this.#match(TAG_END);
+    for (; end === undefined; end = this.#match(TAG_END)) {
       const [, name, hasValue, quote] = this.#match(ATTRIBUTE) ?? [];
       if (name === undefined) return false;
       const value = hasValue === undefined ? '' : this.#value(quote ?? '');
@@ -221,6 +240,9 @@ class Reader {
       if (!attributes.has(lower)) attributes.set(lower, value);
     }
     if (!judgeElement(element, attributes, this.#found)) return false;
+    this.#isForeign ||= element === 'svg' || element === 'math';
+    // It is empty there, and begins with what follows elsewhere.
+    if (element === 'script') return !end[0].includes('/') && this.#script();
     return !RAW_TEXT.has(element) || this.#rawText(element);
   }
 
@@ -228,6 +250,18 @@ class Reader {
     if (quote === '') return this.#match(UNQUOTED)?.[0];
     const from = this.#at;
     return this.#skipPast(quote) ? this.#html.slice(from, this.#at - 1) : undefined;
+  }
+
+  #script(): boolean {
+    const from = this.#at;
+    SCRIPT_END.lastIndex = from;
+    const end = SCRIPT_END.exec(this.#html)?.index;
+    if (end === undefined) return false;
+    this.#at = end;
+    this.#found.runs = true;
+    if (this.#match(END_TAG)?.[1]?.toLowerCase() !== 'script') return false;
+    const script = this.#html.slice(from, end);
+    return !(this.#isForeign && isMarkup(script)) && needsNoOrigin(script);
   }
 
   /** Text that is the same to a parser that reads tags in it and to one that does not. */
@@ -240,7 +274,7 @@ class Reader {
     if (this.#match(END_TAG)?.[1]?.toLowerCase() !== element) return false;
     if (element !== 'style') return !MARKUP.test(text);
     const css = withoutData(text);
-    return !MARKUP.test(css) && !/&(?:#|[a-z])/i.test(css) && judgeCss(css, this.#found);
+    return !isMarkup(css) && judgeCss(css, this.#found);
   }
 
   #match(pattern: RegExp): RegExpExecArray | undefined {

@@ -37,7 +37,9 @@ function startPageClock(channel) {
   /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
   const MOVES_ON_MS = 1_000;
 
-  /** Milliseconds by which the page's clock is ahead of real time. */
+  /** When the document began, by the window's own clock: later than the window where it was written into one. */
+  let begun = 0;
+  /** Milliseconds by which the page's clock is ahead of the window's own. */
   let ahead = 0;
   const now = () => apply(native.now, performance, []) + ahead;
   /** @param {number} time by the page's clock */
@@ -166,7 +168,7 @@ function startPageClock(channel) {
       return apply(native.now, this, []) + ahead;
     },
   });
-  const dateNow = () => apply(native.dateNow, NativeDate, []) + round(ahead);
+  const dateNow = () => apply(native.dateNow, NativeDate, []) + round(begun + ahead);
   Object.assign(NativeDate, {
     now() {
       return dateNow();
@@ -280,7 +282,7 @@ function startPageClock(channel) {
   // A page that sends its reader on after some seconds is printed, rather than the next one.
   window.navigation.addEventListener('navigate', (event) => {
     const leaves = !event.hashChange && !event.destination.sameDocument;
-    if (running && leaves && ahead > MOVES_ON_MS) event.preventDefault();
+    if (running && leaves && begun + ahead > MOVES_ON_MS) event.preventDefault();
   });
 
   /** @typedef {{ by: number, frameEvery: number, within: number }} Order milliseconds: of the page's time, between two frames, of real time */
@@ -345,7 +347,12 @@ function startPageClock(channel) {
     event.preventDefault();
     const { detail: asked } = /** @type {CustomEvent<string | null>} */ (event);
     if (asked === null) return;
-    const { id, order } = parse(asked);
+    const { id, order, begins } = parse(asked);
+    if (begins) {
+      begun = apply(native.now, performance, []);
+      ahead = -begun;
+      return;
+    }
     const tell = () => {
       const detail = stringify({ __proto__: null, id, state: state() });
       native.answer(new native.CustomEvent(`${channel}-answer`, { detail }));

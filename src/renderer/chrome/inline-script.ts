@@ -1,0 +1,43 @@
+/**
+ * Judges the inline scripts of HTML that may be written into a window, where a document has no origin of its own. Judged by
+ * the words in their text, and rather no than yes: a word that may lead to the origin, to an address, to storage, to the
+ * network or to the window's age is a no.
+ */
+
+const words = (text: string): string => text.replaceAll(' ', '|');
+
+const ADDRESSES = words(
+  'location origin URL\\w* \\w*URI referrer domain src\\w* href url action formAction poster object embed ' +
+    'protocol host hostname pathname search hash',
+);
+const KEPT = words('cookie\\w* \\w*[sS]torage\\w* indexedDB caches history navigat\\w+ locks');
+const NETWORK = words(
+  'fetch\\w* XMLHttp\\w* import \\w*Worker\\w* EventSource WebSocket\\w* RTC\\w+ BroadcastChannel postMessage',
+);
+const ACTS = words('open\\w* close stop write\\w* submit requestSubmit reload click dispatchEvent');
+/** What tells of a load, or of the time when the window was made. */
+const AGE = words(
+  'timing timeOrigin timeStamp timeline getEntries\\w* PerformanceObserver currentTime startTime toJSON lastModified ' +
+    '(?:on)?page(?:show|hide|reveal|swap) (?:on)?(?:before)?unload',
+);
+const SETTINGS = words(
+  'isSecureContext subtle credentials permissions queryLocalFonts c\\w*[sS]et inputEncoding contentType',
+);
+/** By these, a script reaches what its text does not name. */
+const HIDES = words(
+  'eval Function constructor Reflect Proxy with self globalThis frames opener defaultView ownerDocument stack filename onerror',
+);
+const NAMED = new RegExp(
+  `(?<![\\w$])(?:${[ADDRESSES, KEPT, NETWORK, ACTS, AGE, SETTINGS, HIDES].join('|')})(?![\\w$])`,
+);
+// The window and the document by another name, or their properties by a text.
+const UNNAMED =
+  /(?<![\w$])(?:window(?!\s*\.\s*[a-z_$])|document(?!\s*\??\.\s*[a-z_$])|window\s*\.\s*(?:top|parent|window)\b|this\s*\[)|(?<![.\w$-])(?:top|parent)(?!\s*[:\w$-])/i;
+// An ASCII character by its number may be one of a name.
+const ESCAPED = /\\u00[0-7]|\\u\{0*[0-7]?[0-9a-f]\}|\\x[0-7]/i;
+/** A text in which a parser may read another script. */
+const NESTED = /<!--|<script/i;
+
+/** True if a script may run as it would at an address of its own, where there is none. */
+export const needsNoOrigin = (script: string): boolean =>
+  ![NAMED, UNNAMED, ESCAPED, NESTED].some((each) => each.test(script));
