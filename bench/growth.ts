@@ -2,7 +2,8 @@
  * The cost of a conversion in a store of a million beside one of ten thousand, by the processor time of the
  * service's process and by the clock: accepting, polling, lists, downloads, the start, memory. One account has a
  * tenth of all conversions, and every request is its own, or an operator's. Both services run at the same time and
- * are asked in turn. Neither renders meanwhile: this process holds the lease of their renderers.
+ * are asked in turn. Neither renders meanwhile: this process holds the lease of their renderers. Each run leaves
+ * conversions and events of downloads in both stores: those that are kept compare after equally many runs.
  *
  *   node bench/growth.ts [conversions, default 1000000] [folder: keeps the stores for the next run]
  */
