@@ -34,6 +34,12 @@ interface Numbers {
   readonly last: number;
 }
 
+/** How many conversions an account has, and the time of the newest. */
+interface Totals {
+  readonly total: number;
+  readonly time: number;
+}
+
 interface Found<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
@@ -44,9 +50,9 @@ export function conversionPages<Row>(
   db: Database,
   columns: string,
 ): (accountId: string, page: ConversionFilter & Slice) => Found<Row> {
-  const totalOf = db
-    .prepare<[string], number>('SELECT total FROM conversion_totals WHERE account_id = ?')
-    .pluck();
+  const totalsOf = db.prepare<[string], Totals>(
+    'SELECT total, time FROM conversion_totals WHERE account_id = ?',
+  );
   const timeOf = db
     .prepare<[string, number], number>(
       'SELECT time FROM conversions WHERE account_id = ? AND number = ?',
@@ -75,17 +81,18 @@ export function conversionPages<Row>(
        ORDER BY number DESC LIMIT ? OFFSET ?)
      ORDER BY number DESC`,
   );
+  // One text: a row for each block takes twice as long to read.
   const failedInBlocks = db
-    .prepare<[string], [number, number]>(
-      'SELECT block, failed FROM conversion_failures WHERE account_id = ?',
+    .prepare<[string], string>(
+      'SELECT json_group_object(block, failed) FROM conversion_failures WHERE account_id = ?',
     )
-    .raw();
-  const unfinishedInBlocks = db
-    .prepare<[string], [number, number]>(
-      `SELECT number / ${BLOCK} AS block, count(*) FROM conversions
-       WHERE account_id = ? AND status IN ('pending', 'processing') GROUP BY block`,
+    .pluck();
+  const oldestOf = db
+    .prepare<[string, ConversionStatus, number], number>(
+      `SELECT number FROM conversions WHERE account_id = ? AND status = ? AND number >= ?
+       ORDER BY number LIMIT 1`,
     )
-    .raw();
+    .pluck();
   // An id's first characters are its time: these are few among all accounts'.
   const ofIdStart = `FROM conversions INDEXED BY conversions_by_id
     WHERE id >= @start AND id < @end AND account_id = @accountId
@@ -95,21 +102,31 @@ export function conversionPages<Row>(
     `SELECT ${columns} ${ofIdStart} ORDER BY number DESC LIMIT @limit OFFSET @offset`,
   );
 
-  /** The number of the account's conversions that are older than the time. */
-  function countBefore(accountId: string, total: number, time: number): number {
-    let [low, high] = [0, total];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((timeOf.get(accountId, middle + 1) ?? 0) < time) low = middle + 1;
-      else high = middle;
+  /**
+   * The number of the account's conversions that are older than the time. Every second guess takes the times in
+   * between for evenly spread, which most nearly are. The others halve, whatever the times.
+   */
+  function countBefore(accountId: string, { total, time: latest }: Totals, time: number): number {
+    if (latest < time) return total;
+    const oldest = timeOf.get(accountId, 1) ?? time;
+    if (oldest >= time) return 0;
+    let low = { number: 1, time: oldest };
+    let high = { number: total, time: latest };
+    for (let halves = false; high.number - low.number > 1; halves = !halves) {
+      const share = halves ? 0.5 : (time - low.time) / (high.time - low.time);
+      const guess = low.number + Math.round((high.number - low.number) * share);
+      const number = Math.max(low.number + 1, Math.min(guess, high.number - 1));
+      const found = { number, time: timeOf.get(accountId, number) ?? time };
+      if (found.time < time) low = found;
+      else high = found;
     }
-    return low;
+    return low.number;
   }
 
   function numbersOf(accountId: string, { from, to }: ConversionFilter): Numbers {
-    const total = totalOf.get(accountId) ?? 0;
-    const first = from === undefined ? 1 : countBefore(accountId, total, from) + 1;
-    return { first, last: to === undefined ? total : countBefore(accountId, total, to) };
+    const totals = totalsOf.get(accountId) ?? { total: 0, time: -Infinity };
+    const first = from === undefined ? 1 : countBefore(accountId, totals, from) + 1;
+    return { first, last: to === undefined ? totals.total : countBefore(accountId, totals, to) };
   }
 
   function countFailed(accountId: string, { first, last }: Numbers): number {
@@ -134,35 +151,50 @@ export function conversionPages<Row>(
     return others.reduce((left, count) => left - count, last - first + 1);
   }
 
-  /** A number from which on downwards only few of the status are to be skipped to reach the offset. */
+  /**
+   * A number from which on downwards only few of the status are to be skipped to reach the offset. It is looked for
+   * from the oldest on: a late page is nearly always older than all that are unfinished, which need no counting then.
+   * @param total of the status among the numbers
+   */
   function nearOffset(
     accountId: string,
     status: ConversionStatus,
     { first, last }: Numbers,
-    offset: number,
+    { offset, total }: { readonly offset: number; readonly total: number },
   ): { readonly from: number; readonly skipped: number } {
     if (offset < BLOCK || status === 'pending' || status === 'processing') {
       return { from: last, skipped: offset };
     }
-    const failed = new Map(failedInBlocks.all(accountId));
-    const unfinished = new Map(unfinishedInBlocks.all(accountId));
-    let from = last;
-    let skipped = offset;
-    while (from >= first) {
-      const block = Math.floor(from / BLOCK);
+    const failed = JSON.parse(failedInBlocks.get(accountId) ?? '{}') as Record<number, number>;
+    const unfinishedFrom = (number: number): number => {
+      if (status === 'failed') return Infinity;
+      const oldest = (each: ConversionStatus) => oldestOf.get(accountId, each, number) ?? Infinity;
+      return Math.min(oldest('pending'), oldest('processing'));
+    };
+    let unfinished = unfinishedFrom(first);
+    const wanted = total - offset;
+    let from = first - 1;
+    let count = 0;
+    while (count < wanted && from < last) {
+      const start = from + 1;
+      const block = Math.floor(start / BLOCK);
+      const end = (block + 1) * BLOCK - 1;
+      from = Math.min(end, last);
       // There is no number 0.
-      const start = Math.max(1, block * BLOCK);
-      const isWhole = first <= start && (from + 1) % BLOCK === 0;
-      const failures = failed.get(block) ?? 0;
-      const all =
-        status === 'failed' ? failures : from - start + 1 - failures - (unfinished.get(block) ?? 0);
-      const lowest = Math.max(first, start);
-      const count = isWhole ? all : countOf(accountId, status, { first: lowest, last: from });
-      if (skipped < count) break;
-      skipped -= count;
-      from = lowest - 1;
+      const isWhole = start === Math.max(1, block * BLOCK) && from === end;
+      const failures = failed[block] ?? 0;
+      if (isWhole && end < unfinished) {
+        count += status === 'failed' ? failures : end - start + 1 - failures;
+      } else {
+        count += countOf(accountId, status, { first: start, last: from });
+        unfinished = unfinishedFrom(from + 1);
+      }
     }
-    return { from, skipped };
+    const skipped = count - wanted;
+    if (status === 'failed') return { from, skipped };
+    // Nearly all numbers are completed ones: beyond as many as are to be skipped, few are left of these.
+    const passed = countOf(accountId, status, { first: from - skipped + 1, last: from });
+    return { from: from - skipped, skipped: skipped - passed };
   }
 
   return (accountId, { offset, limit, ...filter }) => {
@@ -180,8 +212,10 @@ export function conversionPages<Row>(
       const total = Math.max(0, last - first + 1);
       return { rows: newest.all(accountId, first, last - offset, limit), total };
     }
-    const { from, skipped } = nearOffset(accountId, status, numbers, offset);
+    const total = countOf(accountId, status, numbers);
+    if (offset >= total) return { rows: [], total };
+    const { from, skipped } = nearOffset(accountId, status, numbers, { offset, total });
     const rows = newestOfStatus.all(accountId, accountId, status, first, from, limit, skipped);
-    return { rows, total: countOf(accountId, status, numbers) };
+    return { rows, total };
   };
 }

@@ -13,7 +13,7 @@ import {
 /**
  * `number` counts an account's conversions from 1, so that a page is found without skipping rows. A page of those
  * that failed or completed is found by the failures in each block of numbers, and by the few that are unfinished.
- * `time` is that of the creation, but never decreases with the number (nodes' clocks differ): a time is found by halving.
+ * `time` is that of the creation, but never decreases with the number (nodes' clocks differ): a time is found by a search.
  */
 const ddl = `
 CREATE TABLE conversions (
