@@ -18,9 +18,9 @@ function files(color: string, text: string, font: string): Readonly<Record<strin
     'own.html': `<p style="color:${color}">${text}<script>localStorage.own = '${text}'</script>`,
     'own.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect id="own" width="40" height="40" fill="${color}"/></svg>`,
   };
-  const encoded = Object.entries(all).map(([name, content]) => [
+  const encoded = Object.entries(all).map(([name, each]) => [
     name,
-    Buffer.from(content).toString('base64'),
+    Buffer.from(each).toString('base64'),
   ]);
   return { ...Object.fromEntries(encoded), 'own.ttf': font.slice(font.indexOf(',') + 1) };
 }

@@ -76,7 +76,7 @@ export class Tab {
     this.#ids = ids;
     this.frames = new Frames(
       connection.framesOnCommand
-        ? () => this.send('HeadlessExperimental.beginFrame', { noDisplayUpdates: true })
+        ? () => this.send('HeadlessExperimental.beginFrame', {})
         : undefined,
     );
     this.#related = new RelatedSessions(
