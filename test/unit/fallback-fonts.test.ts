@@ -93,6 +93,12 @@ for (const [html, expected] of fetching) {
   t.same(fallbackUseOf({ html }), { needs: expected ? 'mixed' : 'none', leaves: 'none' }, html);
 }
 
+// A pattern that took more than linear time would not end within the time of a test.
+for (const part of ['<a ', '<use ', '<link href ', '&#', 'lang ', 'url( ']) {
+  t.ok(fallbackUseOf({ html: part.repeat(200_000) }), part);
+  t.ok(fallbackUseOf({ html: `${part}${' '.repeat(1_000_000)}` }), `${part} and spaces`);
+}
+
 t.ok(mayFollow(undefined, 'mixed'), 'a new process serves all');
 t.ok(mayFollow('none', 'lang ja'));
 t.ok(mayFollow('mixed', 'none'));

@@ -119,6 +119,17 @@ const running = [
   '<canvas id=c></canvas><script>requestAnimationFrame(() => c.getContext("2d").fillRect(0, 0, 9, 9))</script>',
   '<script>const date = "\\u2013"; p.style.marginTop = rect.top + "px"; const o = { top: 1, parent: 2 }</script>',
 ];
+// A pattern that took more than linear time would not end within the time of a test.
+for (const [part, runs] of [
+  ['storage', undefined],
+  ['Worker', undefined],
+  ['URI', true],
+  ['a', true],
+] as const) {
+  const script = `${part.repeat(200_000)}$ ${' '.repeat(1_000_000)}`;
+  t.equal(judgeHtml(`<script>${script}</script>`)?.runs, runs, part);
+}
+
 for (const html of running) {
   const judged = judgeHtml(html);
   t.equal(judged?.runs, true, html.slice(0, 80));
