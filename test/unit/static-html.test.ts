@@ -123,6 +123,7 @@ const running = [
 for (const [part, runs] of [
   ['storage', undefined],
   ['Worker', undefined],
+  ['RTC', undefined],
   ['URI', true],
   ['a', true],
 ] as const) {
@@ -142,6 +143,12 @@ const not = [
   '<script>p.append(window .location)</script>',
   '<script>a-origin</script>',
   '<script>fetchLater("x")</script>',
+  '<script>new Audio("https://example.com/")</script>',
+  '<script>p.style.background = `image-set("https://example.com/" 1x)`</script>',
+  '<script>Object.assign(document.createElement("meta"), { httpEquiv: "refresh", content: 0 })</script>',
+  '<script>p.innerHTML = "<meta http-equiv=refresh content=0>"</script>',
+  '<script>clientInformation.sendBeacon("x")</script>',
+  '<script>new webkitRTCPeerConnection()</script>',
   '<script>document["coo" + "kie"]</script>',
   '<script>const d = document; d[x]</script>',
   '<script>window["local" + "Storage"]</script>',

@@ -14,9 +14,12 @@ const ADDRESSES = words(
 );
 const KEPT = words('cookie\\w* \\w*[sS]torage[\\w$]* indexedDB caches history navigat\\w+ locks');
 const NETWORK = words(
-  'fetch\\w* XMLHttp\\w* import \\w*Worker[\\w$]* EventSource WebSocket\\w* RTC\\w+ BroadcastChannel postMessage',
+  'fetch\\w* XMLHttp\\w* import \\w*Worker[\\w$]* EventSource WebSocket\\w* \\w*RTC[\\w$]+ BroadcastChannel postMessage ' +
+    'Audio image-set clientInformation',
 );
-const ACTS = words('open\\w* close stop write\\w* submit requestSubmit reload click dispatchEvent');
+const ACTS = words(
+  'open\\w* close stop write\\w* submit requestSubmit reload click dispatchEvent http-?[eE]quiv',
+);
 /** Names that tell of a load, or of the time when the window was made. */
 const AGE = words(
   'timing timeOrigin timeStamp timeline getEntries\\w* PerformanceObserver currentTime startTime toJSON lastModified ' +
