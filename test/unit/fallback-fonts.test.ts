@@ -93,6 +93,9 @@ for (const [html, expected] of fetching) {
   t.same(fallbackUseOf({ html }), { needs: expected ? 'mixed' : 'none', leaves: 'none' }, html);
 }
 
+const picture = { html: '<html lang=ja><p>漢字', files: { 'a.png': base64('any') } };
+t.equal(leavesOf(picture), 'lang ja', 'a picture has no text');
+
 // A pattern that took more than linear time would not end within the time of a test.
 for (const part of ['<a ', '<use ', '<link href ', '&#', 'lang ', 'url( ']) {
   t.ok(fallbackUseOf({ html: part.repeat(200_000) }), part);

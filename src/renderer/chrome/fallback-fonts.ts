@@ -70,7 +70,7 @@ export function fallbackUseOf(request: RequestDocument): FallbackUse {
   const { html, files = {}, header_html = '', footer_html = '' } = request;
   const parts = Object.entries(files).map(([name, content]) => textOf(name, content));
   const text = withoutData([html, header_html, footer_html, ...parts].join('\n'));
-  const isPlain = header_html + footer_html === '' && parts.length === 0;
+  const isPlain = header_html + footer_html + parts.join('') === '';
   const leaves = languageOf(text, html, isPlain);
   return { needs: mayFetch(text) ? 'mixed' : leaves, leaves };
 }
