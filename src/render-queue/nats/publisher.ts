@@ -238,7 +238,8 @@ export class JobPublisher {
         logger.warn(about, `${where}: it is published anew`);
       }
       if (!isLost) await removeJob(manager, link.namespace, id);
-      if (this.#published.get(id) !== published) continue;
+      // It ended, or a renderer began it, while it was removed.
+      if (this.#published.get(id) !== published || published.started !== started) continue;
       this.#drop(id);
       this.#enqueue(job);
     }
