@@ -66,7 +66,7 @@ const request = (channel: string, order: Order | null): string => `new Promise((
   if (!taken) resolve(null);
 })`;
 
-/** Lets the clock of a window that waited for its document begin anew, or begin at all: a tab's first window has none. */
+/** Lets a window's clock begin anew for the document that is written into it. A tab's first window has no clock yet. */
 export async function beginClock(tab: Tab): Promise<void> {
   const detail = JSON.stringify(JSON.stringify({ begins: true }));
   const begin = `performance.dispatchEvent(new CustomEvent('${tab.clockChannel}', { detail: ${detail} }))`;

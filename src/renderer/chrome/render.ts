@@ -177,13 +177,7 @@ async function completeLoaded(
     { tab, clocks, navigation, network, deadline, waits, networkGivenUpMs: idle?.ms },
     request.wait_for?.budget_ms ?? BUDGET_MS,
   );
-  const asked = await completePage({
-    tab,
-    world,
-    runAhead,
-    deadline,
-    waits,
-  });
+  const asked = await completePage({ tab, world, runAhead, deadline, waits });
   await untilWhole(tab, navigation, deadline);
   const settled = await settle(world, navigation, deadline, waits);
   if (!settled) await tab.send('Page.stopLoading', undefined);

@@ -1,8 +1,8 @@
 /**
  * Judges HTML that can be written into a window that is there already: no script can run in it but inline ones that need
- * no origin, and nothing outside it can be fetched. Judged by its tags, and rather no than yes: a tag that is not written plainly, an
- * element or a function of CSS that is not known here is a no. The text is a stranger's, so that each
- * pattern here takes time in proportion to it.
+ * no origin, and nothing outside it can be fetched. Judged by its tags, and rather no than yes: a tag that is not written
+ * plainly, an element or a function of CSS that is not known here is a no. The text is a stranger's, so that each pattern
+ * here takes time in proportion to it.
  */
 import { needsNoOrigin } from './inline-script.ts';
 import { withoutData } from './own-data.ts';
@@ -241,7 +241,7 @@ class Reader {
     }
     if (!judgeElement(element, attributes, this.#found)) return false;
     this.#isForeign ||= element === 'svg' || element === 'math';
-    // It is empty there, and begins with what follows elsewhere.
+    // With a slash, a script is empty in SVG, and begins like any other in HTML.
     if (element === 'script') return !end[0].includes('/') && this.#script();
     return !RAW_TEXT.has(element) || this.#rawText(element);
   }

@@ -37,7 +37,7 @@ function startPageClock(channel) {
   /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
   const MOVES_ON_MS = 1_000;
 
-  /** When the document began, by the window's own clock: later than the window where it was written into one. */
+  /** The time of the window's own clock at which the document began: above 0 where it was written into a window. */
   let begun = 0;
   /** Milliseconds by which the page's clock is ahead of the window's own. */
   let ahead = 0;
