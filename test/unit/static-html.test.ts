@@ -117,6 +117,7 @@ const running = [
   '<script>window.onload = () => { document.title = performance.now() }</script>',
   '<script>addEventListener("DOMContentLoaded", () => { window.total = [1].at(0) })</script>',
   '<canvas id=c></canvas><script>requestAnimationFrame(() => c.getContext("2d").fillRect(0, 0, 9, 9))</script>',
+  '<script>p.append(document.documentElement.lang, document.createDocumentFragment()); let windowWidth = 1</script>',
   '<script>const date = "\\u2013"; p.style.marginTop = rect.top + "px"; const o = { top: 1, parent: 2 }</script>',
 ];
 // A pattern that took more than linear time would not end within the time of a test.
@@ -142,6 +143,7 @@ const not = [
   '<script>p.append(location)</script>',
   '<script>p.append(window .location)</script>',
   '<script>a-origin</script>',
+  '<script>p.append(originAgentCluster)</script>',
   '<script>fetchLater("x")</script>',
   '<script>new Audio("https://example.com/")</script>',
   '<script>p.style.background = `image-set("https://example.com/" 1x)`</script>',

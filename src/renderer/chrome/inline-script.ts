@@ -9,7 +9,7 @@
 const words = (text: string): string => text.replaceAll(' ', '|');
 
 const ADDRESSES = words(
-  'location origin URL\\w* \\w*URI referrer domain src\\w* href url action formAction poster object embed ' +
+  'location origin\\w* URL\\w* \\w*URI referrer domain src\\w* href url action formAction poster object embed ' +
     'protocol host hostname pathname search hash',
 );
 const KEPT = words('cookie\\w* \\w*[sS]torage[\\w$]* indexedDB caches history navigat\\w+ locks');
@@ -37,7 +37,7 @@ const NAMED = new RegExp(
 );
 // The window and the document by another name, or their properties by a text.
 const UNNAMED =
-  /(?<![\w$])(?:window(?!\s*\.\s*[a-z_$])|document(?!\s*\??\.\s*[a-z_$])|window\s*\.\s*(?:top|parent|window)\b|this\s*\[)|(?<![.\w$-])(?:top|parent)(?!\s*[:\w$-])/i;
+  /(?<![\w$])(?:window(?![\w$]|\s*\.\s*[a-z_$])|document(?![\w$]|\s*\??\.\s*[a-z_$])|window\s*\.\s*(?:top|parent|window)\b|this\s*\[)|(?<![.\w$-])(?:top|parent)(?!\s*[:\w$-])/i;
 // An ASCII character by its number may be one of a name.
 const ESCAPED = /\\u00[0-7]|\\u\{0*[0-7]?[0-9a-f]\}|\\x[0-7]/i;
 /** A text in which a parser may read another script. */
