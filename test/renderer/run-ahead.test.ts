@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
+import { judgeHtml } from '../../src/renderer/chrome/static-html.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { visibleDifference } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
@@ -309,7 +310,7 @@ const LIKE_LOADED: Readonly<Record<string, string>> = {
   'promises between scripts':
     'const told = []; Promise.resolve().then(() => told.push("promise")); setTimeout(() => { told.push("timer"); p.textContent = told.join() })</script><script>told.push("second")',
   'its own markup':
-    'p.textContent = document.documentElement.outerHTML.replace(/<script>[^]*/, "") + document.compatMode',
+    'p.textContent = document.documentElement.outerHTML.replace(/<s[^]*/, "") + document.compatMode',
   'a picture that it drew':
     'const c = document.body.appendChild(document.createElement("canvas")); const g = c.getContext("2d"); let n = 0; (function f() { g.fillRect(n * 9, 0, 6, 90); if ((n += 1) < 20) requestAnimationFrame(f) })()',
   'sizes and styles':
@@ -319,11 +320,17 @@ const LIKE_LOADED: Readonly<Record<string, string>> = {
   'links and what they lead to':
     'document.body.insertAdjacentHTML("beforeend", "<b>no link</b>")</script><a id=there href=#there>there</a> <a href=other>other</a> <script>1',
   'an error': 'p.textContent = "before"; missing()',
+  // On a line of its own: the errors tell their columns.
+  'an error that it logs': '\nconsole.error(new Error("own"))',
 };
 for (const [name, code] of Object.entries(LIKE_LOADED)) {
   void test(`an inline script that needs no origin runs as it does at an address: ${name}`, async (t) => {
     for (const doctype of ['<!doctype html>', '']) {
       const html = `${doctype}<title>t</title><p id=p>-</p><script>${code}</script>`;
+      t.same(
+        inBothWays(html).map((each) => judgeHtml(each)?.runs),
+        [true, undefined],
+      );
       const [written, loaded] = await Promise.all(
         inBothWays(html).map(async (each) => await completed(each)),
       );

@@ -215,11 +215,11 @@ function textOf({ value, description, unserializableValue, type }: Argument): st
 export async function readPageErrors(tab: Tab): Promise<PageErrors> {
   const errors: ManifestError[] = [];
   let leftOut = 0;
-  // The synthetic origin of HTML means nothing to whoever reads this.
+  // The synthetic origin of HTML means nothing to whoever reads this, nor does the address of a written document.
   const origin = new RegExp(`http://[0-9a-f]+\\.${tab.site.replace('.', '\\.')}/([\\w%.~-]?)`, 'g');
   const readable = (text: string): string =>
     text
-      .replace(/^about:blank$/, 'document')
+      .replaceAll(/\babout:blank(?=:\d)/g, 'document')
       .replaceAll(origin, (_, file: string) => (file === '' ? 'document' : file));
   const add = (text: string, url: string | undefined, line: number | undefined): void => {
     if (errors.length >= MAX_ERRORS) {
@@ -229,7 +229,7 @@ export async function readPageErrors(tab: Tab): Promise<PageErrors> {
     const at =
       url === undefined || url === ''
         ? {}
-        : { at: `${readable(url).slice(0, 300)}:${(line ?? 0) + 1}` };
+        : { at: readable(`${url.slice(0, 300)}:${(line ?? 0) + 1}`) };
     errors.push({ text: readable(text).slice(0, MAX_LENGTH), ...at });
   };
   tab.on('Runtime.exceptionThrown', ({ exceptionDetails }) => {
