@@ -117,6 +117,7 @@ const running = [
   '<script>window.onload = () => { document.title = performance.now() }</script>',
   '<script>addEventListener("DOMContentLoaded", () => { window.total = [1].at(0) })</script>',
   '<canvas id=c></canvas><script>requestAnimationFrame(() => c.getContext("2d").fillRect(0, 0, 9, 9))</script>',
+  '<script>p.style.background = "red"; matchMedia("print"); c.measureText("a")</script>',
   '<script>const date = "\\u2013"; p.style.marginTop = rect.top + "px"; const o = { top: 1, parent: 2 }</script>',
 ];
 for (const html of running) {
@@ -140,7 +141,13 @@ const not = [
   '<script>document.\\u0063ookie</script>',
   '<script>document.\\u{63}ookie</script>',
   '<script>p.innerHTML = "<img src=a.png>"</script>',
+  '<script>p.innerHTML = "<IMG SRC=a.png>"</script>',
+  '<script>p.innerHTML = "<td background=a.png>"</script>',
+  '<script>style.textContent = "p { background: image-set(\'a.png\' 1x) }"</script>',
+  '<script>style.textContent = "p { background: Url(a.png) }"</script>',
+  '<script>window.print()</script>',
   '<script>p.append(performance.timeOrigin)</script>',
+  '<script>p.append(performance.measure("a").duration)</script>',
   '<script>addEventListener("pageshow", run)</script>',
   '<script type=module>1</script>',
   '<script type=importmap>{}</script>',

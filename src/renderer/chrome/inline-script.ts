@@ -17,7 +17,7 @@ const NETWORK = words(
 const ACTS = words('open\\w* close stop write\\w* submit requestSubmit reload click dispatchEvent');
 /** What tells of a load, or of the time when the window was made. */
 const AGE = words(
-  'timing timeOrigin timeStamp timeline getEntries\\w* PerformanceObserver currentTime startTime toJSON lastModified ' +
+  'timing timeOrigin timeStamp timeline measure getEntries\\w* PerformanceObserver currentTime startTime toJSON lastModified ' +
     '(?:on)?page(?:show|hide|reveal|swap) (?:on)?(?:before)?unload',
 );
 const SETTINGS = words(
@@ -33,6 +33,10 @@ const NAMED = new RegExp(
 // The window and the document by another name, or their properties by a text.
 const UNNAMED =
   /(?<![\w$])(?:window(?!\s*\.\s*[a-z_$])|document(?!\s*\??\.\s*[a-z_$])|window\s*\.\s*(?:top|parent|window)\b|this\s*\[)|(?<![.\w$-])(?:top|parent)(?!\s*[:\w$-])/i;
+// What fetches in markup and in style sheets is the same in capitals there.
+const FETCHES = /\bsrc\w*\s*=|\bhref\s*=|(?<![.\w$-])background=|image-set\(|\burl\(/i;
+// While a document loads, Chrome puts this off until it has loaded, and tells its listeners once more.
+const PRINTS = /(?<![\w$])print\s*\(/;
 // An ASCII character by its number may be one of a name.
 const ESCAPED = /\\u00[0-7]|\\u\{0*[0-7]?[0-9a-f]\}|\\x[0-7]/i;
 /** A text in which a parser may read another script. */
@@ -40,4 +44,4 @@ const NESTED = /<!--|<script/i;
 
 /** True if a script may run as it would at an address of its own, where there is none. */
 export const needsNoOrigin = (script: string): boolean =>
-  ![NAMED, UNNAMED, ESCAPED, NESTED].some((each) => each.test(script));
+  ![NAMED, UNNAMED, FETCHES, PRINTS, ESCAPED, NESTED].some((each) => each.test(script));
