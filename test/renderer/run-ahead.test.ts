@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import { judgeHtml } from '../../src/renderer/chrome/static-html.ts';
+import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { visibleDifference } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
@@ -344,12 +345,49 @@ for (const [name, code] of Object.entries(LIKE_LOADED)) {
   });
 }
 
-void test('a script that never ends fails in both ways alike', async (t) => {
-  for (const html of inBothWays(script('for (;;);'))) {
-    const result = await renderer.render({ html }, {}, 3_000);
-    t.match(result, { kind: 'failed', code: 'timeout', message: /while the page was loading/ });
-  }
+const ENDLESS: Readonly<Record<string, string>> = {
+  'at once': 'p.textContent = "before"; for (;;);',
+  'in two scripts': 'p.textContent = "before"; for (;;);</script><script>for (;;);',
+  'once it has loaded': 'p.textContent = "before"; onload = () => { for (;;); }',
+  'of promises': 'p.textContent = "before"; (async () => { for (;;) await null; })()',
+};
+for (const [name, code] of Object.entries(ENDLESS)) {
+  void test(`a script that never ends is stopped in both ways: ${name}`, async (t) => {
+    for (const html of inBothWays(script(code))) {
+      const result = await renderer.render({ html }, {}, 6_000);
+      if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+      t.match((await openPdf(result.path)).text, /^before/);
+      t.ok(result.page.waits.some((each) => each.for === 'load' && each.capped));
+    }
+  });
+}
+
+void test('a script of a page with files may ask for one of them by an attribute that it copies', async (t) => {
+  const html =
+    '<p id=p data-src=own.svg><script>for (const each of p.getAttributeNames()) { const i = document.createElement("img"); for (const k of [each.slice(5)]) i.attributes.setNamedItem(Object.assign(document.createAttribute(k || "alt"), { value: "own.svg" })); p.append(i) }</script>';
+  const own =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="20" height="20" fill="#d01020"/></svg>';
+  const files = { 'own.svg': Buffer.from(own).toString('base64') };
+  t.ok((await renderer.pdf({ html, files })).pages[0]?.fills.has('#d01020'));
 });
+
+/** A loader as its library registers it, in a file. */
+const LOADERS: Readonly<Record<string, string>> = {
+  'sizes of the window': 'addEventListener("resize", show)',
+  'scrolling of an element':
+    'document.body.firstChild.addEventListener("scroll", show); onresize = show',
+  'scrolling as its root hears it':
+    'document.documentElement.addEventListener("scroll", show, true); addEventListener("resize", show)',
+};
+for (const [name, code] of Object.entries(LOADERS)) {
+  void test(`a loader in a file shows what is far down: ${name}`, async (t) => {
+    const loader = `const show = () => { if (p.getBoundingClientRect().top < innerHeight) p.textContent = 'shown' }; ${code}`;
+    const files = { 'loader.js': Buffer.from(loader).toString('base64') };
+    const html =
+      '<!doctype html><body><div style="height:3000px"></div><p id=p>-</p><script src=loader.js></script>';
+    t.match((await renderer.pdf({ html, files })).text, /shown/);
+  });
+}
 
 void test('the time of a page begins with its document, not with the window that waited for it', async (t) => {
   const code = 'p.textContent = [performance.now(), new Date().getFullYear()].join()';

@@ -76,6 +76,16 @@ const localized = base64('p.append(new Date().toLocaleDateString(document.docume
 const localizing = { html: '<html lang=ja><p id=p>', files: { 'a.js': localized } };
 t.equal(leavesOf(localizing), 'mixed', 'the language is that of the HTML');
 
+t.equal(
+  leavesOf({ html: '<p>a', files: { 'a.txt': base64('\x1b$B4A;z\x1b(B') } }),
+  'mixed',
+  'ISO-2022-JP',
+);
+const svg = (text: string): string =>
+  `<img src="data:image/svg+xml;charset=utf-8;base64,${base64(`<svg><text>${text}</text></svg>`)}">`;
+t.equal(leavesOf({ html: svg('漢字') }), 'mixed', 'text of a picture');
+t.equal(leavesOf({ html: svg('abc') }), 'none');
+
 const fetching: readonly (readonly [html: string, boolean])[] = [
   ['<img src=https://example.com/a>', true],
   ["<link rel=stylesheet href='//example.com/a'>", true],

@@ -17,6 +17,8 @@ export interface CompletionParts {
   readonly runAhead: RunAhead;
   readonly deadline: Deadline;
   readonly waits: Waits;
+  /** True where whoever listens to the size of the window, or to any scrolling, may show things as they come into view. */
+  readonly maySeeSize: boolean;
 }
 
 /**
@@ -42,9 +44,10 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
     state = await runAhead.run();
     if (round === MAX_ROUNDS) break;
     const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
-    if (state.watchesView > viewed) {
+    const watches = state.watchesView + (parts.maySeeSize ? state.watchesSize : 0);
+    if (watches > viewed) {
       await showWhole(tab, world, deadline, waits);
-      viewed = state.watchesView;
+      viewed = watches;
       drawn = needed;
     } else if (needed > drawn) {
       await (needed === 0 ? firstFrame : drawFrames(tab, world, deadline));

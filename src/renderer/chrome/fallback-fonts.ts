@@ -47,8 +47,11 @@ const LANGUAGE_BY_OTHER_MEANS =
   /content-language|-webkit-locale|<math|(?<![-\w])lang\b(?!\s*=\s*["']?[\w-]*["'\s>])/i;
 const LANGUAGE = /(?<![-\w])lang\s*=\s*["']?([\w-]*)/gi;
 
-// Files without text. What has another name is read, and rather counts as text when it is none.
-const PICTURE_OR_FONT = /\.(?:avif|bmp|gif|ico|jpe?g|otf|png|ttf|webp|woff2?)$/i;
+// What has another name is read, and rather counts as text when it is none.
+const WITHOUT_TEXT = /\.(?:avif|bmp|gif|ico|jpe?g|mp4|otf|png|ttf|wasm|webm|webp|woff2?)$/i;
+/** Text in an encoding that says so by characters of ASCII alone, such as ISO-2022-JP. */
+const SHIFTED = '\x1b';
+const SVG_DATA = /data:image\/svg\+xml[^,"'<>\s]{0,60};base64,([\w+/=]+)/gi;
 const CODE = /\.(?:css|json|m?js)$/i;
 // Parts that come over the network: of the document itself, of its styles, and by an address in a script. The text is a
 // stranger's: what follows a tag's name ends at the next tag, and no two parts may match the same spaces, so that each
@@ -68,17 +71,23 @@ export interface FallbackUse {
 export function fallbackUseOf(request: RequestDocument): FallbackUse {
   if (request.html === undefined) return { needs: 'mixed', leaves: 'mixed' };
   const { html, files = {}, header_html = '', footer_html = '' } = request;
-  const parts = Object.entries(files).map(([name, content]) => textOf(name, content));
-  const text = withoutData([html, header_html, footer_html, ...parts].join('\n'));
-  const isPlain = header_html + footer_html + parts.join('') === '';
+  const parts = [header_html, footer_html];
+  for (const [name, content] of Object.entries(files)) parts.push(textOf(name, content));
+  for (const each of [html, ...parts]) {
+    for (const [, svg = ''] of each.matchAll(SVG_DATA)) parts.push(decoded(svg));
+  }
+  const text = withoutData([html, ...parts].join('\n'));
+  const isPlain = parts.join('') === '';
   const leaves = languageOf(text, html, isPlain);
   return { needs: mayFetch(text) ? 'mixed' : leaves, leaves };
 }
 
+const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
+
 /** The text of a file that came with the page, in base64. Code counts as that of a script. */
 function textOf(name: string, content: string): string {
-  if (PICTURE_OR_FONT.test(name)) return '';
-  const text = Buffer.from(content, 'base64').toString('utf8');
+  if (WITHOUT_TEXT.test(name)) return '';
+  const text = decoded(content).replaceAll(SHIFTED, '\ufffd');
   return CODE.test(name) ? `<script>${text}</script>` : text;
 }
 

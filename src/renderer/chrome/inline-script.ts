@@ -9,7 +9,7 @@
 const words = (text: string): string => text.replaceAll(' ', '|');
 
 const ADDRESSES = words(
-  'location origin\\w* URL\\w* \\w*URI referrer domain src\\w* href url action formAction poster object embed ' +
+  'location origin\\w* URL\\w* \\w*URI referrer domain links src\\w* href url action formAction poster object embed ' +
     'protocol host hostname pathname search hash',
 );
 const KEPT = words('cookie\\w* \\w*[sS]torage[\\w$]* indexedDB caches history navigat\\w+ locks');
@@ -22,7 +22,7 @@ const ACTS = words(
 );
 /** Names that tell of a load, or of the time when the window was made. */
 const AGE = words(
-  'timing timeOrigin timeStamp timeline getEntries\\w* PerformanceObserver currentTime startTime toJSON lastModified ' +
+  'timing timeOrigin timeStamp timeline measure getEntries\\w* PerformanceObserver currentTime startTime toJSON lastModified ' +
     '(?:on)?page(?:show|hide|reveal|swap) (?:on)?(?:before)?unload',
 );
 const SETTINGS = words(
@@ -37,7 +37,15 @@ const NAMED = new RegExp(
 );
 // The window and the document by another name, or their properties by a text.
 const UNNAMED =
-  /(?<![\w$])(?:window(?![\w$]|\s*\.\s*[a-z_$])|document(?![\w$]|\s*\??\.\s*[a-z_$])|window\s*\.\s*(?:top|parent|window)\b|this\s*\[)|(?<![.\w$-])(?:top|parent)(?!\s*[:\w$-])/i;
+  /(?<![\w$])(?:window(?![\w$]|\s*\.\s*[A-Za-z_$])|document(?![\w$]|\s*\??\.\s*[A-Za-z_$])|this(?![\w$]|\s*\??\.\s*[A-Za-z_$#])|window\s*\.\s*(?:top|parent|window)\b)|(?<![.\w$'"`-])(?:top|parent)(?!\s*[:\w$-])/;
+// What fetches in markup and in style sheets is the same in capitals there. An attribute by another name than a text may be
+// one of these.
+const FETCHES =
+  /\bsrc\w*\s*=|\bhref\s*=|(?<![.\w$-])background=|image-set\(|\burl\(|\bdataset\b|\bsetAttribute\w*\s*\(\s*(?!['"])/i;
+// A script that a script makes was not judged.
+const MAKES_SCRIPT = /['"`]script['"`]/i;
+// While a document loads, Chrome puts this off until it has loaded, and tells its listeners once more.
+const PRINTS = /(?<![\w$])print\s*\(/;
 // An ASCII character by its number may be one of a name.
 const ESCAPED = /\\u00[0-7]|\\u\{0*[0-7]?[0-9a-f]\}|\\x[0-7]/i;
 /** A text in which a parser may read another script. */
@@ -45,4 +53,6 @@ const NESTED = /<!--|<script/i;
 
 /** True if a script may run as it would at an address of its own, where there is none. */
 export const needsNoOrigin = (script: string): boolean =>
-  ![NAMED, UNNAMED, ESCAPED, NESTED].some((each) => each.test(script));
+  ![NAMED, UNNAMED, FETCHES, MAKES_SCRIPT, PRINTS, ESCAPED, NESTED].some((each) =>
+    each.test(script),
+  );

@@ -12,6 +12,8 @@ import type { Tab } from './tab.ts';
 const GIVEN_UP_MS = 2_000;
 /** The longest wait for the load event. A page whose document has ended is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
+/** The time after which the next script of a written document is stopped, once one was. */
+const SCRIPT_STOP_MS = 100;
 
 export interface DocumentSource {
   readonly request: RequestDocument;
@@ -64,8 +66,9 @@ export async function loadDocument(
 }
 
 /**
- * Writes HTML whose scripts need no origin into the tab's new window, where they run.
- * @throws {PageFailure} `timeout` when a script does not end
+ * Writes HTML whose scripts need no origin into the tab's new window, where they run. A script that takes longer than a
+ * load may is stopped.
+ * @throws {PageFailure} `timeout` when that does not help
  */
 export async function runWritten(
   tab: Tab,
@@ -75,13 +78,21 @@ export async function runWritten(
 ): Promise<LoadedDocument> {
   tab.markDirty();
   await tab.watchNetwork(true);
+  const cap = deadline.share(0.5, LOAD_CAP_MS);
   const { promise: shown, resolve } = Promise.withResolvers<true>();
   tab.on('Page.loadEventFired', () => resolve(true));
-  await Promise.all([beginClock(tab), writeDocument(tab, html)]);
-  const cap = deadline.share(0.5, LOAD_CAP_MS);
-  const loaded = (await resultWithin(tab.untilGone(shown), cap)) === true;
+  const written = Promise.all([beginClock(tab), writeDocument(tab, html)]).then(() => true);
+  let ended = await resultWithin(written, cap);
+  const capped = ended === undefined;
+  while (ended === undefined) {
+    tab.markTainted();
+    await tab.send('Runtime.terminateExecution', undefined);
+    ended = await resultWithin(written, SCRIPT_STOP_MS);
+  }
+  const over = tab.untilGone(shown);
+  const loaded = (await resultWithin(over, capped ? GIVEN_UP_MS : cap)) === true;
   navigation.noteWritten(loaded);
-  return { loaded, capped: !loaded, syntheticOrigin: undefined };
+  return { loaded, capped: capped || !loaded, syntheticOrigin: undefined };
 }
 
 /**

@@ -20,6 +20,8 @@ export interface ClockState {
   readonly delay: number;
   /** Elements that are watched for coming into view, and listeners to the scrolling of the page. */
   readonly watchesView: number;
+  /** Listeners to the size of the window, to what else comes of scrolling, and to the scrolling of elements. */
+  readonly watchesSize: number;
   /** Things that only a drawn frame brings: changes of size, canvases of another thread. */
   readonly needsFrames: number;
   /** True when it asked about the print medium. */
@@ -39,6 +41,7 @@ const NOTHING: ClockState = {
   timer: 1e9,
   delay: 0,
   watchesView: 0,
+  watchesSize: 0,
   needsFrames: 0,
   asksPrint: false,
 };
@@ -142,6 +145,7 @@ const combined = (a: ClockState, b: ClockState): ClockState => ({
   timer: Math.min(a.timer, b.timer),
   delay: Math.max(a.delay, b.delay),
   watchesView: a.watchesView + b.watchesView,
+  watchesSize: a.watchesSize + b.watchesSize,
   needsFrames: a.needsFrames + b.needsFrames,
   asksPrint: a.asksPrint || b.asksPrint,
 });

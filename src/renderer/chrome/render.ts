@@ -29,7 +29,7 @@ import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import { judgeHtml, type WrittenHtml } from './static-html.ts';
 import { Tab } from './tab.ts';
-import { drawFrames } from './view.ts';
+import { drawFrames, maySeeSize } from './view.ts';
 import { Waits } from './waits.ts';
 import { resetTab } from './window.ts';
 import { completeWritten } from './written.ts';
@@ -67,7 +67,10 @@ export async function renderDocument(
   const html = request.html?.replace(/^\uFEFF/, '') ?? '';
   const mayWrite = html !== '' && options.javascript && request.wait_for === undefined;
   const judged = mayWrite ? judgeHtml(html) : undefined;
-  const written = judged && (await hasWindowFor(tab, judged)) ? judged : undefined;
+  // A script that copies an attribute may ask for a file, which is at an address.
+  const needsAddress = judged?.runs === true && request.files !== undefined;
+  const isWritten = judged && !needsAddress && (await hasWindowFor(tab, judged));
+  const written = isWritten ? judged : undefined;
   tab.begin(deadline);
   return written && !written.runs
     ? await renderWritten(tab, order, html, written, deadline, started)
@@ -177,7 +180,14 @@ async function completeLoaded(
     { tab, clocks, navigation, network, deadline, waits, networkGivenUpMs: idle?.ms },
     request.wait_for?.budget_ms ?? BUDGET_MS,
   );
-  const asked = await completePage({ tab, world, runAhead, deadline, waits });
+  const asked = await completePage({
+    tab,
+    world,
+    runAhead,
+    deadline,
+    waits,
+    maySeeSize: loaded && maySeeSize(request),
+  });
   await untilWhole(tab, navigation, deadline);
   const settled = await settle(world, navigation, deadline, waits);
   if (!settled) await tab.send('Page.stopLoading', undefined);

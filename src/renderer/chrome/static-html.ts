@@ -71,6 +71,7 @@ const UNQUOTED = /[^\t\n\f\r "'=<>`\0]+/y;
 const DOCTYPE = /<!doctype[^>]{0,200}>/iy;
 /** Begins a tag within raw text, for a parser that reads it as text no more. */
 const MARKUP = /<[a-z/!?]/i;
+const REFERRED_MARKUP = /&(?:lt|#0*60|#x0*3c);?[a-z/!?]/i;
 const isMarkup = (text: string): boolean => MARKUP.test(text) || /&(?:#|[a-z])/i.test(text);
 
 interface Found {
@@ -187,6 +188,8 @@ class Reader {
       this.#at = next;
       if (!this.#markup()) return undefined;
     }
+    // A script may make markup of a text.
+    if (this.#found.runs && REFERRED_MARKUP.test(html)) return undefined;
     return { ...this.#found, doctype: this.#doctype ?? '' };
   }
 

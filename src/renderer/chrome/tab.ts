@@ -25,6 +25,10 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
+const LOADED = `new Promise((resolve) => {
+  if (document.readyState === 'complete') resolve();
+  else addEventListener('load', resolve, { once: true });
+})`;
 
 export interface Workers {
   /** True when there are some. */
@@ -132,7 +136,13 @@ export class Tab {
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId });
     const evaluate = async (expression: string): Promise<unknown> =>
-      (await send('Runtime.evaluate', { expression, returnByValue: true }, sessionId)).result.value;
+      (
+        await send(
+          'Runtime.evaluate',
+          { expression, awaitPromise: true, returnByValue: true },
+          sessionId,
+        )
+      ).result.value;
     [tab.windowShape] = await Promise.all([
       newWindowShape(connection, evaluate),
       send('Target.setDiscoverTargets', { discover: true }, sessionId),
@@ -144,6 +154,8 @@ export class Tab {
         sessionId,
       ),
       tab.#related.start(),
+      // The load event of its first window is not to be taken for that of a document.
+      evaluate(LOADED),
     ]);
     return tab;
   }

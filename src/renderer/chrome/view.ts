@@ -1,4 +1,5 @@
 /** Shows the page all of itself: content that it shows only once it comes into view belongs on paper too. */
+import type { RequestDocument } from '../../domain/request-document.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
@@ -41,6 +42,15 @@ const SCROLLED = `(async () => {
   if (end > innerHeight) await go(0);
   return true;
 })()`;
+
+/**
+ * True for pages of outer scripts. Libraries that load things late listen to the size of the window, or to the scrolling of
+ * some element. The inline script of a chart does so to draw itself anew.
+ */
+export const maySeeSize = ({ html, files = {} }: RequestDocument): boolean =>
+  html === undefined ||
+  /<script[^>]{0,200}\ssrc/i.test(html) ||
+  Object.keys(files).some((name) => /\.m?js$/i.test(name));
 
 /** Resolves when a frame has been drawn, or takes too long. */
 export async function drawFrame(

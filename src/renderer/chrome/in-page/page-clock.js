@@ -64,7 +64,7 @@ function startPageClock(channel) {
   const NESTED_MS = 4;
   let frameTime = 0;
 
-  const seen = { watchesView: 0, needsFrames: 0, asksPrint: false };
+  const seen = { watchesView: 0, watchesSize: 0, needsFrames: 0, asksPrint: false };
 
   const replaced = {
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
@@ -197,23 +197,38 @@ function startPageClock(channel) {
     });
   };
   count(IntersectionObserver.prototype, 'observe', 'watchesView');
-  // A script that listens to the scrolling of the page may show things as they come into view.
+  // A script that listens to the scrolling of the page may show things as they come into view. So may one that listens to
+  // the size of the window, or to the scrolling of an element.
   const { addEventListener } = EventTarget.prototype;
+  /** @type {Record<string, unknown>} */
+  const OF_SIZES = {
+    // A page may give objects properties of its own.
+    __proto__: null,
+    resize: true,
+    scroll: true,
+    scrollend: true,
+    wheel: true,
+    touchmove: true,
+    orientationchange: true,
+    contentvisibilityautostatechange: true,
+  };
   Object.assign(EventTarget.prototype, {
     /** @param {unknown[]} values */
     addEventListener(...values) {
       const isPage = this === undefined || this === window || this === window.document;
       if (isPage && values[0] === 'scroll') seen.watchesView += 1;
+      else if (OF_SIZES[/** @type {string} */ (values[0])]) seen.watchesSize += 1;
       return apply(addEventListener, this, values);
     },
   });
-  /** @type {(object: object, prototype: object) => () => number} */
-  const handlersOf = (object, prototype) => {
-    const handler = Object.getOwnPropertyDescriptor(prototype, 'onscroll')?.get;
+  /** @type {(object: object, prototype: object, name: string) => () => number} */
+  const handlersOf = (object, prototype, name) => {
+    const handler = Object.getOwnPropertyDescriptor(prototype, name)?.get;
     return () => (handler !== undefined && apply(handler, object, []) ? 1 : 0);
   };
-  const ofWindow = handlersOf(window, window);
-  const ofDocument = handlersOf(window.document, Document.prototype);
+  const ofWindow = handlersOf(window, window, 'onscroll');
+  const ofDocument = handlersOf(window.document, Document.prototype, 'onscroll');
+  const ofSize = handlersOf(window, window, 'onresize');
   count(ResizeObserver.prototype, 'observe', 'needsFrames');
   count(HTMLCanvasElement.prototype, 'transferControlToOffscreen', 'needsFrames');
   count(Document.prototype, 'startViewTransition', 'needsFrames');
@@ -336,6 +351,7 @@ function startPageClock(channel) {
       __proto__: null,
       ...seen,
       watchesView: seen.watchesView + ofWindow() + ofDocument(),
+      watchesSize: seen.watchesSize + ofSize(),
       frames: frames.size,
       idles: idles.size,
       timer,
