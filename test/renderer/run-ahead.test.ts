@@ -352,13 +352,11 @@ const ENDLESS: Readonly<Record<string, string>> = {
   'of promises': 'p.textContent = "before"; (async () => { for (;;) await null; })()',
 };
 for (const [name, code] of Object.entries(ENDLESS)) {
-  void test(`a script that never ends is stopped in both ways: ${name}`, async (t) => {
-    for (const html of inBothWays(script(code))) {
-      const result = await renderer.render({ html }, {}, 6_000);
-      if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
-      t.match((await openPdf(result.path)).text, /^before/);
-      t.ok(result.page.waits.some((each) => each.for === 'load' && each.capped));
-    }
+  void test(`a script that needs no origin and never ends is stopped: ${name}`, async (t) => {
+    const result = await renderer.render({ html: script(code) }, {}, 6_000);
+    if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+    t.match((await openPdf(result.path)).text, /^before/);
+    t.ok(result.page.waits.some((each) => each.for === 'load' && each.capped));
   });
 }
 
