@@ -47,7 +47,7 @@ const LANGUAGE_BY_OTHER_MEANS =
   /content-language|-webkit-locale|<math|(?<![-\w])lang\b(?!\s*=\s*["']?[\w-]*["'\s>])/i;
 const LANGUAGE = /(?<![-\w])lang\s*=\s*["']?([\w-]*)/gi;
 
-// What has another name is read, and rather counts as text when it is none.
+// Names of files without text. Any other file is read, and rather counts as text when it is none.
 const WITHOUT_TEXT = /\.(?:avif|bmp|gif|ico|jpe?g|mp4|otf|png|ttf|wasm|webm|webp|woff2?)$/i;
 /** Text in an encoding that says so by characters of ASCII alone, such as ISO-2022-JP. */
 const SHIFTED = '\x1b';
@@ -63,7 +63,7 @@ const REMOTE_ADDRESS = /["'`](?:https?:)?\/\/(?!www\.w3\.org\/)/i;
 /** The language of the fallback fonts that a document may ask for, and of those that it leaves in its process. */
 export interface FallbackUse {
   readonly needs: FallbackLanguage;
-  /** Of a document that uses no network: the process of any other ends with it. */
+  /** The language that it leaves where it uses no network. The process of any other document ends with it. */
   readonly leaves: FallbackLanguage;
 }
 

@@ -28,7 +28,7 @@ const AGE = words(
 const SETTINGS = words(
   'isSecureContext subtle credentials permissions queryLocalFonts c\\w*[sS]et inputEncoding contentType',
 );
-/** By these, a script reaches what its text does not name. */
+/** Names by which a script reaches what its text does not name. */
 const HIDES = words(
   'eval Function constructor Reflect Proxy with self globalThis frames opener defaultView ownerDocument stack filename onerror',
 );
@@ -38,13 +38,13 @@ const NAMED = new RegExp(
 // The window and the document by another name, or their properties by a text.
 const UNNAMED =
   /(?<![\w$])(?:window(?![\w$]|\s*\.\s*[A-Za-z_$])|document(?![\w$]|\s*\??\.\s*[A-Za-z_$])|this(?![\w$]|\s*\??\.\s*[A-Za-z_$#])|window\s*\.\s*(?:top|parent|window)\b)|(?<![.\w$'"`-])(?:top|parent)(?!\s*[:\w$-])/;
-// What fetches in markup and in style sheets is the same in capitals there. An attribute by another name than a text may be
-// one of these.
+// Markup and style sheets that fetch, in small letters or capitals, and an attribute whose name the text does not give: it may
+// be one that fetches.
 const FETCHES =
   /\bsrc\w*\s*=|\bhref\s*=|(?<![.\w$-])background=|image-set\(|\burl\(|\bdataset\b|\bsetAttribute\w*\s*\(\s*(?!['"])/i;
-// A script that a script makes was not judged.
+// Makes another script, which nobody judged.
 const MAKES_SCRIPT = /['"`]script['"`]/i;
-// While a document loads, Chrome puts this off until it has loaded, and tells its listeners once more.
+// Asks to print. Chrome puts that off while a document loads, and tells the listeners once more.
 const PRINTS = /(?<![\w$])print\s*\(/;
 // An ASCII character by its number may be one of a name.
 const ESCAPED = /\\u00[0-7]|\\u\{0*[0-7]?[0-9a-f]\}|\\x[0-7]/i;

@@ -25,6 +25,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
+// Evaluates once a window has had its load event.
 const LOADED = `new Promise((resolve) => {
   if (document.readyState === 'complete') resolve();
   else addEventListener('load', resolve, { once: true });

@@ -28,6 +28,7 @@ export interface MoveParts {
   readonly events?: Transfer<CopyableEventStore>;
   readonly documents?: Transfer<BlobStore>;
   readonly keys?: Transfer<KeyRecords>;
+  /** The data directory that the commands in messages name. */
   readonly oldDataDir: string;
   /** The new data directory. */
   readonly dataDir: string;
