@@ -12,6 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
+import { createEventTables } from '../../src/event-store/sqlite/append.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import { createLogger } from '../../src/log.ts';
@@ -175,12 +176,13 @@ export function copyOf(dataDir: string): string {
   return copy;
 }
 
-/** Edits the database as somebody would who has the file, past the triggers that forbid it. */
+/** Edits the database as somebody would who has the file, past the triggers that forbid it, and puts these back. */
 export function forge(dataDir: string, edit: (db: Database) => void): void {
   const db = new Sqlite(join(dataDir, DATABASE));
   try {
     db.exec('DROP TRIGGER IF EXISTS events_no_update; DROP TRIGGER IF EXISTS events_no_delete');
     edit(db);
+    createEventTables({ define: (ddl) => db.exec(ddl) });
   } finally {
     db.close();
   }
