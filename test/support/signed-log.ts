@@ -22,7 +22,7 @@ import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/da
 import { openLog } from '../../src/use-cases/log-origin.ts';
 import { verifyLog, type VerifyOptions } from '../../src/use-cases/verify-log.ts';
 import { testDirectory } from './directory.ts';
-import { appendNext } from './events.ts';
+import { appendNext, commandOf } from './events.ts';
 import {
   accountId,
   conversionId,
@@ -69,15 +69,15 @@ export async function signedLog(
   const append = async (
     stream: string,
     events: readonly DomainEvent[],
-    causationId = 'c',
+    causationId: string | undefined = undefined,
     staged: readonly StagedBlob[] = [],
   ) => {
     commands += 1;
     const command = `cmd_${commands}`;
     const written = events.map((event, n) =>
-      encodeEvent(eventId(`${command}/${n}`), event, {
+      encodeEvent(eventId(`${commandOf(event, command)}/${stream}/${n}`), event, {
         correlationId: command,
-        causationId,
+        causationId: causationId ?? command,
         actor: { kind: 'operator' },
         time: NOW + commands * 1000,
       }),
@@ -109,7 +109,7 @@ export async function signedLog(
       idempotencyKey: sha256(n),
     } as const;
     const debit = { type: 'CreditDebited', data: { ...ids(n, of), amount: 1 } } as const;
-    await append(account(of), [debit, { type: 'ConversionRequested', data }], 'c', [blob]);
+    await append(account(of), [debit, { type: 'ConversionRequested', data }], undefined, [blob]);
     const started = { ...ids(n, of), ...attempt, delivery: 'd', startedAt: NOW };
     await append(life(n), [{ type: 'ConversionStarted', data: started }]);
   };
@@ -119,7 +119,7 @@ export async function signedLog(
     const result = { document: document.ref, manifest: manifest.ref, pdf: PDF, pages: 1 };
     const made = { ...attempt, chrome: 'c', timings: TIMINGS, completedAt: NOW };
     const data = { ...ids(n, of), ...result, ...made };
-    await append(life(n), [{ type: 'ConversionCompleted', data }], 'c', [document, manifest]);
+    await append(life(n), [{ type: 'ConversionCompleted', data }], undefined, [document, manifest]);
   };
 
   await openLog({ actors, clock: { now: () => NOW } });
