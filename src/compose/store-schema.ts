@@ -42,7 +42,7 @@ function differenceOf(
   const foreign = found.find((each) => !isIn(expected, each));
   if (foreign !== undefined) {
     const on = foreign.type === 'trigger' ? ` on ${plainText(foreign.tbl_name)}` : '';
-    return faultAt(foreign, 'nothing that the service does not make', `it${on}`);
+    return faultAt(foreign, 'only what the service makes', `one${on} that it does not make`);
   }
   const missing = expected.find((each) => !isIn(found, each));
   if (missing !== undefined) return faultAt(missing, 'it, as the service makes it', 'none');

@@ -16,19 +16,19 @@ const COPIES_A_GRANT = `CREATE TRIGGER t AFTER INSERT ON blobs BEGIN
     lower(hex(randomblob(4))) || '-1111-5111-8111-111111111111', type, data, metadata
   FROM events AS g WHERE type = 'CreditGranted' LIMIT 1; END`;
 
+const FOREIGN = /^one that it does not make$/;
+const ON_BLOBS = /^one on blobs that it does not make$/;
+const ON_EVENTS = /^one on events that it does not make$/;
+
 const rewritten = (name: string, from: string, to: string): string =>
   `PRAGMA writable_schema = ON;
    UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = '${name}';
    PRAGMA writable_schema = RESET`;
 
 const tamperings: readonly (readonly [object: string, found: RegExp, sql: string])[] = [
-  ['trigger t', /^it on blobs$/, COPIES_A_GRANT],
-  [
-    'trigger T',
-    /^it on events$/,
-    'CREATE TRIGGER T AFTER INSERT ON events BEGIN DELETE FROM blobs; END',
-  ],
-  ['trigger d', /^it on blobs$/, 'CREATE TRIGGER d BEFORE DELETE ON blobs BEGIN SELECT 1; END'],
+  ['trigger t', ON_BLOBS, COPIES_A_GRANT],
+  ['trigger T', ON_EVENTS, 'CREATE TRIGGER T AFTER INSERT ON events BEGIN DELETE FROM blobs; END'],
+  ['trigger d', ON_BLOBS, 'CREATE TRIGGER d BEFORE DELETE ON blobs BEGIN SELECT 1; END'],
   [
     'trigger events_no_delete',
     /^another definition: CREATE TRIGGER events_no_delete AFTER/,
@@ -38,24 +38,24 @@ const tamperings: readonly (readonly [object: string, found: RegExp, sql: string
   ['trigger events_no_update', /^none$/, 'DROP TRIGGER events_no_update'],
   [
     'trigger events_moved',
-    /^it on events$/,
+    ON_EVENTS,
     "CREATE TRIGGER events_moved BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'x'); END",
   ],
-  ['table hidden', /^it$/, 'CREATE TABLE hidden (text TEXT)'],
-  ['table BLOBS', /^it$/, 'DROP TABLE blobs; CREATE TABLE BLOBS (key UNIQUE, content)'],
-  ['table barrier', /^it$/, 'CREATE TABLE barrier (hidden TEXT)'],
-  ['table barrier', /^it$/, 'CREATE TABLE barrier (kind TEXT NOT NULL, subject TEXT) STRICT'],
-  ['table sqlite_stat1', /^it$/, 'ANALYZE'],
-  ['table words', /^it$/, 'CREATE VIRTUAL TABLE words USING fts5(word)'],
-  ['index i', /^it$/, "CREATE INDEX i ON events (data ->> '$.amount')"],
-  ['view v', /^it$/, 'CREATE VIEW v AS SELECT 1'],
+  ['table hidden', FOREIGN, 'CREATE TABLE hidden (text TEXT)'],
+  ['table BLOBS', FOREIGN, 'DROP TABLE blobs; CREATE TABLE BLOBS (key UNIQUE, content)'],
+  ['table barrier', FOREIGN, 'CREATE TABLE barrier (hidden TEXT)'],
+  ['table barrier', FOREIGN, 'CREATE TABLE barrier (kind TEXT NOT NULL, subject TEXT) STRICT'],
+  ['table sqlite_stat1', FOREIGN, 'ANALYZE'],
+  ['table words', FOREIGN, 'CREATE VIRTUAL TABLE words USING fts5(word)'],
+  ['index i', FOREIGN, "CREATE INDEX i ON events (data ->> '$.amount')"],
+  ['view v', FOREIGN, 'CREATE VIEW v AS SELECT 1'],
   [
     'view v',
-    /^it$/,
+    FOREIGN,
     `CREATE VIEW v AS SELECT 1 AS x; CREATE TRIGGER w INSTEAD OF INSERT ON v
      BEGIN DELETE FROM blobs; END`,
   ],
-  ['table e', /^it$/, 'ALTER TABLE events RENAME TO e; CREATE VIEW events AS SELECT * FROM e'],
+  ['table e', FOREIGN, 'ALTER TABLE events RENAME TO e; CREATE VIEW events AS SELECT * FROM e'],
   ['table events', /^another definition/, 'ALTER TABLE events ADD COLUMN hidden TEXT'],
   ['table events', /hidden/, 'ALTER TABLE events ADD COLUMN hidden TEXT AS (data) VIRTUAL'],
   ['table events', /^another definition/, 'ALTER TABLE events RENAME COLUMN data TO DATA'],
@@ -107,7 +107,7 @@ void test('a service that runs refuses to write until its schema is right again'
     database.commit((db) => db.exec('DELETE FROM blobs')),
     /trigger t/,
   );
-  t.match(database.failure(), /at the trigger t: .*found it on blobs/, 'readiness tells it');
+  t.match(database.failure(), /at the trigger t: .*found one on blobs/, 'readiness tells it');
   t.equal(await store.head(), head, 'nothing was written');
   alter(dataDir, 'DROP TRIGGER t');
   await store.append('later-1', [newEvent()], 'no-stream');
