@@ -69,7 +69,7 @@ export async function signedLog(
   const append = async (
     stream: string,
     events: readonly DomainEvent[],
-    causationId: string | undefined = undefined,
+    causationId?: string,
     staged: readonly StagedBlob[] = [],
   ) => {
     commands += 1;

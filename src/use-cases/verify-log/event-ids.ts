@@ -69,16 +69,9 @@ export class EventIds {
 
 /** The commands that an event can be of. Most name theirs as their cause; others follow from an event. */
 function commandsOf({ type, data }: DomainEvent, causationId: string): readonly string[] {
-  switch (type) {
-    case 'CreditRefunded':
-      return [`refund/${data.conversionId}`];
-    case 'ConversionExpired':
-      return [`expire/${data.conversionId}`];
-    case 'ErasureCompleted':
-      return [`erase/${data.accountId}`];
-    case 'ConversionFailed':
-      return [causationId, `erase/${data.conversionId}`];
-    default:
-      return [causationId];
-  }
+  if (type === 'CreditRefunded') return [`refund/${data.conversionId}`];
+  if (type === 'ConversionExpired') return [`expire/${data.conversionId}`];
+  if (type === 'ErasureCompleted') return [`erase/${data.accountId}`];
+  if (type === 'ConversionFailed') return [causationId, `erase/${data.conversionId}`];
+  return [causationId];
 }
