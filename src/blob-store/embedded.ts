@@ -25,6 +25,10 @@ CREATE TABLE IF NOT EXISTS blobs (
   content BLOB NOT NULL
 ) STRICT`;
 
+export function createBlobTable(database: Pick<EmbeddedDatabase, 'define'>): void {
+  database.define(DDL);
+}
+
 class StagedRow extends StagedBlob implements StoredInDatabase {
   readonly database: EmbeddedDatabase;
   readonly storeIn: () => void;
@@ -53,7 +57,7 @@ export class EmbeddedBlobStore implements BlobStore {
   /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
   constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
     const { db } = database;
-    database.define(DDL);
+    createBlobTable(database);
     this.#database = database;
     this.#files = files;
     this.#largestRow = largestRow;

@@ -2,11 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { keysIn } from '../../verifier/verify-evidence.mjs';
 import { copyableCommand } from '../copyable-command.ts';
+import { ForeignSchema } from '../event-store/port.ts';
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
 import { NotAsSigned } from '../use-cases/log-copy/checked-log.ts';
 import {
   type Differs,
+  schemaDifference,
   type Verified,
   verifyLog,
   type VerifyProgress,
@@ -131,7 +133,13 @@ export const verify: Command = {
     const file = textOption(invocation, 'checkpoint');
     const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
     const documents = invocation.values['documents'] === true;
-    await withStoredLog(
+    const differs = (result: Differs): never => {
+      output.json(result);
+      const { at, expected, found } = result;
+      const text = found.replace(/\.$/, '');
+      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`);
+    };
+    const verified = withStoredLog(
       async (log) => {
         const began = performance.now();
         const onProgress = progressOn(output);
@@ -141,14 +149,14 @@ export const verify: Command = {
           output.json({ ...result, seconds: toMilliseconds(seconds) });
           return tellVerified(result, seconds, output);
         }
-        output.json(result);
-        const { at, expected, found } = result;
-        const text = found.replace(/\.$/, '');
-        throw new Error(
-          `Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`,
-        );
+        return differs(result);
       },
       { documents },
     );
+    await verified.catch((error: unknown) => {
+      if (!(error instanceof ForeignSchema)) throw error;
+      const { at, expected, found } = schemaDifference(error.fault);
+      differs({ ok: false, at, expected, found });
+    });
   },
 };

@@ -8,6 +8,7 @@ import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
 import { isMissing, openDirectory } from './directories.ts';
+import { refuseForeignSchema } from './store-schema.ts';
 import type { Surroundings } from './stores.ts';
 
 /**
@@ -35,6 +36,20 @@ export interface OpenedEventStore {
   readonly store: CopyableEventStore;
   /** The file of an embedded one. */
   readonly database?: EmbeddedDatabase;
+}
+
+/** @throws {ForeignSchema} it cannot be read, because its tables are others */
+function storeIn(database: EmbeddedDatabase): SqliteEventStore {
+  try {
+    return new SqliteEventStore(database);
+  } catch (error) {
+    try {
+      refuseForeignSchema(database.db);
+    } finally {
+      database.close();
+    }
+    throw error;
+  }
 }
 
 /** @throws {Error} one line: no service may work on this log */
@@ -80,8 +95,11 @@ async function openAnyEventStore(
     );
   }
   if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-  const database = mode === 'read' ? openEmbeddedReadOnly(file) : openEmbeddedDatabase(file);
-  const store = new SqliteEventStore(database);
+  const database =
+    mode === 'read'
+      ? openEmbeddedReadOnly(file)
+      : openEmbeddedDatabase(file, { checkSchema: refuseForeignSchema });
+  const store = storeIn(database);
   openings.add({
     unhealthyReason: async () => {
       const failure = database.failure();

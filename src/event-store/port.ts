@@ -135,9 +135,24 @@ export class EventStoreUnavailable extends Error {
 /** Something in the storage that reading the log does not show. */
 export interface HiddenFault {
   readonly found: string;
+  /** Its place and what was expected there, where it is in the schema of the database. */
+  readonly schema?: { readonly object: string; readonly expected: string };
   /** The event that it was found in, where it is in one. */
   readonly event?: Omit<RecordedEvent, 'data' | 'metadata'> & { readonly index: number };
 }
+
+/** The database of the log has another schema than the service makes: its message says what to do. */
+export class ForeignSchema extends Error {
+  override readonly name = 'ForeignSchema';
+  readonly fault: SchemaFault;
+
+  constructor(message: string, fault: SchemaFault) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+export type SchemaFault = Required<Pick<HiddenFault, 'found' | 'schema'>>;
 
 /** An event that is stored and cannot be read: its storage is damaged or was changed. */
 export class EventDamaged extends EventStoreUnavailable {

@@ -11,6 +11,7 @@ import {
   type EventStore,
   type HiddenFault,
   type RecordedEvent,
+  type SchemaFault,
 } from '../event-store/port.ts';
 import { errorMessage } from '../error-message.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
@@ -99,6 +100,12 @@ export async function verifyLog(
     verification?.close();
   }
 }
+
+/** The difference of a database whose schema is not as the service makes it. */
+export const schemaDifference = ({
+  schema: { object, expected },
+  found,
+}: SchemaFault): Difference => new Difference({ object }, expected, found);
 
 class Verification {
   readonly #log: StoredLog;
@@ -264,9 +271,10 @@ class Verification {
   }
 
   #checkHidden(size: number): void {
-    const { found, event } = this.#log.hiddenFault?.() ?? {};
+    const { found, schema, event } = this.#log.hiddenFault?.() ?? {};
     if (found === undefined) return;
     if (event === undefined) {
+      if (schema !== undefined) throw schemaDifference({ schema, found });
       throw new Difference({ index: size }, 'no events that the log does not show', found);
     }
     throw new Difference(

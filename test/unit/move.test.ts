@@ -5,6 +5,7 @@ import { type Test, test } from 'tap';
 import { openMove } from '../../src/compose/move.ts';
 import { openCopyTarget } from '../../src/compose/stored-log.ts';
 import { readConfig } from '../../src/config.ts';
+import { eventId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { namingOptions } from '../../src/environment-there.ts';
@@ -111,13 +112,14 @@ void test('what is deleted and erased between two passes is so in the new place'
   await withStore(from, async (store) => {
     const [last] = (await store.readStream(`conversion-${conversionId(1)}`)).slice(-1);
     const data = { accountId: accountId(1), conversionId: conversionId(1), expiredAt: NOW };
-    const [event] = newEvents(1).map((each) => ({
-      ...each,
+    const stream = `conversion-${conversionId(1)}`;
+    const event = {
+      id: eventId(`expire/${conversionId(1)}/${stream}/0`),
       type: 'ConversionExpired',
       data,
       metadata: { ...last?.metadata },
-    }));
-    await store.append(`conversion-${conversionId(1)}`, event ? [event] : [], last?.revision ?? 0);
+    };
+    await store.append(stream, [event], last?.revision ?? 0);
   });
   await run();
   t.notOk(filesOf(to).some((file) => file.includes(conversionId(1))));

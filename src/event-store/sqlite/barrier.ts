@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Barrier } from '../port.ts';
 
 /** A service that has the log open meets it with its next append, before that is stored. */
-export const MOVED_TRIGGER = `CREATE TRIGGER events_moved BEFORE INSERT ON events
+const MOVED_TRIGGER = `CREATE TRIGGER events_moved BEFORE INSERT ON events
 BEGIN SELECT RAISE(ABORT, 'this log goes on in another store'); END`;
 
 export function readBarrier(db: Database): Barrier | undefined {
