@@ -69,7 +69,9 @@ export class ValidationIssues {
     const named = namesThem ? message : `${same.slice(0, MAX_NAMED).join(', ')}: ${message}`;
     const more = fields.length - (namesThem ? same.length : Math.min(same.length, MAX_NAMED));
     const rest =
-      more === 0 ? '' : ` See details for ${more === 1 ? 'one more field' : `${more} more fields`}.`;
+      more === 0
+        ? ''
+        : ` See details for ${more === 1 ? 'one more field' : `${more} more fields`}.`;
     throw new ServiceError('validation_error', `${named}${rest}`, {
       details: Object.fromEntries(this.#fields) satisfies ErrorDetails,
     });

@@ -5,15 +5,19 @@ import { type ErrorCode, ERRORS } from '../../src/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { exampleOf } from '../../src/http/openapi/schemas.ts';
+import type { Route } from '../../src/http/openapi/operation.ts';
 import type { OpenApiDocument, OperationObject } from '../../src/http/openapi/types.ts';
+import { ROUTES } from '../../src/http/routes.ts';
 import { listen } from '../../src/http/server.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
-import { recordTimestamp } from '../support/attested.ts';
+import { recordCosignature, recordTimestamp } from '../support/attested.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
-import { documentedAnswers } from '../support/documented.ts';
+import { agrees, documentedAnswers, examplesOf } from '../support/documented.ts';
 import { newOperator } from '../support/operator.ts';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { setOperator } from '../../src/use-cases/administration.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
+import { signatureLine } from '../../src/transparency-log/signed-note.ts';
 
 const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
 
@@ -27,6 +31,17 @@ interface Drive {
   readonly needsSession: boolean;
   /** As the document gives an example of it. */
   readonly body: object | undefined;
+}
+
+/** The answers that were given, by their names, each with the JSON bodies that it had. */
+class Answered {
+  readonly bodies = new Map<string, unknown[]>();
+
+  add({ seen, bodies }: Api, counts: (name: string) => boolean = () => true): void {
+    for (const name of [...seen].filter(counts)) {
+      this.bodies.set(name, [...(this.bodies.get(name) ?? []), ...(bodies.get(name) ?? [])]);
+    }
+  }
 }
 
 /** Each operation as a request that the document's own examples make. */
@@ -63,7 +78,7 @@ const optional = <K extends string, V>(name: K, value: V | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
 
 /** What a request lacks or has too much of: 400, 401, 404, 413, 415. */
-async function driveRefusals(t: Test, seen: Set<string>) {
+async function driveRefusals(t: Test, given: Answered) {
   const api = await startApi(t, { env: { MAX_BODY_BYTES: '2048' } });
   const { key, email, ...account } = await api.newAccount();
   await setOperator(api, account.id, true, api.context());
@@ -96,7 +111,7 @@ async function driveRefusals(t: Test, seen: Set<string>) {
   await api.call('POST', `${BASE}/pdf/`, { key: poor.key, body: { html: '<p>x</p>' } });
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
-  for (const each of api.seen) seen.add(each);
+  given.add(api);
 }
 
 async function driveSessions(api: Api, email: string): Promise<void> {
@@ -114,7 +129,7 @@ async function driveSessions(api: Api, email: string): Promise<void> {
   await api.call('POST', `${BASE}/account/password/`, { headers, body });
 }
 
-async function driveSuccesses(t: Test, seen: Set<string>) {
+async function driveSuccesses(t: Test, given: Answered) {
   const api = await startApi(t, { env: { RETENTION_SECONDS: '60' } });
   const { id: accountId, email, key } = await api.newAccount();
   const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
@@ -143,13 +158,24 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
       headers: { 'Idempotency-Key': idempotencyKey, Prefer: 'wait=0', Accept: accept },
     });
   const failing = await repeat('fails', 'application/pdf');
-  await api.fail(accountId, String(failing.body['id']), 'The page took too long.');
+  const failed = `${BASE}/conversions/${String(failing.body['id'])}/`;
+  await api.start(accountId, String(failing.body['id']));
+  await api.call('GET', failed, { key });
+  await api.fail(accountId, String(failing.body['id']), 'x', 'page_status');
+  const refunds = startRefunds(api);
+  while (!(await api.log()).some(({ type }) => type === 'CreditRefunded')) {
+    await new Promise(setImmediate);
+  }
+  await refunds.stop();
+  await api.call('GET', failed, { key });
   await repeat('fails', 'application/json');
   await repeat('fails', 'application/pdf');
-  await api.call('GET', `${BASE}/conversions/${String(failing.body['id'])}/file/`, { key });
+  await api.call('GET', `${failed}file/`, { key });
+  await api.call('GET', `${failed}events/`, { key });
   const ending = await repeat('ends', 'application/pdf');
   await api.complete(accountId, String(ending.body['id']), PDF);
   await repeat('ends', 'application/pdf');
+  await repeat('ends', 'application/json');
   api.clock.time += 61_000;
   await repeat('ends', 'application/pdf');
   await api.call('GET', file);
@@ -164,13 +190,20 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await api.call('GET', `${BASE}/conversions/${id}/evidence/`, { key });
   const sha256 = '0'.repeat(64);
   await api.call('POST', `${BASE}/verify/`, { key, body: { sha256 } });
+  await api.call('POST', `${BASE}/verify/`, { key, body: { sha256: record.body['sha256'] } });
   const late = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const ofUrl = await api.call('POST', `${BASE}/pdf/`, {
+    key,
+    body: { url: 'https://example.com/' },
+  });
   const lateId = String(late.body['id']);
-  for (const conversion of [id, lateId, String(failing.body['id'])]) {
+  for (const conversion of [id, lateId, String(ofUrl.body['id']), String(failing.body['id'])]) {
     await api.call('GET', `${BASE}/conversions/${conversion}/request/`, { key });
     await api.call('GET', `${BASE}/conversions/${conversion}/manifest/`, { key });
   }
   await api.complete(accountId, lateId, PDF);
+  await api.start(accountId, String(ofUrl.body['id']));
+  await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   await api.call('GET', `${BASE}/conversions/${lateId}/manifest/`, { key });
   await api.call('HEAD', `${BASE}/conversions/stream/`, { key });
   const lists = [
@@ -197,31 +230,48 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
     const { headers } = await api.call('GET', path);
     await api.call('GET', path, { headers: { 'If-None-Match': headers.get('etag') ?? '' } });
   }
-  for (const each of api.seen) seen.add(each);
+  given.add(api);
 }
 
 /** What operators do, to an account of their making. */
-async function driveOperators(t: Test, seen: Set<string>) {
+async function driveOperators(t: Test, given: Answered) {
   const api = await startApi(t);
   const operator = await newOperator(api);
   const email = 'opened@example.com';
   const opened = await operator.call('POST', '/accounts/', { body: { email } });
+  await recordTimestamp(api, Buffer.from('made up'));
+  const signature = Buffer.alloc(72);
+  signature.writeBigUInt64BE(1_795_000_000n);
+  await recordCosignature(api, () =>
+    signatureLine('witness.example.com/w1', '01234567', signature),
+  );
+  const { id, key } = await api.newAccount();
+  const request = async () => {
+    const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+    return String(body['id']);
+  };
+  await api.fail(id, await request(), 'x');
+  await request();
   for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/'])
     await operator.call('GET', path);
   await operator.call('POST', '/projections/rebuild/');
+  await operator.call('GET', '/projections/');
+  while (api.operations.rebuilds.state().underWay) await new Promise(setImmediate);
+  await operator.call('GET', '/projections/');
   const at = `/accounts/${String(opened.body['id'])}`;
-  for (const path of ['/accounts/', `${at}/`]) await operator.call('GET', path);
   await operator.call('POST', `${at}/plan/`, { body: { plan: 'pro' } });
   await operator.call('POST', `${at}/credits/`, { body: { amount: 1 } });
-  await operator.call('POST', `${at}/hold/`, { body: {} });
+  for (const path of ['/accounts/', `${at}/`]) await operator.call('GET', path);
+  await operator.call('POST', `${at}/hold/`, { body: { until: '2100-01-01T00:00:00Z' } });
+  await operator.call('GET', `${at}/`);
   await operator.call('DELETE', `${at}/hold/`);
   await operator.call('POST', `${at}/sessions/end/`);
   await operator.call('POST', `${at}/erase/`, { body: { email, password: PASSWORD } });
-  for (const each of api.seen) seen.add(each);
+  given.add(api);
 }
 
 /** More requests than a minute allows. */
-async function driveLimits(t: Test, seen: Set<string>) {
+async function driveLimits(t: Test, given: Answered) {
   const env = { RATE_LIMIT_FREE: '1', RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_DASHBOARD: '1' };
   const api = await startApi(t, { env });
   const { key, email } = await api.newAccount({ plan: 'free' });
@@ -235,11 +285,11 @@ async function driveLimits(t: Test, seen: Set<string>) {
     }
   }
   await api.call('GET', '/nowhere', { key: 'pk_live_' });
-  for (const each of api.seen) if (each.includes(' 429 ')) seen.add(each);
+  given.add(api, (name) => name.includes(' 429 '));
 }
 
 /** Parts that fail: 500 and 503. */
-async function driveFailures(t: Test, seen: Set<string>) {
+async function driveFailures(t: Test, given: Answered) {
   let failure: Error = new TypeError('a mistake');
   const failing = () => Promise.reject(failure);
   const api = await startApi(t, {
@@ -271,11 +321,20 @@ async function driveFailures(t: Test, seen: Set<string>) {
     }
     await api.call('GET', '/nowhere', { key });
   }
-  for (const each of api.seen) seen.add(each);
+  given.add(api);
+}
+
+async function driveUnready(t: Test, given: Answered) {
+  const missing = ['the renderer is starting'];
+  const api = await startApi(t, {
+    replace: () => ({ readiness: () => ({ ready: false, missing, leads: false }) }),
+  });
+  await api.call('GET', '/readyz');
+  given.add(api);
 }
 
 /** What never reaches the application. A slow request is given 10 seconds. */
-async function driveTheWire(t: Test, api: Api, seen: Set<string>) {
+async function driveTheWire(t: Test, api: Api, given: Answered) {
   const port = Number(new URL(api.origin).port);
   const starting = await listen({
     host: '127.0.0.1',
@@ -291,27 +350,73 @@ async function driveTheWire(t: Test, api: Api, seen: Set<string>) {
     partsOf(await rawHttp(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')),
   ];
   for (const answer of answers) api.observe({ method: 'GET', path: '/not-routed', ...answer });
-  for (const each of api.seen) seen.add(each);
+  given.add(api);
 }
 
 void test('the document and the answers are the same', async (t) => {
-  const seen = new Set<string>();
+  const given = new Answered();
   const api = await startApi(t);
   await Promise.all([
-    driveTheWire(t, api, seen),
+    driveTheWire(t, api, given),
     (async () => {
-      await driveRefusals(t, seen);
-      await driveSuccesses(t, seen);
-      await driveOperators(t, seen);
-      await driveLimits(t, seen);
-      await driveFailures(t, seen);
+      await driveRefusals(t, given);
+      await driveSuccesses(t, given);
+      await driveOperators(t, given);
+      await driveLimits(t, given);
+      await driveFailures(t, given);
+      await driveUnready(t, given);
     })(),
   ]);
   const documented = documentedAnswers(api.document);
-  t.strictSame([...seen].toSorted(), documented.toSorted());
+  t.strictSame([...given.bodies.keys()].toSorted(), documented.toSorted());
   t.equal(new Set(documented).size, documented.length);
   const codes = new Set(documented.map((each) => each.split(' ').at(-1)));
   for (const code of Object.keys(ERRORS) as ErrorCode[]) t.ok(codes.has(code), code);
+  for (const { name, schema, value } of examplesOf(api.document)) {
+    const answers = given.bodies.get(name) ?? [];
+    const isTrue = answers.some((answer) => agrees(api.document, schema, value, answer));
+    const [told, last] = [value, answers.at(-1)].map((each) => JSON.stringify(each)?.slice(0, 400));
+    t.ok(isTrue, `${name} is never ${told} but ${last}`);
+    const { error, message } = value as { readonly error?: ErrorCode; readonly message?: string };
+    if (error === undefined || message !== ERRORS[error].message) continue;
+    const texts = answers.map((answer) => (answer as { readonly message?: string }).message);
+    t.ok(texts.includes(message), `${name} never says “${message}” but “${texts.at(-1)}”`);
+  }
+});
+
+void test('the document that is served has every public route, shaped for generators', async (t) => {
+  const { document, call } = await startApi(t);
+  const served = (await call('GET', '/openapi.json')).body as unknown as OpenApiDocument;
+  const [internal, open] = [true, false].map((isInternal) =>
+    ROUTES.filter((route) => (route.isInternal ?? false) === isInternal),
+  );
+  const named = (of: readonly Route[] = []) =>
+    of.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted();
+  const inIt = drives(served).map(({ method, template }) => `${method} ${template}`);
+  t.strictSame(inIt.toSorted(), named(open));
+  t.strictSame(
+    [...new Set(internal?.map(({ path }) => path.split('/')[1]))],
+    ['dashboard', 'openapi.json', 'docs'],
+  );
+  t.match(JSON.stringify(served), /^(?!.*(dashboardCookie|Set-Cookie|DashboardAccess))/);
+  const size = JSON.stringify(document).length;
+  t.ok(size < 250_000, `${size} characters: are errors written out for each operation?`);
+  for (const { template, operation } of drives(served)) {
+    const { 'application/json': _, ...forms } = operation.requestBody?.content ?? {};
+    for (const { schema } of Object.values(forms)) {
+      t.notOk(schema?.$ref ?? schema?.properties, `${template}: NSwag makes parameters of them`);
+    }
+  }
+});
+
+void test('the requests that the document shows are accepted', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount();
+  const { requestBody } = api.document.paths[`${BASE}/pdf/`]?.['post'] ?? {};
+  const examples = requestBody?.content['application/json']?.examples ?? {};
+  for (const [name, { value }] of Object.entries(examples)) {
+    t.equal((await api.call('POST', `${BASE}/pdf/`, { key, body: value })).status, 202, name);
+  }
 });
 
 void test('the document is OpenAPI 3.1, and its examples are what it says', async (t) => {
@@ -320,19 +425,16 @@ void test('the document is OpenAPI 3.1, and its examples are what it says', asyn
   t.ok(result.valid, JSON.stringify(result.errors));
   const { components } = document;
   let examples = 0;
-  for (const { template, method, operation } of drives(document)) {
-    const bodies = [operation.requestBody, ...Object.values(operation.responses)];
-    for (const { schema, examples: all = {} } of bodies.flatMap((body) =>
-      Object.values(body?.content ?? {}),
-    )) {
-      if (!schema) continue;
-      const validator = Compile({ components, ...schema });
-      for (const { value } of Object.values(all)) {
-        examples += 1;
-        const told = `${method} ${template}: ${JSON.stringify(value)}`;
-        t.ok(validator.Check(value), `${told} ${JSON.stringify(validator.Errors(value))}`);
-      }
-    }
+  const requests = drives(document).flatMap(({ template, method, operation }) => {
+    const { schema = {}, examples = {} } = operation.requestBody?.content['application/json'] ?? {};
+    const name = `${method} ${template}`;
+    return Object.values(examples).map(({ value }) => ({ name, schema, value }));
+  });
+  for (const { name, schema, value } of [...requests, ...examplesOf(document)]) {
+    examples += 1;
+    const validator = Compile({ components, ...schema });
+    const told = `${name}: ${JSON.stringify(value)}`;
+    t.ok(validator.Check(value), `${told} ${JSON.stringify(validator.Errors(value))}`);
   }
-  t.ok(examples > 90, `${examples} examples`);
+  t.ok(examples > 300, `${examples} examples`);
 });

@@ -18,6 +18,7 @@ import type {
   OpenApiDocument,
   OperationObject,
   ParameterObject,
+  Reference,
   ResponseObject,
   SchemaObject,
 } from './types.ts';
@@ -97,14 +98,35 @@ function parametersOf({ parameters = [] }: OperationDoc): readonly ParameterObje
 
 function bodyOf({ schema, form, examples }: NonNullable<OperationDoc['body']>) {
   const json = media(schemaObject(schema), examples);
-  const asForm =
-    form === undefined ? {} : { 'multipart/form-data': { schema: schemaObject(form) } };
-  return { required: true, content: { 'application/json': json, ...asForm } } as const;
+  if (form === undefined) return { required: true, content: { 'application/json': json } } as const;
+  // Without properties: NSwag would make a parameter of each, beside the body.
+  const parts = { type: 'object', description: form, additionalProperties: true };
+  const content = { 'application/json': json, 'multipart/form-data': { schema: parts } };
+  return { required: true, content } as const;
 }
 
-function operation({ auth, doc }: AnyRoute): OperationObject {
+/** The responses that operations share, each under one name. Written out, they are half of the document. */
+class SharedResponses {
+  readonly #names = new Map<string, string>();
+  readonly byName: Record<string, ResponseObject> = {};
+
+  /** @param names the first that is free is taken */
+  refer(response: ResponseObject, names: readonly string[]): Reference {
+    const text = JSON.stringify(response);
+    const name = this.#names.get(text) ?? names.find((each) => !(each in this.byName)) ?? text;
+    this.#names.set(text, name);
+    this.byName[name] = response;
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function operation({ auth, doc }: AnyRoute, shared: SharedResponses): OperationObject {
   const parameters = parametersOf(doc);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
+  const errors = errorResponses(errorsOf(auth, doc)).map(([status, code, response]) => [
+    status,
+    shared.refer(response, [code, `${code}.${doc.id}`]),
+  ]);
   return {
     operationId: doc.id,
     tags: [doc.tag],
@@ -113,10 +135,7 @@ function operation({ auth, doc }: AnyRoute): OperationObject {
     security: SECURITY[auth] ?? [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),
-    responses: {
-      ...Object.fromEntries(answers),
-      ...errorResponses(errorsOf(auth, doc)),
-    },
+    responses: Object.fromEntries([...answers, ...errors]) as OperationObject['responses'],
   };
 }
 
@@ -125,11 +144,16 @@ export function buildDocument(
   { publicUrl, config }: { readonly publicUrl: string; readonly config: Config },
 ): OpenApiDocument {
   const paths: Record<string, Record<string, OperationObject>> = {};
+  const shared = new SharedResponses();
   for (const route of routes) {
     const at = (paths[route.path] ??= {});
-    at[route.method] = operation(route);
+    at[route.method] = operation(route, shared);
   }
-  const used = JSON.stringify(paths);
+  const used = JSON.stringify([paths, shared.byName, SCHEMAS]);
+  // Tools find fault with what nothing refers to.
+  const inUse = <T>(all: Readonly<Record<string, T>>, referTo: (name: string) => string) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => used.includes(referTo(name))));
+  const tags = new Set<string>(routes.map(({ doc }) => doc.tag));
   return {
     openapi: '3.1.1',
     info: {
@@ -141,17 +165,22 @@ export function buildDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(TAGS)
+      .filter(([name]) => tags.has(name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: SECURITY_SCHEMES,
-      schemas: SCHEMAS,
-      // Tools find fault with one that only `x-common-responses` refers to.
-      headers: Object.fromEntries(
-        Object.entries(HEADERS).filter(([name]) => used.includes(`#/components/headers/${name}"`)),
-      ),
+      securitySchemes: inUse(SECURITY_SCHEMES, (name) => `"${name}":[]`),
+      schemas: inUse(SCHEMAS, (name) => `#/components/schemas/${name}"`),
+      headers: inUse(HEADERS, (name) => `#/components/headers/${name}"`),
+      responses: shared.byName,
     },
-    'x-common-responses': errorResponses(COMMON_ERRORS, headersInline),
+    'x-common-responses': Object.fromEntries(
+      errorResponses(COMMON_ERRORS, headersInline).map(([status, , response]) => [
+        status,
+        response,
+      ]),
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The document's components, made of the TypeBox schemas that judge requests and answers. */
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { ConversionForm, ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
+import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
@@ -64,7 +64,6 @@ export const ErrorAnswer = Type.Object(
 
 const NAMED: Readonly<Record<string, TSchema>> = {
   ConversionRequest,
-  ConversionForm,
   Cookie,
   Conversion,
   ConversionStatus,

@@ -129,6 +129,56 @@ export const RenderRecord = Type.Object({
   ),
 });
 
+const OPTIONS = {
+  page_size: 'A4',
+  landscape: false,
+  margin_top: '1cm',
+  margin_right: '1cm',
+  margin_bottom: '1cm',
+  margin_left: '1cm',
+  print_background: false,
+  scale: 1,
+  prefer_css_page_size: false,
+  media: 'print',
+  tagged: true,
+  outline: false,
+  javascript: true,
+};
+
+const manifest = {
+  version: 1,
+  conversion_id: ID,
+  renderer: 'renderer-1',
+  attempt: 1,
+  request: { sha256: SHA256, bytes: 1024 },
+  options: OPTIONS,
+  document: { sha256: SHA256, bytes: 51_200, pages: 2 },
+  timings: { queue: 1.5, start: 2, load: 210, ready: 48, print: 35, store: 4 },
+  chrome: {
+    product: 'Chrome/146.0.7630.0',
+    revision: '@a1b2c3',
+    sandboxed: true,
+    flags: ['--headless'],
+  },
+  fonts: ['DejaVuSans'],
+  resources: [
+    {
+      url: URL,
+      kind: 'Image',
+      status: 200,
+      type: 'image/png',
+      bytes: 2048,
+      sha256: SHA256,
+      hashed: 'decoded',
+    },
+  ],
+  resources_left_out: 0,
+  tunnels: [{ host: 'example.com', bytes: 8192 }],
+  console_errors: [{ text: 'Uncaught Error', at: 'https://example.com/:1' }],
+  console_errors_left_out: 0,
+  waits: [{ for: 'images', ms: 12.5 }],
+};
+
 const conversionId: ParameterDoc = {
   name: 'id',
   in: 'path',
@@ -159,8 +209,9 @@ export const getConversionRequestDoc: OperationDoc = {
         html: {
           source: 'html',
           html: '<h1>Invoice 4711</h1>',
-          options: { page_size: 'A4', landscape: false, metadata: { title: 'Invoice 4711' } },
+          options: OPTIONS,
         },
+        url: { source: 'url', url: 'https://example.com/', options: OPTIONS },
       },
     },
   },
@@ -174,7 +225,13 @@ export const getConversionManifestDoc: OperationDoc = {
   description:
     'The record of how the PDF was made, while it is stored: the renderer and its Chrome, fonts, resources with their hashes, errors of the page, and times.',
   parameters: [conversionId],
-  answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderRecord } },
+  answers: {
+    200: {
+      description: 'The manifest, as it was recorded.',
+      schema: RenderRecord,
+      examples: { manifest },
+    },
+  },
   errors: {
     not_found: notFound,
     not_ready: { when: 'The conversion has not ended yet.' },

@@ -5,6 +5,7 @@ import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 
 const closed = { additionalProperties: false } as const;
+const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
 /** One item of a history. */
@@ -41,7 +42,7 @@ export const HistoryEntry = Type.Object(
         ]),
         id: Type.Optional(Type.String({ examples: ['node-1'] })),
       },
-      { ...closed, description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
+      { ...closed, description: 'Who caused it.' },
     ),
     client_address: Type.Optional(
       Type.String({
@@ -66,11 +67,46 @@ export const HistoryEntry = Type.Object(
     data: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',
-      examples: [{ renderer: 'node-1', attempt: 1 }],
     }),
   },
   closed,
 );
+
+const debited = {
+  id: '6c56babf-fd31-528b-b64b-60ac024627a3',
+  type: 'CreditDebited',
+  summary: '1 credit was taken.',
+  time: '2026-11-21T08:15:30.123Z',
+  position: '4710',
+  stream: `account-${ACCOUNT}`,
+  revision: 4,
+  actor: { kind: 'key', id: 'key_3m5n7p9q1r3s5t7v9w1x3y5z7a' },
+  client_address: '192.0.2.7',
+  request_id: 'r-4711',
+  correlation_id: CONVERSION,
+  causation_id: 'cmd_06f3k8r1v2w9x4y5z6a7b8c9d1',
+  data: { accountId: ACCOUNT, conversionId: CONVERSION, amount: 1 },
+};
+const started = {
+  id: '0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11',
+  type: 'ConversionStarted',
+  summary: 'Attempt 1 started on renderer-1.',
+  time: '2026-11-21T08:15:30.160Z',
+  position: '4712',
+  stream: `conversion-${CONVERSION}`,
+  revision: 0,
+  actor: { kind: 'renderer', id: 'renderer-1' },
+  correlation_id: CONVERSION,
+  causation_id: 'cmd_06f3k8r1v2w9x4y5z6a7b8c9d2',
+  data: {
+    accountId: ACCOUNT,
+    conversionId: CONVERSION,
+    renderer: 'renderer-1',
+    delivery: '2f4b15bf-3c85-4568-80a1-65bd41b2186d',
+    attempt: 1,
+    startedAt: 1795248930158,
+  },
+};
 
 const FILTERS: readonly ParameterDoc[] = [
   {
@@ -105,7 +141,7 @@ export const listAccountEventsDoc: OperationDoc = {
       schema: Type.String(),
     },
   ],
-  answers: { 200: pageOfItems(HistoryEntry) },
+  answers: { 200: { ...pageOfItems(HistoryEntry), examples: { events: [started, debited] } } },
   errors: { validation_error: WRONG_QUERY },
 };
 
@@ -125,7 +161,13 @@ export const listConversionEventsDoc: OperationDoc = {
     ...PAGE_PARAMETERS,
     ...FILTERS,
   ],
-  answers: { 200: { ...pageOfItems(HistoryEntry), description: 'One page, oldest first.' } },
+  answers: {
+    200: {
+      ...pageOfItems(HistoryEntry),
+      description: 'One page, oldest first.',
+      examples: { events: [debited, started] },
+    },
+  },
   errors: {
     validation_error: WRONG_QUERY,
     not_found: {
