@@ -1,4 +1,6 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
+import { LANGUAGES } from '../../../samples/all.ts';
+import { sampleRequest } from '../../../samples/json.ts';
 import type { Config } from '../../config.ts';
 import { ERRORS } from '../../errors.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
@@ -120,7 +122,18 @@ class SharedResponses {
   }
 }
 
-function operation({ auth, doc }: AnyRoute, shared: SharedResponses): OperationObject {
+const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string) =>
+  LANGUAGES.map(({ id, title, sample }) => ({
+    lang: id === 'curl' ? 'shell' : id,
+    label: title,
+    source: sample(sampleRequest(request, publicUrl)),
+  }));
+
+function operation(
+  { auth, doc }: AnyRoute,
+  shared: SharedResponses,
+  publicUrl: string,
+): OperationObject {
   const parameters = parametersOf(doc);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   const errors = errorResponses(errorsOf(auth, doc)).map(([status, code, response]) => [
@@ -135,6 +148,7 @@ function operation({ auth, doc }: AnyRoute, shared: SharedResponses): OperationO
     security: SECURITY[auth] ?? [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),
+    ...(doc.body?.sample && { 'x-codeSamples': samplesOf(doc.body.sample, publicUrl) }),
     responses: Object.fromEntries([...answers, ...errors]) as OperationObject['responses'],
   };
 }
@@ -147,7 +161,7 @@ export function buildDocument(
   const shared = new SharedResponses();
   for (const route of routes) {
     const at = (paths[route.path] ??= {});
-    at[route.method] = operation(route, shared);
+    at[route.method] = operation(route, shared, publicUrl);
   }
   const used = JSON.stringify([paths, shared.byName, SCHEMAS]);
   // Tools find fault with what nothing refers to.

@@ -62,6 +62,8 @@ export interface OperationDoc {
     /** Says what `multipart/form-data` has, where that is taken too. */
     readonly form?: string;
     readonly examples: Readonly<Record<string, object>>;
+    /** The example that programs in several languages send, in the place of samples made of the parameters. */
+    readonly sample?: Readonly<Record<string, unknown>>;
   };
   /** Status to answer: the successes. */
   readonly answers: Readonly<Record<number, AnswerDoc>>;

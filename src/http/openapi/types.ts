@@ -74,7 +74,7 @@ export interface OperationObject {
     readonly content: Readonly<Record<string, MediaTypeObject>>;
   };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
-  /** https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples */
+  /** https://spec.openapis.org/registry/extension/x-codeSamples */
   readonly 'x-codeSamples'?: readonly CodeSample[];
 }
 

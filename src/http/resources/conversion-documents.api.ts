@@ -73,10 +73,9 @@ export const RenderRecord = Type.Object({
     sha256: Type.String({ examples: [SHA256] }),
     bytes: count('The size of the encrypted request.'),
   }),
-  options: Type.Object(
-    {},
-    { description: 'The options of the page, with the defaults filled in, and wait_for.' },
-  ),
+  options: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The options of the page, with the defaults filled in, and wait_for.',
+  }),
   document: Type.Object({
     sha256: Type.String({ examples: [SHA256] }),
     bytes: count('The size of the PDF.'),

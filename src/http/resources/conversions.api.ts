@@ -137,6 +137,8 @@ const prefer = (more = ''): ParameterDoc => ({
   schema: Type.String(),
 });
 
+const HTML = { html: '<h1>Invoice 4711</h1>', page_size: 'A4' };
+
 export const createConversionDoc: OperationDoc = {
   id: 'createConversion',
   tag: 'Conversions',
@@ -152,8 +154,9 @@ export const createConversionDoc: OperationDoc = {
   body: {
     schema: ConversionRequest,
     form: 'The page as a part named files with the file name index.html, and the files that it refers to by relative URLs as further parts named files, with these as file names: curl names a file without its folders, so say files=@img/logo.png;filename=img/logo.png. Each other field of ConversionRequest is a part of its name, a list or object as JSON.',
+    sample: HTML,
     examples: {
-      html: { html: '<h1>Invoice 4711</h1>', page_size: 'A4' },
+      html: HTML,
       files: {
         html: '<link rel="stylesheet" href="style.css"><h1>Invoice 4711</h1>',
         files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
