@@ -124,9 +124,9 @@ class SharedResponses {
 
 const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string) =>
   LANGUAGES.map(({ id, title, sample }) => ({
-    lang: id === 'curl' ? 'shell' : id,
+    lang: id,
     label: title,
-    source: sample(sampleRequest(request, publicUrl)),
+    source: sample(sampleRequest(request, publicUrl)).trimEnd(),
   }));
 
 function operation(

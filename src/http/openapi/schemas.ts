@@ -171,7 +171,7 @@ export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntrie
   }),
 );
 
-/** A body that the schema takes, made of the examples and defaults in it. */
+/** A body that the schema takes, made of the examples and defaults in it. Optional fields without an example are left out. */
 export function exampleOf(
   schema: SchemaObject,
   components: Readonly<Record<string, SchemaObject>>,
@@ -186,8 +186,10 @@ export function exampleOf(
   const [choice] = schema.anyOf ?? [];
   if (choice !== undefined) return exampleOf(choice, components);
   if (schema.type === 'array') return [exampleOf(schema.items ?? {}, components)];
-  if (schema.properties === undefined) return {};
+  const { properties = {}, required = [] } = schema;
   return Object.fromEntries(
-    Object.entries(schema.properties).map(([name, each]) => [name, exampleOf(each, components)]),
+    Object.entries(properties)
+      .filter(([name, { examples }]) => required.includes(name) || examples !== undefined)
+      .map(([name, each]) => [name, exampleOf(each, components)]),
   );
 }

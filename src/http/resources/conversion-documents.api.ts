@@ -7,6 +7,11 @@ const SHA256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978
 const URL = 'https://example.com/logo.png';
 
 const { html, url, ...options } = ConversionRequest.properties;
+const OPTIONS = Object.fromEntries(
+  Object.entries<TSchema>(options).flatMap(([name, schema]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  ),
+);
 
 /** The answer of `GET /conversions/{id}/request/`. */
 export const StoredRequest = Type.Object(
@@ -52,13 +57,13 @@ const Resource = Type.Object({
     Type.Enum(['received', 'decoded', 'text'], {
       description:
         'The form that was hashed: as it came, without its content coding, or decoded and in UTF-8.',
+      examples: ['decoded'],
     }),
   ),
-  encoding: Type.Optional(Type.String({ description: 'The content coding.', examples: ['br'] })),
+  encoding: Type.Optional(Type.String({ description: 'The content coding, such as br.' })),
   error: Type.Optional(
     Type.String({
-      description: 'Why there is no answer, or not all of it.',
-      examples: ['net::ERR_CONNECTION_RESET'],
+      description: 'Why there is no answer, or not all of it, such as net::ERR_CONNECTION_RESET.',
     }),
   ),
 });
@@ -75,6 +80,7 @@ export const RenderRecord = Type.Object({
   }),
   options: Type.Record(Type.String(), Type.Unknown(), {
     description: 'The options of the page, with the defaults filled in, and wait_for.',
+    examples: [OPTIONS],
   }),
   document: Type.Object({
     sha256: Type.String({ examples: [SHA256] }),
@@ -128,56 +134,6 @@ export const RenderRecord = Type.Object({
   ),
 });
 
-const OPTIONS = {
-  page_size: 'A4',
-  landscape: false,
-  margin_top: '1cm',
-  margin_right: '1cm',
-  margin_bottom: '1cm',
-  margin_left: '1cm',
-  print_background: false,
-  scale: 1,
-  prefer_css_page_size: false,
-  media: 'print',
-  tagged: true,
-  outline: false,
-  javascript: true,
-};
-
-const manifest = {
-  version: 1,
-  conversion_id: ID,
-  renderer: 'renderer-1',
-  attempt: 1,
-  request: { sha256: SHA256, bytes: 1024 },
-  options: OPTIONS,
-  document: { sha256: SHA256, bytes: 51_200, pages: 2 },
-  timings: { queue: 1.5, start: 2, load: 210, ready: 48, print: 35, store: 4 },
-  chrome: {
-    product: 'Chrome/146.0.7630.0',
-    revision: '@a1b2c3',
-    sandboxed: true,
-    flags: ['--headless'],
-  },
-  fonts: ['DejaVuSans'],
-  resources: [
-    {
-      url: URL,
-      kind: 'Image',
-      status: 200,
-      type: 'image/png',
-      bytes: 2048,
-      sha256: SHA256,
-      hashed: 'decoded',
-    },
-  ],
-  resources_left_out: 0,
-  tunnels: [{ host: 'example.com', bytes: 8192 }],
-  console_errors: [{ text: 'Uncaught Error', at: 'https://example.com/:1' }],
-  console_errors_left_out: 0,
-  waits: [{ for: 'images', ms: 12.5 }],
-};
-
 const conversionId: ParameterDoc = {
   name: 'id',
   in: 'path',
@@ -224,13 +180,7 @@ export const getConversionManifestDoc: OperationDoc = {
   description:
     'The record of how the PDF was made, while it is stored: the renderer and its Chrome, fonts, resources with their hashes, errors of the page, and times.',
   parameters: [conversionId],
-  answers: {
-    200: {
-      description: 'The manifest, as it was recorded.',
-      schema: RenderRecord,
-      examples: { manifest },
-    },
-  },
+  answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderRecord } },
   errors: {
     not_found: notFound,
     not_ready: { when: 'The conversion has not ended yet.' },
