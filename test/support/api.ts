@@ -37,7 +37,7 @@ import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { CheckpointSigner } from '../../src/use-cases/checkpoint-signer.ts';
-import { firstCommand, operatorContext } from '../../src/use-cases/command-context.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { Passwords } from '../../src/use-cases/passwords.ts';
 import { noSnapshots } from './actors.ts';
@@ -181,16 +181,14 @@ export async function startApi(
 
   const openApi = buildDocument(ROUTES, deps);
   const checkDocumented = documentCheck(openApi);
-  /** Which of the document's answers were given so far. */
-  const seen = new Set<string>();
-  /** The JSON bodies of these. */
-  const bodies = new Map<string, unknown[]>();
+  /** Which of the document's answers were given so far, with their JSON bodies. */
+  const seen = new Map<string, unknown[]>();
   const observe = (answer: Seen): void => {
     const name = checkDocumented(answer);
-    seen.add(name);
+    const bodies = seen.get(name) ?? [];
+    seen.set(name, bodies);
     const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
-    if (!isJson || answer.text === '') return;
-    bodies.set(name, [...(bodies.get(name) ?? []), JSON.parse(answer.text)]);
+    if (isJson && answer.text !== '') bodies.push(JSON.parse(answer.text));
   };
 
   let accounts = 0;
@@ -271,17 +269,6 @@ export async function startApi(
     });
   }
 
-  /** Does what a renderer does first: the conversion is processing then. */
-  async function start(accountId: string, conversionId: string): Promise<void> {
-    const command = {
-      type: 'StartConversion',
-      delivery: 'one',
-      ...outcome(accountId, conversionId),
-    } as const;
-    const by = firstCommand(clock.now(), { kind: 'renderer', id: 'test' });
-    await actors.send(conversionAggregate, conversionId, command, by);
-  }
-
   async function fail(
     accountId: string,
     conversionId: string,
@@ -313,12 +300,10 @@ export async function startApi(
     /** Of all routes: the service serves that of the public ones. */
     document: openApi,
     seen,
-    bodies,
     observe,
     context,
     newAccount,
     call,
-    start,
     complete,
     fail,
     /** Ends what waits, as a server that closes does. */

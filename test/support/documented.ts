@@ -1,7 +1,9 @@
 /** Holds each answer of the API against the OpenAPI document that the service itself serves. */
 import { Compile } from 'typebox/compile';
+import { exampleOf } from '../../src/http/openapi/schemas.ts';
 import type {
   OpenApiDocument,
+  OperationObject,
   Reference,
   ResponseObject,
   SchemaObject,
@@ -186,4 +188,39 @@ export function documentCheck(document: OpenApiDocument) {
     if (problem !== undefined) throw new Error(`Documented otherwise (${problem}): ${told}`);
     return nameOf(name, seen.status, response);
   };
+}
+
+/** An operation as a request. */
+interface Drive {
+  readonly method: string;
+  readonly path: string;
+  readonly template: string;
+  readonly operation: OperationObject;
+  readonly secured: boolean;
+  /** True where an API key is refused. */
+  readonly needsSession: boolean;
+  /** As the document gives an example of it. */
+  readonly body: object | undefined;
+}
+
+/** Each operation as a request that the document's own examples make. */
+export function drives({ paths, components }: OpenApiDocument): readonly Drive[] {
+  return Object.entries(paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const example = (name: string) => {
+        const parameter = operation.parameters?.find((each) => each.name === name);
+        return String(exampleOf(parameter?.schema ?? {}, components.schemas));
+      };
+      const examples = operation.requestBody?.content['application/json']?.examples ?? {};
+      return {
+        method: method.toUpperCase(),
+        template,
+        path: template.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
+        operation,
+        secured: operation.security.length > 0,
+        needsSession: operation.security.length === 1,
+        body: Object.values(examples)[0]?.value as object | undefined,
+      };
+    }),
+  );
 }

@@ -103,8 +103,8 @@ function bodyOf({ schema, form, examples }: NonNullable<OperationDoc['body']>) {
   if (form === undefined) return { required: true, content: { 'application/json': json } } as const;
   // Without properties: NSwag would make a parameter of each, beside the body.
   const parts = { type: 'object', description: form, additionalProperties: true };
-  const content = { 'application/json': json, 'multipart/form-data': { schema: parts } };
-  return { required: true, content } as const;
+  const both = { 'application/json': json, 'multipart/form-data': { schema: parts } };
+  return { required: true, content: both } as const;
 }
 
 /** The responses that operations share, each under one name. Written out, they are half of the document. */
