@@ -156,6 +156,13 @@ void test('linters, generated clients and a validating proxy take the document',
         '/generateOptionalParameters:true',
       ]);
     }
+    const generated = await readFile(join(folder, 'NewtonsoftJson.cs'), 'utf8');
+    const [, parameters = ''] =
+      /Task<Conversion> CreateConversionAsync\((.*)\)/.exec(generated) ?? [];
+    own.match(
+      parameters,
+      /^ConversionRequest body, string idempotency_Key = null, string prefer = null, \S+ cancel/,
+    );
     await run('dotnet', ['build', folder, '--output', join(folder, 'built')], {
       ConsumerFramework: `net${version}.0`,
       NSwagFolder: nswag,
