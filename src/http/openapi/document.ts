@@ -112,10 +112,11 @@ class SharedResponses {
   readonly #names = new Map<string, string>();
   readonly byName: Record<string, ResponseObject> = {};
 
-  /** @param names the first that is free is taken */
-  refer(response: ResponseObject, names: readonly string[]): Reference {
+  /** Names the first response with a code by that, others also by the operation that has them first. */
+  refer(response: ResponseObject, code: string, operationId: string): Reference {
     const text = JSON.stringify(response);
-    const name = this.#names.get(text) ?? names.find((each) => !(each in this.byName)) ?? text;
+    const unused = code in this.byName ? `${code}.${operationId}` : code;
+    const name = this.#names.get(text) ?? unused;
     this.#names.set(text, name);
     this.byName[name] = response;
     return { $ref: `#/components/responses/${name}` };
@@ -138,7 +139,7 @@ function operation(
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   const errors = errorResponses(errorsOf(auth, doc)).map(([status, code, response]) => [
     status,
-    shared.refer(response, [code, `${code}.${doc.id}`]),
+    shared.refer(response, code, doc.id),
   ]);
   return {
     operationId: doc.id,

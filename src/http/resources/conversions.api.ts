@@ -294,7 +294,12 @@ export const listConversionsDoc: OperationDoc = {
   answers: {
     200: {
       ...pageOfItems(Conversion, ['Pressledger-As-Of']),
-      examples: { conversions: [completed, failed, processing, pending] },
+      examples: {
+        conversions: [pending, processing, failed, completed].map((record, n) => ({
+          ...record,
+          id: `${ID.slice(0, -1)}${3 - n}`,
+        })),
+      },
     },
   },
   errors: { validation_error: WRONG_QUERY },
