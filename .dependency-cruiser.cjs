@@ -322,6 +322,12 @@ module.exports = {
       to: { dependencyTypesNot: ['core'] },
     },
     only(
+      'samples-stand-alone',
+      '^samples/',
+      ['^samples/'],
+      'The service and the pages of the dashboard show them.',
+    ),
+    only(
       'client-stands-alone',
       '^client/',
       ['^client/'],
