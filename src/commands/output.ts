@@ -12,9 +12,11 @@ export function writeFailure(text: string): void {
   process.stderr.write(`pressledger: ${plainText(text)}\n`);
 }
 
+/** `2026-11-21 08:15:30Z`: in UTC, as the history, the logs and `--as-of` have it. */
+const timeText = (time: Date): string => time.toISOString().replace('T', ' ').replace(/\.\d+/, '');
+
 function textOf(cell: Cell, forPeople: boolean): string {
-  // Sweden writes dates as ISO 8601 does.
-  if (cell instanceof Date) return forPeople ? cell.toLocaleString('sv-SE') : cell.toISOString();
+  if (cell instanceof Date) return forPeople ? timeText(cell) : cell.toISOString();
   return cell === null || cell === undefined ? (forPeople ? '-' : '') : plainText(String(cell));
 }
 
@@ -22,16 +24,14 @@ function textOf(cell: Cell, forPeople: boolean): string {
 function inColumns(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
   const texts = rows.map((row) => row.map((cell) => textOf(cell, true)));
   const lines = heads.length === 0 ? texts : [heads, ...texts];
-  const first = rows[0] ?? [];
-  const widths = first.map((_, at) =>
+  const isNumber = (at: number): boolean => rows.every((row) => typeof (row[at] ?? 0) === 'number');
+  const widths = (rows[0] ?? []).map((_, at) =>
     lines.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), 0),
   );
   return lines.map((line) =>
     line
       .map((text, at) =>
-        typeof first[at] === 'number'
-          ? text.padStart(widths[at] ?? 0)
-          : text.padEnd(widths[at] ?? 0),
+        isNumber(at) ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0),
       )
       .join('  ')
       .trimEnd(),

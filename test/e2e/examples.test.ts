@@ -24,6 +24,9 @@ const noDotnet = Number.parseInt(dotnet.stdout ?? '', 10) >= 10 ? false : '.NET 
 
 const node = (...args: readonly string[]) => [process.execPath, ...args] as const;
 
+const square = (fill: string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg"><rect width="90" height="90" fill="${fill}"/></svg>`;
+
 /** Forwards to the service, but refuses the first requests as a busy service would. */
 async function busyAtFirst(t: Test, service: string, refusals: number): Promise<string> {
   let left = refusals;
@@ -160,8 +163,6 @@ void test('every example does what it says', async (t) => {
     mkdirSync(join(pages, 'my pictures'), { recursive: true });
     const put = (name: string, content: string | Buffer): void =>
       writeFileSync(join(pages, name), content);
-    const square = (fill: string): string =>
-      `<svg xmlns="http://www.w3.org/2000/svg"><rect width="90" height="90" fill="${fill}"/></svg>`;
     put('shared.css', '@import "colours.css"; div::before { content: url(red.svg) }');
     put('colours.css', 'h1 { color: #0000ff }');
     put('red.svg', square('#ff0000'));
