@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
 SERVER = os.environ.get("PRESSLEDGER_SERVER", "http://localhost:8080")
+API_KEY = os.environ["PRESSLEDGER_API_KEY"]
 AT_A_TIME = 4
 # More than a service takes unless it is set otherwise.
 MAX_BYTES = 64 * 2**20
@@ -42,6 +43,7 @@ class References(HTMLParser):
         self.base: str | None = None
         self.addresses: list[str] = []
         self.feed(html)
+        self.close()
 
     def handle_starttag(self, tag: str, attrs: list):
         given = {name: value or "" for name, value in attrs}
@@ -127,6 +129,8 @@ def reason_against(folder: Path, name: str) -> str | None:
 
 def convert(source: Path, target: Path) -> list[str]:
     """Writes the PDF of a page, and returns what it lacks."""
+    if source.stat().st_size > MAX_BYTES:
+        raise ValueError(f"The page has more than {MAX_BYTES // 2**20} MiB.")
     html = source.read_text("utf-8-sig")
     files, lacking = files_beside(source, html)
     encoded = {name: base64.b64encode(content).decode() for name, content in files.items()}
@@ -140,7 +144,7 @@ def convert(source: Path, target: Path) -> list[str]:
     if answer.status != 200:
         problem = json.load(answer)
         details = [text for texts in problem.get("details", {}).values() for text in texts]
-        raise ValueError(" ".join([problem["message"], *details]))
+        raise RuntimeError(" ".join([problem["message"], *details]))
     target.write_bytes(answer.read())
     if int(answer.headers.get("X-Conversion-Warnings", 0)) > 0:
         lacking += json.load(send(record, {}))["warnings"]
@@ -149,7 +153,7 @@ def convert(source: Path, target: Path) -> list[str]:
 
 def send(url: str, headers: dict, body: bytes | None = None):
     headers |= {"Accept": "application/pdf", "Prefer": "wait=30"}
-    headers["X-API-Key"] = os.environ["PRESSLEDGER_API_KEY"]
+    headers["X-API-Key"] = API_KEY
     while True:
         try:
             return urlopen(Request(url, body, headers), timeout=60)
@@ -163,7 +167,7 @@ def outcome(source: Path, target: Path) -> tuple[str, str]:
     """Converts a page, and says how that ended."""
     try:
         lacking = convert(source, target)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # The other pages do not wait for this one to be mended.
         return "failed", f"{source.name}: {error}"
     return "incomplete" if lacking else "whole", "\n  ".join([f"{source.name}: {target}", *lacking])
 

@@ -24,14 +24,18 @@ function textOf(cell: Cell, forPeople: boolean): string {
 function inColumns(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
   const texts = rows.map((row) => row.map((cell) => textOf(cell, true)));
   const lines = heads.length === 0 ? texts : [heads, ...texts];
-  const isNumber = (at: number): boolean => rows.every((row) => typeof (row[at] ?? 0) === 'number');
-  const widths = (rows[0] ?? []).map((_, at) =>
+  const first = rows[0] ?? [];
+  const ofNumbers = first.map((_, at) => {
+    const cells = rows.flatMap((row) => row[at] ?? []);
+    return cells.length > 0 && cells.every((cell) => typeof cell === 'number');
+  });
+  const widths = first.map((_, at) =>
     lines.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), 0),
   );
   return lines.map((line) =>
     line
       .map((text, at) =>
-        isNumber(at) ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0),
+        ofNumbers[at] === true ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0),
       )
       .join('  ')
       .trimEnd(),

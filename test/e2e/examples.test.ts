@@ -222,6 +222,7 @@ void test('every example does what it says', async (t) => {
       '<p>fine</p><img src="data:image/svg+xml,<svg xmlns=\'http://www.w3.org/2000/svg\'/>">',
     );
     put('huge.html', '<p>huge</p><img src="huge.png">');
+    put('unclosed.html', '<p>unclosed</p><style>@import "missing.css"');
     put('huge.png', '');
     truncateSync(join(pages, 'huge.png'), 2 ** 32);
     put('latin.html', Buffer.from('<p>Gr\xfc\xdfe</p>', 'latin1'));
@@ -237,7 +238,7 @@ void test('every example does what it says', async (t) => {
       sub.match(stdout, `\n  ${name} is not sent: it lies outside of ${pages}\n`);
     }
     sub.match(stdout, '\n  .env.svg is not sent: it is hidden\n');
-    sub.match(stdout, /\n4 pages: 1 whole, 1 incomplete, 2 failed\.\n$/);
+    sub.match(stdout, /\n5 pages: 1 whole, 2 incomplete, 2 failed\.\n$/);
     sub.match((await openPdf(join(pdfs, 'outside.pdf'))).text, 'outside');
     await sub.rejects(run(['python3', 'many.py', join(folder, 'none'), pdfs]), /no \.html file/);
   });
