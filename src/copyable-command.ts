@@ -2,9 +2,9 @@
 import { resolve } from 'node:path';
 
 /** How the command line is called: in a clone, or where the package is installed. */
-const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
+export const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
 
-const inShell = (text: string): string =>
+export const inShell = (text: string): string =>
   /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 export function copyableCommand(dataDir: string, ...args: readonly string[]): string {

@@ -1,7 +1,7 @@
 /** Runs the command that the command line names, and turns failures into exit statuses. */
 import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
-import { type Command, UsageError } from './commands/command.ts';
+import { type Command, Interrupted, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import {
   openBackupPlace,
@@ -30,7 +30,9 @@ const usersUmask = process.umask(0o077);
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
+const SIGINT = 128 + 2;
 const SIGPIPE = 128 + 13;
+const SIGNAL_MS = 1000;
 
 let running: Command | undefined;
 
@@ -148,6 +150,11 @@ async function closing(
 function tellFailure(error: unknown): void {
   for (const line of errorLines(error, running)) writeFailure(line);
   process.exitCode = isWrongUsage(error, running) ? WRONG_USAGE : REFUSED;
+  if (!(error instanceof Interrupted)) return;
+  process.exitCode = SIGINT;
+  process.kill(process.pid, 'SIGINT');
+  // The process may end a moment before the signal reaches it: a shell would then go on with its loop.
+  setTimeout(() => {}, SIGNAL_MS);
 }
 
 let brokenOutput: Error | undefined;

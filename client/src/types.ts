@@ -14,6 +14,8 @@ export interface UnfinishedConversion {
   id: string;
   status: 'pending' | 'processing';
   created_at: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
   file_url?: never;
   completed_at?: never;
   error_message?: never;
@@ -30,6 +32,8 @@ export interface CompletedConversion {
   id: string;
   status: 'completed';
   created_at: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
   completed_at: string;
   /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
@@ -51,6 +55,8 @@ export interface FailedConversion {
   id: string;
   status: 'failed';
   created_at: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
   /** The reason, in words that a person can act on. */
   error_message: string;
   failed_at: string;

@@ -104,7 +104,7 @@ export interface RestorePlace {
   readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }
 
-/** A date is shown in local time on a terminal, as ISO 8601 elsewhere. */
+/** A date is shown to the second on a terminal, as ISO 8601 elsewhere; in UTC on both. */
 export type Cell = string | number | Date | null | undefined;
 
 /** Standard output for answers, standard error for everything said on the way. */
@@ -143,6 +143,8 @@ export interface Command {
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** The positional arguments by name, in their order, with what each is. */
   readonly positionals: Readonly<Record<string, string>>;
+  /** The answer to more arguments than it takes: what to do instead. */
+  readonly tooMany?: string;
   /** The number of positional arguments at the end that may be left out; none unless given. */
   readonly optionalPositionals?: number;
   /** The values of arguments that completion offers. */
@@ -183,6 +185,11 @@ export interface Invocation {
 /** Wrong usage: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** Ctrl-C, with what becomes of the work: the process then ends by that signal, so that loops of a shell end too. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
 }
 
 /** The value of an option that takes text. */

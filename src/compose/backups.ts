@@ -171,10 +171,11 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
   return records;
 }
 
-/** Replaces the file as a whole; its owner alone may read it. */
+/** Replaces the file as a whole; its owner alone may read it, and a folder that is made for it. */
 export async function writeSecret(path: string, text: string): Promise<void> {
   const whole = resolve(path);
-  if (!isDirectory(dirname(whole))) throw new Error(`There is no folder ${dirname(whole)}.`);
+  const folder = dirname(whole);
+  if (!isDirectory(folder)) openDirectory('The folder of the keyring', folder);
   // Files that a killed call left may hold the keys of accounts that were erased since.
   removeTemporary(`${whole}.`, isAbandoned);
   await writeDurably(whole, `${whole}.${temporaryName()}.tmp`, Buffer.from(text));

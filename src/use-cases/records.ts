@@ -88,8 +88,13 @@ export async function conversionRecord<T extends string | undefined>(
   row: ConversionRow,
   fileUrl?: (id: string) => string,
 ) {
-  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage } = row;
-  const record = { id, status, created_at: isoTime(createdAt) };
+  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage, filename } = row;
+  const record = {
+    id,
+    status,
+    created_at: isoTime(createdAt),
+    ...(filename !== undefined && { filename: await opener.unseal(accountId, filename) }),
+  };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
     return {
       ...record,

@@ -29,6 +29,13 @@ export const Conversion = Type.Object(
     }),
     status: ConversionStatus,
     created_at: Timestamp('The time when the request was accepted.'),
+    filename: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The name of the PDF when it is downloaded, if the request gave one.',
+        examples: ['Invoice 4711.pdf'],
+      }),
+    ),
     file_url: Type.Optional(
       Type.String({
         format: 'uri',
