@@ -132,6 +132,8 @@ export interface Account {
   credits: number;
   /** True for an operator of the service. */
   operator: boolean;
+  /** True while it has the password that the first start has shown: no operator's request is accepted until it is changed. */
+  must_change_password: boolean;
   /** The requests that the plan allows in a minute, with all API keys together. */
   rate_limit: number;
   created_at: string;

@@ -152,6 +152,8 @@ export const EVENT_SCHEMAS = {
     email: Sealed,
     plan: Plan,
     passwordHash: Sealed,
+    /** The output of a start shows the password: only after another one may the account act as an operator. */
+    mustChangePassword: Type.Optional(Type.Literal(true)),
   }),
   PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),
   CreditGranted: Type.Object({

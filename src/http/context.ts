@@ -11,6 +11,8 @@ import type { CountedCaller } from '../use-cases/rate-limits.ts';
 export interface Caller extends CountedCaller {
   /** The account acts for the service too, where a session asks. */
   readonly isOperator: boolean;
+  /** Its password is the one that the first start has shown. */
+  readonly mustChangePassword: boolean;
   readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
 }
 

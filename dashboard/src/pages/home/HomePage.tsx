@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { useAccount } from '../../api/account.ts';
+import { type Account, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
 import { keysQuery } from '../../api/keys.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { ConversionTable } from '../conversions/ConversionTable.tsx';
@@ -71,6 +72,7 @@ export default function HomePage() {
     hasUsedKey: keys.data.some(({ last_used_at: at }) => at !== null),
     hasPdf: completed.data.total > 0,
   };
+  const hasAllSteps = Object.values(steps).every(Boolean);
   const isNew = recent.data.total === 0;
   return (
     <Page
@@ -88,15 +90,16 @@ export default function HomePage() {
         </ButtonLink>
       }
     >
-      {!Object.values(steps).every(Boolean) && <FirstSteps {...steps} />}
-      <Attention keys={keys.data} credits={account?.credits} isNew={isNew} />
+      {account?.operator === true && <OperatorsNext account={account} isNew={!hasAllSteps} />}
+      {!hasAllSteps && <FirstSteps {...steps} />}
+      <Attention keys={keys.data} account={account} isNew={isNew} />
       {!isNew && (
         <>
           <section className={styles.recent}>
             <header className={styles.recentHeader}>
               <h2>Recent conversions</h2>
               <ButtonLink to="/conversions" small>
-                All {formatNumber(recent.data.total)} conversions
+                All conversions
               </ButtonLink>
             </header>
             <ConversionTable conversions={recent.data.conversions} />
@@ -106,12 +109,39 @@ export default function HomePage() {
       )}
       {isNew && (
         <div className={styles.nothing}>
-          <EmptyState icon="chart" title="Nothing was converted yet">
+          <EmptyState icon="chart" title="No conversions yet">
             Conversions, what needs attention and the usage of the last days appear here.
           </EmptyState>
         </div>
       )}
     </Page>
+  );
+}
+
+interface OperatorsNextProps {
+  readonly account: Account;
+  readonly isNew: boolean;
+}
+
+/** Leads an operator from the first password to the pages for operators. */
+function OperatorsNext({ account, isNew }: OperatorsNextProps) {
+  if (account.must_change_password) {
+    return (
+      <Notice kind="warning">
+        <Link to="/account">Change the first password</Link> to open the pages for operators. There
+        you add credits, and open an account for each customer.
+      </Notice>
+    );
+  }
+  if (!isNew) return null;
+  return (
+    <Notice kind="info">
+      You are an operator of this service. Under{' '}
+      <Link to="/operations/accounts" search={{}}>
+        Accounts
+      </Link>{' '}
+      you add credits, and open an account for each customer.
+    </Notice>
   );
 }
 
