@@ -75,7 +75,7 @@ export interface AccountRow {
   readonly credits: number;
   /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
-  /** Its password is the one that the first start has shown. */
+  /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number;

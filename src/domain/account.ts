@@ -53,7 +53,7 @@ export interface AccountState {
   readonly sessionEpoch: number;
   /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
-  /** Its password is the one that the first start has shown. */
+  /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
   readonly plan: Plan;
   readonly credits: number;
@@ -85,7 +85,7 @@ export type AccountCommand =
       readonly passwordHash: string;
       readonly plan: Plan;
       readonly credits: number;
-      /** The account of the first start: an operator whose password was shown. */
+      /** The account of the first start: an operator whose password is printed. */
       readonly isFirst?: boolean;
     }
   | { readonly type: 'ChangePlan'; readonly accountId: string; readonly plan: Plan }

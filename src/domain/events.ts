@@ -152,7 +152,7 @@ export const EVENT_SCHEMAS = {
     email: Sealed,
     plan: Plan,
     passwordHash: Sealed,
-    /** The output of a start shows the password: only after another one may the account act as an operator. */
+    /** The first start printed the password: the account acts as an operator only after another was set. */
     mustChangePassword: Type.Optional(Type.Literal(true)),
   }),
   PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),

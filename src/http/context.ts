@@ -11,7 +11,7 @@ import type { CountedCaller } from '../use-cases/rate-limits.ts';
 export interface Caller extends CountedCaller {
   /** The account acts for the service too, where a session asks. */
   readonly isOperator: boolean;
-  /** Its password is the one that the first start has shown. */
+  /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
   readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
 }

@@ -29,7 +29,7 @@ export const Account = Type.Object(
     }),
     must_change_password: Type.Boolean({
       description:
-        'True for the account of the first start while it has the password that the start has shown. The routes for operators are closed to it until then.',
+        'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
       examples: [false],
     }),
     created_at: Timestamp('The time when the account was opened.'),

@@ -99,6 +99,11 @@ const newPassword: AccountCommand = {
   passwordHash: 'v1.other',
 };
 
+function rightsAfter(...events: AccountEvent[]) {
+  const { isOperator, mustChangePassword } = fold(account, events);
+  return { isOperator, mustChangePassword };
+}
+
 void test('the stream is named after the account', (t) => {
   t.equal(accountStream(ID), `account-${ID}`);
   t.end();
@@ -204,15 +209,14 @@ void test('the first account is an operator, whose password is to be changed', (
     .when({ ...open, isFirst: true })
     .thenNothing();
   given(t, account, first, made).when(newPassword).thenEvents(changed);
-  const after = (...events: AccountEvent[]) => {
-    const { isOperator, mustChangePassword } = fold(account, events);
-    return { isOperator, mustChangePassword };
-  };
-  t.strictSame(after(first, made), { isOperator: true, mustChangePassword: true });
-  t.strictSame(after(first, made, revoked, made), { isOperator: true, mustChangePassword: true });
-  t.strictSame(after(first, made, changed), { isOperator: true, mustChangePassword: false });
-  t.strictSame(after(opened, made), { isOperator: true, mustChangePassword: false });
-  t.strictSame(after(first, made, erased), { isOperator: false, mustChangePassword: false });
+  t.strictSame(rightsAfter(first, made), { isOperator: true, mustChangePassword: true });
+  t.strictSame(rightsAfter(first, made, revoked, made), {
+    isOperator: true,
+    mustChangePassword: true,
+  });
+  t.strictSame(rightsAfter(first, made, changed), { isOperator: true, mustChangePassword: false });
+  t.strictSame(rightsAfter(opened, made), { isOperator: true, mustChangePassword: false });
+  t.strictSame(rightsAfter(first, made, erased), { isOperator: false, mustChangePassword: false });
   t.end();
 });
 

@@ -61,7 +61,7 @@ void test('accounts: who is an operator', async (t) => {
   t.equal(isOperator(), false);
 });
 
-void test('accounts: whose password was shown by the first start, until it is changed', async (t) => {
+void test('accounts: who has the password that the first start printed', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const id = accountId(1);
   const data = { accountId: id, email: 'sealed', passwordHash: 'sealed', plan: 'pro' } as const;

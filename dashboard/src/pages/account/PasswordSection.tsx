@@ -78,8 +78,8 @@ export function PasswordSection({ account }: PasswordSectionProps) {
       <Form className={styles.form} onSubmit={(event) => void change(event)}>
         {account?.must_change_password === true && (
           <Notice kind="warning">
-            The output of the first start shows the present password. Choose another: that opens the
-            pages for operators.
+            The first start printed the current password. Choose another: that opens the pages for
+            operators.
           </Notice>
         )}
         {failure !== undefined && !hasField && <Notice kind="danger">{errorText(failure)}</Notice>}

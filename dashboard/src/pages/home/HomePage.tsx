@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { type Account, useAccount } from '../../api/account.ts';
+import { type Account, accountQuery, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
 import { keysQuery } from '../../api/keys.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
@@ -24,7 +24,7 @@ const RECENT = 5;
 /** Many conversions may end in a short time, and every question counts in the rate limit. */
 const ASK_AGAIN_MS = 2000;
 
-/** Asks again after conversions have ended: new ones are in no list yet, and a key may be used now. */
+/** Asks again after conversions have ended: new ones are in no list yet, a key may be used now, and credits were taken. */
 function useLatest(): void {
   const [isStale, setStale] = useState(false);
   const take = useCallback((changed: readonly Conversion[]) => {
@@ -35,7 +35,7 @@ function useLatest(): void {
     if (!isStale) return;
     const timer = setTimeout(() => {
       setStale(false);
-      for (const queryKey of [LISTS, keysQuery.queryKey]) {
+      for (const queryKey of [LISTS, keysQuery.queryKey, accountQuery.queryKey]) {
         void queryClient.invalidateQueries({ queryKey });
       }
     }, ASK_AGAIN_MS);

@@ -47,8 +47,8 @@ function ChangePasswordFirst() {
           </ButtonLink>
         }
       >
-        The output of the first start shows it. The pages for operators show the state of the
-        service. There you add credits, and open an account for each customer.
+        The first start printed it. The pages for operators show the state of the service. There you
+        add credits, and open an account for each customer.
       </EmptyState>
     </Page>
   );
