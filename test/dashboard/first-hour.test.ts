@@ -51,10 +51,12 @@ void test('the first hour of an owner', async (t) => {
   });
 
   await t.test('the first PDFs raise no false alarm', async (sub) => {
+    await link(page, 'Home').click();
+    await page.getByText(/You are an operator of this service/).waitFor();
+    await page.getByText('No conversions yet').waitFor();
     const client = service.client();
     const { id } = await client.create({ html: '<h1>One page</h1>' });
     await client.wait(id);
-    await link(page, 'Home').click();
     await link(page, 'All conversions').waitFor();
     await link(page, '2 credits left').waitFor();
     await page.getByText('1 page', { exact: true }).waitFor();

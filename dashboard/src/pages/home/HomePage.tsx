@@ -6,6 +6,7 @@ import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/con
 import { keysQuery } from '../../api/keys.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
 import { queryClient } from '../../api/queries.ts';
+import { USAGE } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
@@ -35,7 +36,7 @@ function useLatest(): void {
     if (!isStale) return;
     const timer = setTimeout(() => {
       setStale(false);
-      for (const queryKey of [LISTS, keysQuery.queryKey, accountQuery.queryKey]) {
+      for (const queryKey of [LISTS, USAGE, keysQuery.queryKey, accountQuery.queryKey]) {
         void queryClient.invalidateQueries({ queryKey });
       }
     }, ASK_AGAIN_MS);

@@ -63,7 +63,8 @@ function ForOperators({ email }: { readonly email: string }) {
         action={<ButtonLink to="/">Go to the first page</ButtonLink>}
       >
         The pages for operators show the state of the service and all its accounts. If you run the
-        service, make your account an operator on its machine:{' '}
+        service, make your account an operator on its machine:
+        <br />
         <code>bin/pressledger account operator {email} --grant</code>
       </EmptyState>
     </Page>
