@@ -23,14 +23,13 @@ interface PasswordSectionProps {
   readonly account: Account | undefined;
 }
 
-/** Changes the password at the service, which ends all sessions, and signs in with the new one. */
+/** Changes the password at the service, which ends all sessions, and signs in with the new one if it can. */
 async function changeTo(
-  email: string | undefined,
+  email: string,
   body: { readonly current_password: string; readonly new_password: string },
 ): Promise<void> {
   await dataOf(api.POST('/api/v1/account/password/', { body }));
   try {
-    if (email === undefined) throw new TypeError('There is no address to sign in with yet.');
     await session.signIn(email, body.new_password);
   } catch {
     session.end('password-changed');
@@ -61,7 +60,7 @@ export function PasswordSection({ account }: PasswordSectionProps) {
     setPending(true);
     setFailure(undefined);
     try {
-      await changeTo(account?.email, body);
+      await changeTo(account?.email ?? '', body);
       currentTarget.reset();
     } catch (error) {
       setFailure(error);

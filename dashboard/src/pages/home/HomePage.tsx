@@ -91,7 +91,7 @@ export default function HomePage() {
         </ButtonLink>
       }
     >
-      {account?.operator === true && <OperatorsNext account={account} isNew={!hasAllSteps} />}
+      {account?.operator === true && <OperatorsNext account={account} hasAllSteps={hasAllSteps} />}
       {!hasAllSteps && <FirstSteps {...steps} />}
       <Attention keys={keys.data} account={account} isNew={isNew} />
       {!isNew && (
@@ -121,11 +121,11 @@ export default function HomePage() {
 
 interface OperatorsNextProps {
   readonly account: Account;
-  readonly isNew: boolean;
+  readonly hasAllSteps: boolean;
 }
 
 /** Leads an operator from the first password to the pages for operators. */
-function OperatorsNext({ account, isNew }: OperatorsNextProps) {
+function OperatorsNext({ account, hasAllSteps }: OperatorsNextProps) {
   if (account.must_change_password) {
     return (
       <Notice kind="warning">
@@ -134,7 +134,7 @@ function OperatorsNext({ account, isNew }: OperatorsNextProps) {
       </Notice>
     );
   }
-  if (!isNew) return null;
+  if (hasAllSteps) return null;
   return (
     <Notice kind="info">
       You are an operator of this service. Under{' '}
