@@ -5,6 +5,7 @@ import { BASE } from '../support/api.ts';
 import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 
 const PASSWORD = 'staple battery horse';
+const OTHER = 'horse battery staple';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
@@ -88,6 +89,21 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     sub.equal((await fetch(`${service.url}/dashboard/session`, { headers })).status, 401);
     await page.getByRole('row', { name: /This one/ }).waitFor();
     await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+  });
+
+  await t.test('a new password that cannot sign in at once is asked for', async (sub) => {
+    const session = '**/dashboard/session';
+    await page.route(session, (route) =>
+      route.request().method() === 'POST' ? route.abort() : route.continue(),
+    );
+    await page.getByLabel('Current password').fill(PASSWORD);
+    await page.getByLabel('New password').fill(OTHER);
+    await button(page, 'Change the password').click();
+    await page.getByText(/Sign in with the new one/).waitFor();
+    sub.strictSame(await inspectState(page, 'sign-in-again'), []);
+    await page.unroute(session);
+    await signIn(page, { email: account.email, password: OTHER }, page.url());
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
   });
 

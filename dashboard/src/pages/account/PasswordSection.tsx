@@ -23,20 +23,22 @@ interface PasswordSectionProps {
   readonly account: Account | undefined;
 }
 
-/** Changes the password at the service, which ends all sessions, and signs in with the new one if it can. */
+/**
+ * Changes the password at the service, which ends all sessions, and signs in with the new one.
+ * @returns whether the person is still signed in
+ */
 async function changeTo(
   email: string,
   body: { readonly current_password: string; readonly new_password: string },
-): Promise<void> {
+): Promise<boolean> {
   await dataOf(api.POST('/api/v1/account/password/', { body }));
   try {
     await session.signIn(email, body.new_password);
+    return true;
   } catch {
     session.end('password-changed');
-    return;
+    return false;
   }
-  announce('The password is changed. All other sessions have ended.');
-  await queryClient.invalidateQueries();
 }
 
 export function PasswordSection({ account }: PasswordSectionProps) {
@@ -60,8 +62,10 @@ export function PasswordSection({ account }: PasswordSectionProps) {
     setPending(true);
     setFailure(undefined);
     try {
-      await changeTo(account?.email ?? '', body);
+      if (!(await changeTo(account?.email ?? '', body))) return;
       currentTarget.reset();
+      announce('The password is changed. All other sessions have ended.');
+      await queryClient.invalidateQueries();
     } catch (error) {
       setFailure(error);
     } finally {
