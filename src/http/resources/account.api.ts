@@ -27,6 +27,11 @@ export const Account = Type.Object(
       description: 'True if the account is an operator of the service.',
       examples: [false],
     }),
+    must_change_password: Type.Boolean({
+      description:
+        'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
+      examples: [false],
+    }),
     created_at: Timestamp('The time when the account was opened.'),
   },
   closed,
@@ -92,7 +97,7 @@ export const changePasswordDoc: OperationDoc = {
   answers: { 204: { description: 'The password was changed. There is no body.' } },
   errors: {
     validation_error: {
-      when: 'The current password is wrong, the new one is too short or too long, or fields are missing, unknown or invalid. details lists all of them.',
+      when: 'The current password is wrong, the new one is the same, too short or too long, or fields are missing, unknown or invalid. details lists all of them.',
       ...WRONG_PASSWORD,
     },
     rate_limit_exceeded: {
