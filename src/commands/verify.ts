@@ -137,9 +137,15 @@ export const verify: Command = {
         const onProgress = progressOn(output);
         const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
         const seconds = (performance.now() - began) / 1000;
+        const { movedTo } = log;
         if (result.ok) {
-          output.json({ ...result, seconds: toMilliseconds(seconds) });
-          return tellVerified(result, seconds, output);
+          const moved = movedTo === undefined ? {} : { ok: false, moved_to: movedTo };
+          output.json({ ...result, ...moved, seconds: toMilliseconds(seconds) });
+          tellVerified(result, seconds, output);
+          if (movedTo === undefined) return;
+          throw new Error(
+            `This is the old copy: the log was moved to ${movedTo} and goes on there. Verify it with the settings of that place.`,
+          );
         }
         output.json(result);
         const { at, expected, found } = result;

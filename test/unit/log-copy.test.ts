@@ -84,6 +84,8 @@ void test('an import gives the same log, and a file that is whole is taken once'
   t.strictSame(await target.readAll(), await store.readAll());
   t.equal(await target.barrier(), undefined);
   t.match(await verifyDirectory(dataDir, { documents: false }), { ok: true, root: totals.root });
+  t.strictSame(await importLog(log, target, quietly), { found: totals.events }, 'it is complete');
+  await target.append('new', newEvents(1), 'no-stream');
   await t.rejects(importLog(log, target, quietly), { message: /^The event store is not empty, / });
 });
 
