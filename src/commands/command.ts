@@ -232,12 +232,13 @@ export const counted = (count: number, what: string): string =>
 export function eventsRead(progress: {
   readonly done: number;
   readonly total: number;
+  readonly isEstimate?: boolean;
   readonly perSecond: number;
 }): string {
-  const { done, total, perSecond } = progress;
+  const { done, total, isEstimate = false, perSecond } = progress;
   const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
   const rate = Math.round(perSecond);
-  return `${done} of ${counted(total, 'event')} (${percent} %), ${rate} a second`;
+  return `${done} of ${isEstimate ? 'about ' : ''}${counted(total, 'event')} (${percent} %), ${rate} a second`;
 }
 
 /** Seconds as `--json` prints them. */

@@ -70,13 +70,13 @@ export async function namingVerify<T>(dataDir: string, work: () => Promise<T>): 
 /** Tells at most one step a second. */
 export function progressOn(output: Output): (progress: VerifyProgress) => void {
   let toldAt = performance.now();
-  return ({ done, total, perSecond }) => {
+  return ({ done, total, isEstimate = false, perSecond }) => {
     if (performance.now() - toldAt < TELL_MS) return;
     toldAt = performance.now();
     output.progress(
       total === undefined
         ? `${counted(done, 'file')}, ${Math.round(perSecond)} a second`
-        : eventsRead({ done, total, perSecond }),
+        : eventsRead({ done, total, isEstimate, perSecond }),
     );
   };
 }

@@ -222,6 +222,18 @@ void test('a move is taken back by the place that it went to alone, and once', a
   await t.rejects(cancel(), wanting);
 });
 
+void test('a move is not taken back from a place that was moved on', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  await run();
+  await withStore(to, (store) => store.setBarrier({ kind: 'moved', subject: 'a third place' }));
+  const onward = { message: /^From the new place it was moved on to a third place: / };
+  await t.rejects(cancel(), onward);
+  await withStore(to, (store) => store.setBarrier(undefined));
+  writeFileSync(join(to, 'keyring/keyring.moved'), 'a third place\n28', { mode: 0o600 });
+  await t.rejects(cancel(), onward);
+  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+});
+
 void test('a move that was broken off says so in the old place, and is taken back', async (t) => {
   const { from, run, cancel } = await movable(t);
   rmSync(join(from, `keyring/${accountId(2)}.key`));
@@ -276,8 +288,8 @@ void test('a move of documents and keys alone is taken back until the log has go
   const elsewhere = { ...target, BLOB_STORE_URL: `file:${to}d` };
   await t.rejects(cancel(target), { message: /^This log was not moved to / });
   await run({}, target);
-  for (const again of [() => run({}, elsewhere), () => cancel(elsewhere)]) {
-    await t.rejects(again(), {
+  for (const again of [run, (_: object, target: object) => cancel(target)]) {
+    await t.rejects(async () => void (await again({}, elsewhere)), {
       message:
         /^The documents and keys of this log were moved to \S+\/moved, and not to \S+\/movedd: /,
     });

@@ -1,5 +1,5 @@
 /** The marks that a move leaves in the old place, and what takes a move back by them. */
-import type { CopyableEventStore, RecordedEvent } from '../../event-store/port.ts';
+import type { Barrier, CopyableEventStore, RecordedEvent } from '../../event-store/port.ts';
 import type { KeyRecords } from '../../keyring/port.ts';
 import { refuseOtherLog } from '../log-copy/copy-events.ts';
 import { eraseKey } from './keys.ts';
@@ -11,7 +11,7 @@ interface Both<T> {
 }
 
 /** The old place: the keyring is absent where it stays. */
-export interface OldPlace {
+interface OldPlace {
   readonly store: CopyableEventStore;
   readonly keys: Pick<KeyRecords, 'read'> | undefined;
   readonly movedRecord: string;
@@ -33,8 +33,7 @@ export async function refuseOtherPlace(
   if (moved === place || (moved === undefined && !cancels)) return;
   if (moved === undefined) {
     throw new Error(
-      `This log was not moved to ${place}, or that was taken back: there is nothing to take back. ` +
-        'Start with the old settings; they say so where it was moved elsewhere.',
+      `This log was not moved to ${place}, or that move was taken back before: start with the old settings.`,
     );
   }
   throw new Error(
@@ -89,6 +88,7 @@ export async function cancelMove({
   readonly keys?: Both<KeyRecords>;
   readonly movedRecord: string;
 }): Promise<void> {
+  await refuseIfMovedOn(await events?.to.barrier(), await keys?.to.read(movedRecord));
   if (events && (await holdsCopy(events))) {
     await refuseIfGoneOn(events);
     await events.to.setBarrier({ kind: 'incomplete', subject: subjectOf(await firstOf(store)) });
@@ -114,6 +114,16 @@ async function carryErasures(
       type === 'AccountErased' || (await to.read(`${accountId}.erased`)) !== undefined;
     if (isErased) await eraseKey(from, accountId);
   }
+}
+
+/** @throws {Error} one line: there is a third place, where the log may have gone on */
+async function refuseIfMovedOn(barrier: Barrier | undefined, record = ''): Promise<void> {
+  const onward = barrier?.kind === 'incomplete' ? undefined : barrier?.subject;
+  const place = onward ?? record.split('\n', 1)[0] ?? '';
+  if (place === '') return;
+  throw new Error(
+    `From the new place it was moved on to ${place}: take that move back first, with the settings of the new place.`,
+  );
 }
 
 /** @throws {Error} one line: the new place was in use */
