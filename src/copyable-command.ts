@@ -6,6 +6,9 @@ import { credentialsThere } from './environment-there.ts';
 /** How the command line is called: in a clone, or where the package is installed. */
 const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
 
+/** Settings that can hold a password. */
+const SERVERS = ['EVENT_STORE_URL', 'NATS_URL'];
+
 const inShell = (text: string): string =>
   /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -29,7 +32,8 @@ export function commandThere(
   const texts = Object.entries(settings).flatMap(([name, value]) => {
     if (value === '') return [PREFIX + name, name].filter(isSet).map((each) => `${each}=`);
     // A password belongs on no screen. The text is refused as it stands.
-    return `${spelled(name)}=${inShell(value.includes('@') ? 'the URL with its password' : value)}`;
+    const isSecret = SERVERS.includes(name) && value.includes('@');
+    return `${spelled(name)}=${inShell(isSecret ? 'the URL with its password' : value)}`;
   });
   const credentials = credentialsThere(env).map(([name]) => `${spelled(name)}="$TO_${name}"`);
   return [...texts, ...credentials, COMMAND, ...args.map(inShell)].join(' ');

@@ -29,5 +29,6 @@ void test('a command for another place sets and empties what this shell has, in 
   t.match(there({ PRESSLEDGER_DATA_DIR: '', DATA_DIR: '/srv/old' }), / DATA_DIR=\/srv\/new /);
   const secret = there({}, { EVENT_STORE_URL: 'esdb://admin:changeit@host' });
   t.match(secret, /^EVENT_STORE_URL='the URL with its password' /);
+  t.match(there({}, { DATA_DIR: '/srv/a@b' }), / DATA_DIR=\/srv\/a@b /);
   t.match(there({ TO_AWS_ACCESS_KEY_ID: 'id' }), / AWS_ACCESS_KEY_ID="\$TO_AWS_ACCESS_KEY_ID" bin/);
 });

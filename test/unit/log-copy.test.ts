@@ -90,9 +90,11 @@ void test('an import gives the same log, and a file that is whole is taken once'
   await t.rejects(importLog(log, target, quietly), { message: /^The event store is not empty, / });
 });
 
+/** The position where a server has it that others use, too. */
+const shared = (position: bigint): bigint => 1_000_000n + position * 3n;
+
 void test('a total that follows from the positions of a shared server is an estimate', async (t) => {
   const { store, totals, file } = await exported(t);
-  const shared = (position: bigint): bigint => 1_000_000n + position * 3n;
   const reader: LogReader = {
     head: async () => shared(await store.head()),
     readAll: async ({ after = 0n, limit } = {}) => {

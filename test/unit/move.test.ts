@@ -1,6 +1,6 @@
 /** Moves of a small log between SQLite files and folders: what is refused, and what is taken back. */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { refuseBarrier } from '../../src/compose/event-stores.ts';
 import { openMove } from '../../src/compose/move.ts';
@@ -288,7 +288,7 @@ void test('a move of documents and keys alone is taken back until the log has go
   const elsewhere = { ...target, BLOB_STORE_URL: `file:${to}d` };
   await t.rejects(cancel(target), { message: /^This log was not moved to / });
   await run({}, target);
-  for (const again of [run, (_: object, target: object) => cancel(target)]) {
+  for (const again of [run, (_: object, place: object) => cancel(place)]) {
     await t.rejects(async () => void (await again({}, elsewhere)), {
       message:
         /^The documents and keys of this log were moved to \S+\/moved, and not to \S+\/movedd: /,
@@ -304,10 +304,11 @@ void test('a move of documents and keys alone is taken back until the log has go
   t.ok(existsSync(record));
 });
 
+const keyOf = (dataDir: string, n: number, what = 'key'): boolean =>
+  existsSync(join(dataDir, `keyring/${accountId(n)}.${what}`));
+
 void test('the key of an erased account comes to no place, and comes back in none', async (t) => {
   const { from, to, run, cancel } = await movable(t);
-  const keyOf = (dataDir: string, n: number, what = 'key'): boolean =>
-    existsSync(join(dataDir, `keyring/${accountId(n)}.${what}`));
   await withStore(from, async (store) => {
     const last = (await store.readStream(account(2))).at(-1);
     const [event] = newEvents(1).map((each) => ({
@@ -330,6 +331,6 @@ void test('the key of an erased account comes to no place, and comes back in non
 void test('PDFs of any size become files, where the service puts them, and small requests rows', async (t) => {
   const { to, run } = await movable(t);
   await run();
-  const names = filesOf(to).map((file) => file.split('/').at(-1)?.replace(/-.*/, ''));
-  t.strictSame(names.toSorted(), ['document', 'document', 'log']);
+  const names = filesOf(to).map((file) => basename(file).replace(/-.*/, ''));
+  t.strictSame(names, ['document', 'document', 'log']);
 });
