@@ -18,6 +18,7 @@ import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
+import { commandThere } from './copyable-command.ts';
 import { environmentThere, namingOptions } from './environment-there.ts';
 import { createLogger } from './log.ts';
 import type { Role } from './setting.ts';
@@ -108,7 +109,12 @@ async function main(args: readonly string[]): Promise<void> {
           ...options,
           given: Object.keys(changed),
         });
-        await closing(opened, () => use(opened));
+        await closing(opened, () =>
+          use({
+            ...opened,
+            commandThere: (...words) => commandThere(opened.settings, process.env, ...words),
+          }),
+        );
       },
       withBackupPlace: async (name, options, use) => {
         const opened = await openBackupPlace(name, readConfig(process.env), options);

@@ -72,13 +72,13 @@ export async function namingVerify<T>(dataDir: string, work: () => Promise<T>): 
 /** Tells at most one step a second. */
 export function progressOn(output: Output): (progress: VerifyProgress) => void {
   let toldAt = performance.now();
-  return ({ done, total, perSecond }) => {
+  return ({ done, total, isEstimate = false, perSecond }) => {
     if (performance.now() - toldAt < TELL_MS) return;
     toldAt = performance.now();
     output.progress(
       total === undefined
         ? `${counted(done, 'file')}, ${Math.round(perSecond)} a second`
-        : eventsRead({ done, total, perSecond }),
+        : eventsRead({ done, total, isEstimate, perSecond }),
     );
   };
 }
@@ -145,9 +145,15 @@ export const verify: Command = {
         const onProgress = progressOn(output);
         const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
         const seconds = (performance.now() - began) / 1000;
+        const { movedTo } = log;
         if (result.ok) {
-          output.json({ ...result, seconds: toMilliseconds(seconds) });
-          return tellVerified(result, seconds, output);
+          const moved = movedTo === undefined ? {} : { ok: false, moved_to: movedTo };
+          output.json({ ...result, ...moved, seconds: toMilliseconds(seconds) });
+          tellVerified(result, seconds, output);
+          if (movedTo === undefined) return;
+          throw new Error(
+            `This is the old copy: the log was moved to ${movedTo} and goes on there. Verify it with the settings of that place.`,
+          );
         }
         return differs(result);
       },

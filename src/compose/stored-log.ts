@@ -33,9 +33,11 @@ export function openStoredLog(
     const last = readIfThere(file);
     const readModel = readModelOf(config, logger);
     const { store, database } = await openEventStore(around, 'read');
+    const barrier = await store.barrier();
     return {
       dataDir,
       store,
+      movedTo: barrier?.kind === 'moved' ? barrier.subject : undefined,
       readModel,
       ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),
       openTree: () => openTree(readModel.directory, logger, openings),

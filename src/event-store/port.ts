@@ -91,8 +91,11 @@ export type CopiedEvent = Omit<RecordedEvent, 'position'>;
 
 /** Keeps services off a log. Only a start and a command that opens the log look for it. */
 export interface Barrier {
-  /** `incomplete`: a copy that has not ended; `moved`: the log goes on in another store, and takes no event here. */
-  readonly kind: 'incomplete' | 'moved';
+  /**
+   * `incomplete`: a copy that has not ended. `moving`: the log takes no event here, and its copy has not ended.
+   * `moved`: it goes on in another store.
+   */
+  readonly kind: 'incomplete' | 'moving' | 'moved';
   /** The log that it is a copy of, or the place where it goes on. */
   readonly subject: string;
 }

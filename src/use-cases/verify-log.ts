@@ -54,8 +54,10 @@ export interface VerifyOptions {
 export interface VerifyProgress {
   /** Events, or files, that are checked. */
   readonly done: number;
-  /** Events that there are, which may be an estimate; absent for files. */
+  /** Events that there are; absent for files. */
   readonly total?: number;
+  /** The total follows from positions, which have gaps where others use the server too. */
+  readonly isEstimate?: boolean;
   /** Since the beginning of this part. */
   readonly perSecond: number;
 }
@@ -316,7 +318,9 @@ class Verification {
     const done = this.#tree.size;
     const share = head > this.#position ? Number(this.#position) / Number(head) : 1;
     const total = Math.round(done / share);
-    this.#options.onProgress?.({ done, total, perSecond: perSecond(done, this.#startedAt) });
+    const isEstimate = this.#position !== BigInt(done);
+    const rate = perSecond(done, this.#startedAt);
+    this.#options.onProgress?.({ done, total, isEstimate, perSecond: rate });
   }
 }
 

@@ -21,5 +21,5 @@ export function writeBarrier(db: Database, barrier: Barrier | undefined): void {
   if (barrier === undefined) return;
   db.exec('CREATE TABLE barrier (kind TEXT NOT NULL, subject TEXT NOT NULL) STRICT');
   db.prepare('INSERT INTO barrier VALUES (?, ?)').run(barrier.kind, barrier.subject);
-  if (barrier.kind === 'moved') db.exec(MOVED_TRIGGER);
+  if (barrier.kind !== 'incomplete') db.exec(MOVED_TRIGGER);
 }
