@@ -16,11 +16,14 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 
 FROM base AS dashboard
+WORKDIR /app/dashboard
 COPY dashboard/package.json dashboard/package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 COPY dashboard .
-# The pages run its checks, and name it by its place beside the folder of the dashboard.
-COPY verifier /verifier/
+# The pages run the checks of the verifier. The client is packed beside them, for GET /client.tgz.
+COPY verifier ../verifier/
+COPY client ../client/
+COPY tsconfig.json ../
 RUN node node_modules/vite/bin/vite.js build
 
 FROM base AS app
@@ -30,7 +33,7 @@ COPY client/package.json client/
 # No package needs its install script: better-sqlite3 brings its binaries.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY . .
-COPY --from=dashboard /app/dist dashboard/dist/
+COPY --from=dashboard /app/dashboard/dist dashboard/dist/
 
 FROM base AS renderer
 # fontconfig makes the index of the fonts here, or each Chrome would make it at its start; tini takes in

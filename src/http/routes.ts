@@ -77,6 +77,7 @@ import {
 } from './resources/operator-service.api.ts';
 import { getStatus } from './resources/operator-service.ts';
 import {
+  clientPackageDoc,
   healthzDoc,
   openApiDoc,
   readyzDoc,
@@ -84,6 +85,7 @@ import {
   referenceScriptDoc,
 } from './resources/service.api.ts';
 import {
+  getClientPackage,
   getOpenApi,
   getReferencePage,
   getReferenceScript,
@@ -194,4 +196,5 @@ export const ROUTES: readonly Route[] = [
   open('/openapi.json', 'none', getOpenApi, openApiDoc),
   open('/docs', 'none', getReferencePage, referencePageDoc),
   open('/docs/reference.js', 'static', getReferenceScript, referenceScriptDoc),
+  open('/client.tgz', 'none', getClientPackage, clientPackageDoc),
 ];

@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
-import { compressedBody, sendFixed } from '../fixed-answer.ts';
+import { NOT_BUILT } from './service.api.ts';
+import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
 
 const RETRY_SECONDS = 2;
 
@@ -26,29 +24,35 @@ export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddlewar
 }
 
 /**
- * Answers with a text that is the same for everybody, compressed once. A copy is good for `maxAgeSeconds`;
+ * Answers with a text or file that is the same for everybody, made once. A copy is good for `maxAgeSeconds`;
  * after that its ETag tells whether it still is.
  */
 function fixed(
   type: string,
   maxAgeSeconds: number,
-  read: () => Promise<Buffer> | Buffer,
+  make: () => Promise<FixedBody>,
   headers: Readonly<Record<string, string>> = {},
 ): HttpMiddleware {
-  const make = async () => await compressedBody(await read());
-  let made: ReturnType<typeof make> | undefined;
+  let made: FixedBody | undefined;
   return async (ctx) => {
-    made ??= make();
+    made ??= await make();
     const cacheControl = { 'Cache-Control': `public, max-age=${maxAgeSeconds}` };
-    sendFixed(ctx, await made, type, { ...headers, ...cacheControl });
+    sendFixed(ctx, made, type, { ...headers, ...cacheControl });
   };
+}
+
+/** @throws {ServiceError} `not_found`: the set-up could not build it */
+async function builtFile({ built }: RouteDependencies, name: string): Promise<FixedBody> {
+  const body = await built.find(name);
+  if (body === undefined) throw new ServiceError('not_found', NOT_BUILT);
+  return body;
 }
 
 const MINUTES_5 = 300;
 const DAY = 86_400;
 
 export const getOpenApi = ({ document }: RouteDependencies): HttpMiddleware =>
-  fixed('application/json', MINUTES_5, () => Buffer.from(JSON.stringify(document)));
+  fixed('application/json', MINUTES_5, () => compressedBody(Buffer.from(JSON.stringify(document))));
 
 /** https://github.com/scalar/scalar/blob/main/documentation/configuration.md */
 const REFERENCE_OPTIONS = {
@@ -86,6 +90,8 @@ const REFERENCE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const REFERENCE_SCRIPT = 'reference.js';
+
 const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
@@ -101,16 +107,17 @@ const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 </html>
 `);
 
-export const getReferencePage = (): HttpMiddleware =>
-  fixed('text/html', MINUTES_5, () => REFERENCE_PAGE, {
-    'Content-Security-Policy': REFERENCE_POLICY,
-  });
+export function getReferencePage(deps: RouteDependencies): HttpMiddleware {
+  const make = async () => {
+    // Without its script the page is empty.
+    await builtFile(deps, REFERENCE_SCRIPT);
+    return await compressedBody(REFERENCE_PAGE);
+  };
+  return fixed('text/html', MINUTES_5, make, { 'Content-Security-Policy': REFERENCE_POLICY });
+}
 
-const referenceScript = (): string =>
-  join(
-    dirname(fileURLToPath(import.meta.resolve('@scalar/api-reference'))),
-    'browser/standalone.js',
-  );
+export const getReferenceScript = (deps: RouteDependencies): HttpMiddleware =>
+  fixed('text/javascript', DAY, () => builtFile(deps, REFERENCE_SCRIPT));
 
-export const getReferenceScript = (): HttpMiddleware =>
-  fixed('text/javascript', DAY, () => readFile(referenceScript()));
+export const getClientPackage = (deps: RouteDependencies): HttpMiddleware =>
+  fixed('application/gzip', MINUTES_5, () => builtFile(deps, 'client.tgz'));
