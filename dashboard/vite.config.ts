@@ -20,7 +20,8 @@ const proxied = { target: SERVICE, changeOrigin: true, headers: { origin: SERVIC
  */
 const REFERENCE = {
   package: '@scalar/api-reference@1.72.1',
-  sha512: 'XpEJ0rfc/cXbCrR+iC4kK0o/WwX2dTtGQbT049OlPKAHD6IMIFdTeGz2r+M27P2EDWKyUITRm/NzlP8z2pw/Ow==',
+  sha512:
+    'XpEJ0rfc/cXbCrR+iC4kK0o/WwX2dTtGQbT049OlPKAHD6IMIFdTeGz2r+M27P2EDWKyUITRm/NzlP8z2pw/Ow==',
   file: 'package/dist/browser/standalone.js',
 };
 
@@ -71,7 +72,9 @@ function compressed(): Plugin {
     name: 'compressed',
     apply: 'build',
     async writeBundle({ dir = '' }, bundle) {
-      const names = [...Object.keys(bundle), 'favicon.svg'].filter((name) => !/\.(tgz|md)$/.test(name));
+      const names = [...Object.keys(bundle), 'favicon.svg'].filter(
+        (name) => !/\.(tgz|md)$/.test(name),
+      );
       await Promise.all(
         names.map(async (name) => {
           const file = join(dir, name);

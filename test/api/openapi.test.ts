@@ -97,6 +97,15 @@ async function driveRefusals(t: Test, seen: Set<string>) {
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
   for (const each of api.seen) seen.add(each);
+  const unbuilt = await startApi(t, { replace: () => ({ builtFolder: '/nowhere' }) });
+  for (const path of ['/docs', '/docs/reference.js', '/client.tgz']) {
+    const { status, body } = await unbuilt.call('GET', path);
+    t.match(
+      { status, body },
+      { status: 404, body: { message: /^This is not built here\. "npm start"/ } },
+    );
+  }
+  for (const each of unbuilt.seen) seen.add(each);
 }
 
 async function driveSessions(api: Api, email: string): Promise<void> {
@@ -193,7 +202,7 @@ async function driveSuccesses(t: Test, seen: Set<string>) {
   await auth('revoke', { refresh });
   await driveSessions(api, email);
   for (const path of ['/healthz', '/readyz']) await api.call('GET', path);
-  for (const path of ['/openapi.json', '/docs', '/docs/reference.js']) {
+  for (const path of ['/openapi.json', '/docs', '/docs/reference.js', '/client.tgz']) {
     const { headers } = await api.call('GET', path);
     await api.call('GET', path, { headers: { 'If-None-Match': headers.get('etag') ?? '' } });
   }

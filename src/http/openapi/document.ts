@@ -137,7 +137,7 @@ export function buildDocument(
       version: INTERFACE_VERSION,
       summary: 'Convert HTML and web pages to PDF.',
       description: describe(config, publicUrl),
-      contact: { name: 'The operator of this service', url: publicUrl },
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
@@ -203,6 +203,6 @@ A \`file_url\` is valid for ${config.fileUrlTtlSeconds} seconds. Retrieve the co
 
 ## Client libraries
 
-For TypeScript and JavaScript install the client from this service: \`npm install ${publicUrl}/client.tgz\`. Its documentation is the README in the package. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API and NSwag are tested.
+For TypeScript and JavaScript install the client from this service: \`npm install --allow-remote=root ${publicUrl}/client.tgz\`. Its documentation is the README in the package. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API and NSwag are tested.
 `.trim();
 }

@@ -65,7 +65,7 @@ const REFERENCE_OPTIONS = {
   // The placeholder of a secret is a joke in Base64, which reads like a key. A section that is shown by its
   // link needs no frame.
   customCss:
-    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important } .markdown td, .markdown th { word-break: normal !important; overflow-wrap: normal !important }',
+    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important } .markdown td, .markdown th { word-break: normal !important; overflow-wrap: normal !important } :root { --scalar-custom-header-height: 40px } nav.service { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 40px; padding: 10px 24px; font: 14px/20px var(--scalar-font); background: var(--scalar-background-1); border-bottom: 1px solid var(--scalar-border-color) } nav.service a { color: var(--scalar-color-1) }',
   // All that would lead to servers of others, or asks them for something.
   withDefaultFonts: false,
   telemetry: false,
@@ -100,6 +100,7 @@ const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 <title>Pressledger: API reference</title>
 </head>
 <body>
+<nav class="service"><a href="/">Dashboard</a></nav>
 <noscript>This page needs JavaScript. The same as a document: <a href="/openapi.json">openapi.json</a></noscript>
 <script id="api-reference" data-configuration="${JSON.stringify(REFERENCE_OPTIONS).replaceAll('"', '&quot;')}"></script>
 <script src="/docs/reference.js"></script>
