@@ -15,7 +15,7 @@ const SERVICE = process.env['PRESSLEDGER_URL'] ?? 'http://localhost:8080';
 const proxied = { target: SERVICE, changeOrigin: true, headers: { origin: SERVICE } };
 
 /**
- * What draws `/docs`: one file of a package whose 235 dependencies are built into that file, so that none of
+ * What draws `/docs`: one file of a package whose 263 dependencies are built into that file, so that none of
  * them is installed.
  */
 const REFERENCE = {
