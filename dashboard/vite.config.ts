@@ -33,7 +33,7 @@ async function packed(what: string, into: string): Promise<string> {
   return join(into, file);
 }
 
-/** Its script, below the text of its licence. */
+/** The script of `/docs`, below the text of its licence. */
 async function referenceScript(folder: string): Promise<string> {
   const tarball = await packed(REFERENCE.package, folder);
   const hash = createHash('sha512').update(await readFile(tarball));
@@ -46,16 +46,21 @@ async function referenceScript(folder: string): Promise<string> {
   return `/*! ${REFERENCE.package}\n\n${licence}*/\n${script}`;
 }
 
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'pressledger-build-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 /** What the service serves beside the pages: the script of `/docs`, and the package of the client. */
 function besides(): Plugin {
   return {
     name: 'besides',
     apply: 'build',
     async generateBundle() {
-      const inFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
-        const folder = await mkdtemp(join(tmpdir(), 'pressledger-build-'));
-        return await work(folder).finally(() => rm(folder, { recursive: true }));
-      };
       const [script, client] = await Promise.all([
         inFolder(referenceScript),
         inFolder(async (folder) => readFile(await packed('../client', folder))),

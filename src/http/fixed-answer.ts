@@ -74,7 +74,7 @@ export class BuiltFiles {
     const read = async (ending: string) =>
       names.has(name + ending) ? await readFile(join(this.#folder, name + ending)) : undefined;
     const body = Promise.all([readFile(join(this.#folder, name)), read('.br'), read('.gz')]).then(
-      ([identity, br, gzip]) => fixedBody(identity, { br, gzip }),
+      ([identity, br, gzipped]) => fixedBody(identity, { br, gzip: gzipped }),
     );
     this.#read.set(name, body);
     // Read anew where it could not be: there may be too many open files for a moment.

@@ -33,11 +33,13 @@ function fixed(
   make: () => Promise<FixedBody>,
   headers: Readonly<Record<string, string>> = {},
 ): HttpMiddleware {
-  let made: FixedBody | undefined;
+  let made: Promise<FixedBody> | undefined;
   return async (ctx) => {
-    made ??= await make();
+    made ??= make();
+    // What could not be read is read again the next time.
+    made.catch(() => (made = undefined));
     const cacheControl = { 'Cache-Control': `public, max-age=${maxAgeSeconds}` };
-    sendFixed(ctx, made, type, { ...headers, ...cacheControl });
+    sendFixed(ctx, await made, type, { ...headers, ...cacheControl });
   };
 }
 
