@@ -106,8 +106,10 @@ export interface Core extends AccountDependencies {
   readonly signer: CheckpointSigner;
   readonly queues: RenderQueues;
   readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
-  /** 32 bytes from which every signing key is derived. */
+  /** 32 bytes from which the keys of tokens and links are derived. */
   readonly masterKey: Buffer;
+  /** Keys the hashes of idempotency keys. */
+  readonly idempotencySecret: Buffer;
   /** Waits until the read model holds everything that was in the log when it was called. */
   caughtUp(): Promise<void>;
   /** Reasons why it cannot take commands and show their outcome right now, for its operator; else empty. */

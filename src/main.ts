@@ -13,6 +13,7 @@ import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { checkStart } from './compose/checks.ts';
 import { openMove } from './compose/move.ts';
+import { openKeyringChange } from './compose/rewrap.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
@@ -114,6 +115,11 @@ async function main(args: readonly string[]): Promise<void> {
       },
       withKeyring: async (use) => {
         const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened));
+      },
+      withKeyringChange: async (use) => {
+        const config = readConfig(process.env, 'start');
+        const opened = await openKeyringChange(config, process.env, createLogger('warn'));
         await closing(opened, () => use(opened));
       },
       restorePlace: () => restorePlace(readConfig(process.env), createLogger('warn')),

@@ -66,6 +66,8 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Opens the keyring of the settings for reading alone, and closes it. */
   readonly withKeyring: (use: (opened: OpenedKeyring) => Promise<void>) => Promise<void>;
+  /** Opens the keyring of the settings for a change of its master key, with no service on it, and closes it. */
+  readonly withKeyringChange: (use: (change: KeyringChange) => Promise<void>) => Promise<void>;
   /** The place of the settings that a restore fills. Nothing is made there before its stores are opened. */
   readonly restorePlace: () => RestorePlace;
   /** Puts a file in the place of another one as a whole; its owner alone may read it. */
@@ -91,6 +93,15 @@ export interface OpenedKeyring {
   readonly masterKey: string;
   /** The file of the master key, where no setting names it. */
   readonly masterKeyFile?: string;
+}
+
+export interface KeyringChange {
+  /** An absolute path. */
+  readonly dataDir: string;
+  /** The file that the new master key lies in, where no setting has it. */
+  readonly masterKeyFile?: string;
+  /** Can be killed and called again, with the same keys. @returns the number of data keys */
+  readonly rewrap: (onKeys: (done: number, total: number) => void) => Promise<number>;
 }
 
 export interface RestorePlace {

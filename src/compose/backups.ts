@@ -14,9 +14,14 @@ import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
-import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
+import {
+  findMasterKey,
+  fingerprintOf,
+  loadMasterKey,
+  MASTER_CHECK,
+} from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
-import { missingKeyring } from '../keyring/records.ts';
+import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import { RemoteKeyring } from '../keyring/remote.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
@@ -25,7 +30,7 @@ import { isDirectory, isMissing, openDirectory } from './directories.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
 import { openEventStore } from './event-stores.ts';
-import { openKeyRecords } from './keyring.ts';
+import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
 import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
 
 /**
@@ -76,12 +81,13 @@ export function openKeyringSource(
     const close = () => openings.close();
     if (place === undefined) {
       const directory = join(dataDir, 'keyring');
+      if (!isDirectory(directory)) throw new Error(missingKeyring(directory));
+      const keyring = new FileKeyRecords(directory);
+      await refuseRewrap(keyring, directory);
       const masterKey = findMasterKey(dataDir, given);
-      if (!isDirectory(directory) || masterKey === undefined) {
-        throw new Error(missingKeyring(directory));
-      }
+      if (masterKey === undefined) throw new Error(missingKeyring(directory));
       return {
-        keyring: new FileKeyRecords(directory),
+        keyring,
         masterKey: fingerprintOf(masterKey),
         ...(given === undefined && { masterKeyFile: join(dataDir, 'master.key') }),
         close,
@@ -89,10 +95,9 @@ export function openKeyringSource(
     }
     const around = await openSurroundings(config, logger, openings);
     const { records } = await openKeyRecords(around, place, false);
-    const masterKey = await records.read('master.check');
-    if (masterKey === undefined) {
-      throw new Error(missingKeyring('the place that BLOB_STORE_URL names'));
-    }
+    await refuseRewrap(records, SHARED_PLACE);
+    const masterKey = await records.read(MASTER_CHECK);
+    if (masterKey === undefined) throw new Error(missingKeyring(SHARED_PLACE));
     return { keyring: records, masterKey, close };
   });
 }

@@ -15,6 +15,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     withStatus: unneeded,
     withBackupPlace: unneeded,
     withKeyring: unneeded,
+    withKeyringChange: unneeded,
     restorePlace: unneeded,
     writeSecret: unneeded,
     examine: unneeded,

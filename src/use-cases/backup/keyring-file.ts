@@ -21,10 +21,10 @@ export interface StoredKeyring {
 
 const KEY = '.key';
 const ERASED = '.erased';
-/** The ids of keyring and log. */
-const IDENTITY = ['keyring.id', 'keyring.log'];
+/** The ids of keyring and log, and keys of former master keys, sealed with the present one. */
+const IDENTITY = ['keyring.id', 'keyring.log', 'keyring.secrets'];
 /** A name becomes a path: any other could lead out of the keyring's folder. */
-const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log))$`);
+const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log|secrets))$`);
 
 export const accountsOf = (
   { records }: StoredKeyring,
