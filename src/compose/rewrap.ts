@@ -26,7 +26,7 @@ import { checkKeyring } from '../use-cases/log-origin.ts';
 import { openEventStore } from './event-stores.ts';
 import { holdsKeyring, openKeyRecords, SHARED_PLACE } from './keyring.ts';
 import { keepServicesOff } from './move.ts';
-import { openSurroundings } from './nats.ts';
+import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
 import type { Surroundings } from './stores.ts';
 
@@ -43,7 +43,8 @@ export function openKeyringChange(
   return Openings.all(async (openings) => {
     const { blobStoreUrl, dataDir } = config;
     const given = newKeyIn(env);
-    const around = await openSurroundings(config, logger, openings);
+    const nats = await connect(config, logger, openings, 'api');
+    const around = { config, logger, openings, nats };
     const { store } = await openEventStore(around, 'open');
     await refuseRunning(around);
     const place = blobStoreUrl === undefined ? join(dataDir, 'keyring') : SHARED_PLACE;
