@@ -57,8 +57,17 @@ export interface ServiceStatus {
   /** The accounts that have unfinished conversions, those with most first. */
   readonly queue: readonly QueuedAccount[] | undefined;
   readonly recent: Activity;
+  readonly backups: BackupTimes;
   /** One line each. */
   readonly notKnown: readonly string[];
+}
+
+/** Times in milliseconds since the Unix epoch, as far as a DATA_DIR knows. */
+export interface BackupTimes {
+  /** The time of the keyring that was copied last. */
+  readonly keyringCopiedAt?: number;
+  /** The time of the newest backup that was verified: of its log, not of the verification. */
+  readonly verifiedBackupOf?: number;
 }
 
 /** Access to the render queue, and to the right to feed it. */

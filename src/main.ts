@@ -3,7 +3,9 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
+import { recordBackup } from './compose/backup-times.ts';
 import {
+  keyOpener,
   openBackupPlace,
   openKeyringSource,
   restorePlace,
@@ -117,6 +119,8 @@ async function main(args: readonly string[]): Promise<void> {
         const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
         await closing(opened, () => use(opened));
       },
+      keyOpener: () => keyOpener(readConfig(process.env)),
+      recordBackup: (times, log) => recordBackup(readConfig(process.env).dataDir, times, log),
       withKeyringChange: async (use) => {
         const config = readConfig(process.env, 'start');
         const opened = await openKeyringChange(config, process.env, createLogger('warn'));

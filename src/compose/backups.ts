@@ -19,12 +19,15 @@ import {
   fingerprintOf,
   loadMasterKey,
   MASTER_CHECK,
+  masterKeysIn,
 } from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
 import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import { RemoteKeyring } from '../keyring/remote.ts';
+import { unwrapDataKey } from '../keyring/sealing.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
+import type { KeyOpener } from '../use-cases/backup/verify-keyring.ts';
 import { refuseUsedStore } from '../use-cases/log-copy/copy-events.ts';
 import { isDirectory, isMissing, openDirectory } from './directories.ts';
 import { openSurroundings } from './nats.ts';
@@ -100,6 +103,20 @@ export function openKeyringSource(
     if (masterKey === undefined) throw new Error(missingKeyring(SHARED_PLACE));
     return { keyring: records, masterKey, close };
   });
+}
+
+/** The master key of the settings, if any: a backup is verified on machines without one, too. */
+export function keyOpener({ dataDir, masterKey: given }: Config): KeyOpener | undefined {
+  const masterKey = given ?? masterKeysIn(dataDir)[0];
+  if (masterKey === undefined) return undefined;
+  const opens = (accountId: string, wrapped: string): boolean => {
+    try {
+      return unwrapDataKey(masterKey, accountId, wrapped).length > 0;
+    } catch {
+      return false;
+    }
+  };
+  return { masterKey: fingerprintOf(masterKey), opens };
 }
 
 /** @throws {Error} one line: the master key is missing, or is not the one that DATA_DIR belongs to */

@@ -16,6 +16,8 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     withBackupPlace: unneeded,
     withKeyring: unneeded,
     withKeyringChange: unneeded,
+    keyOpener: () => undefined,
+    recordBackup: unneeded,
     restorePlace: unneeded,
     writeSecret: unneeded,
     examine: unneeded,
