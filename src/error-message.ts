@@ -25,15 +25,17 @@ const SYSTEM_CODES: ReadonlyMap<unknown, InWords> = new Map([
   ],
   [
     'ENOSPC',
-    { what: (path) => `the disk of ${path} is full`, remedy: 'make room there, then repeat' },
-  ],
-  [
-    'EDQUOT',
-    { what: (path) => `the quota of the disk of ${path} is used up`, remedy: 'make room there' },
+    {
+      what: (path) => (path === SOME_FILE ? 'the disk is full' : `the disk of ${path} is full`),
+      remedy: 'make room there, then repeat',
+    },
   ],
   [
     'EIO',
-    { what: (path) => `the disk of ${path} fails`, remedy: "look at the kernel's messages (dmesg)" },
+    {
+      what: (path) => `the disk of ${path} fails`,
+      remedy: "look at the kernel's messages (dmesg)",
+    },
   ],
   [
     'EMFILE',
@@ -41,11 +43,16 @@ const SYSTEM_CODES: ReadonlyMap<unknown, InWords> = new Map([
   ],
 ]);
 
+/** Stands for a path that Node does not know. */
+const SOME_FILE = 'a file';
+/** The end of a file's name while it is written: the operator knows the name before it. */
+const TEMPORARY = /\.[^./]*-[0-9a-f-]{36}\.tmp$/;
+
 /** @returns undefined where it is not an error of a call of the operating system */
 function systemError(error: unknown): (InWords & { readonly text: string }) | undefined {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
   const inWords = SYSTEM_CODES.get(error.code);
-  const path = 'path' in error ? String(error.path) : 'what was named';
+  const path = 'path' in error ? String(error.path).replace(TEMPORARY, '') : SOME_FILE;
   return inWords && { ...inWords, text: `${inWords.what(path)} (${String(error.code)})` };
 }
 
@@ -56,14 +63,10 @@ export function errorMessage(error: unknown): string {
   return systemError(error)?.text ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Returns what an error says, as a whole line: with a remedy, and with its cause if it does not name that itself. */
+/** Returns what an error says, as a whole line: with a remedy, where the operating system names none. */
 export function errorLine(error: unknown): string {
   const system = systemError(error);
-  if (system !== undefined) return `${system.text}: ${system.remedy}.`;
-  const text = errorMessage(error);
-  const cause =
-    error instanceof Error && error.cause instanceof Error ? errorMessage(error.cause) : '';
-  return cause === '' || text.includes(cause) ? text : `${text} (${cause})`;
+  return system === undefined ? errorMessage(error) : `${system.text}; ${system.remedy}.`;
 }
 
 /** Returns what an error and its causes say, in one line for an operator: the innermost names what is away. */

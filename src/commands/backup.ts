@@ -216,6 +216,7 @@ function copyInWords({ file, made_at: madeAt, keys, erased, opened }: CheckedCop
 /** @throws {Error} one line: it cannot be read */
 async function readUnlessMissing(path: string): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory() === true) throw new Error(`${path} is a folder; name the file.`);
   return stats === undefined ? undefined : await readFile(path, 'utf8');
 }
 

@@ -8,7 +8,7 @@ import {
 } from 'commander';
 import { type Config, ConfigError, SETTINGS } from '../config.ts';
 import type { Role } from '../setting.ts';
-import { errorLine } from '../error-message.ts';
+import { errorLine, errorMessage } from '../error-message.ts';
 import { ServiceError } from '../errors.ts';
 import { suggest } from '../suggest.ts';
 import {
@@ -297,5 +297,8 @@ export function errorLines(error: unknown, command: Command | undefined): readon
     issues.map((issue) => `${optionOf(field, command) ?? field}: ${issue}`),
   );
   if (lines.length > 0) return lines;
-  return [errorLine(error)];
+  const text = errorLine(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error) || text.includes(errorMessage(cause))) return [text];
+  return [`${text.replace(/\.$/, '')}: ${errorLine(cause)}`];
 }

@@ -197,6 +197,7 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
 export async function writeSecret(path: string, text: string): Promise<void> {
   const whole = resolve(path);
   if (!isDirectory(dirname(whole))) throw new Error(`There is no folder ${dirname(whole)}.`);
+  if (isDirectory(whole)) throw new Error(`${whole} is a folder; name a file.`);
   // Files that a killed call left may hold the keys of accounts that were erased since.
   removeTemporary(`${whole}.`, isAbandoned);
   await writeDurably(whole, `${whole}.${temporaryName()}.tmp`, Buffer.from(text));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
 import type { Examined, Finding } from '../core.ts';
-import { errorMessage } from '../error-message.ts';
+import { errorLine } from '../error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
@@ -131,7 +131,7 @@ async function make(
   try {
     return { name, ...(await withTimeout(LOOK_MS, look())) };
   } catch (error) {
-    return { name, verdict: 'wrong', text: errorMessage(error) };
+    return { name, verdict: 'wrong', text: errorLine(error) };
   }
 }
 
