@@ -10,6 +10,17 @@ import { verifyBackup } from '../../src/use-cases/backup/verify-backup.ts';
 import { cliJson, runCli } from '../support/cli.ts';
 import { createPlace } from '../support/place.ts';
 
+/** A changed copy whose last line says that it is whole. */
+const signed = (changed: readonly string[]): string => {
+  const before = changed.map((line) => `${line}\n`).join('');
+  const end = { records: changed.length - 1, sha256: sha256Of(before) };
+  return `${before}${JSON.stringify(end)}\n`;
+};
+
+const keyOf = (account: string) => (line: string) => line.includes(`${account}.key`);
+
+const isRecent = (time: string | undefined) => Date.now() - Date.parse(time ?? '') < 300_000;
+
 void test("the keyring's copy is held against the log of the backup", {
   timeout: 240_000,
 }, async (t) => {
@@ -49,7 +60,6 @@ void test("the keyring's copy is held against the log of the backup", {
   await run('backup', 'keyring', copy);
   t.match(await run(...verify, '--keyring', copy), { ok: true, keyring: { keys: 2, erased: 1 } });
   const { backups } = (await cliJson(place, ['status'])) as { backups: Record<string, string> };
-  const isRecent = (time: string | undefined) => Date.now() - Date.parse(time ?? '') < 300_000;
   t.ok(isRecent(backups['keyring_copied_at']) && isRecent(backups['verified_backup_of']));
   t.match(
     (await runCli(place, ['status'])).stdout,
@@ -61,16 +71,9 @@ void test("the keyring's copy is held against the log of the backup", {
   await cliJson(other, ['backup', 'keyring', join(other.tmpDir, 'copy')]);
   const whole = readFileSync(copy, 'utf8');
   const lines = whole.split('\n').slice(0, -2);
-  /** A changed copy whose last line says that it is whole. */
-  const signed = (changed: readonly string[]): string => {
-    const before = changed.map((line) => `${line}\n`).join('');
-    const end = { records: changed.length - 1, sha256: sha256Of(before) };
-    return `${before}${JSON.stringify(end)}\n`;
-  };
   const swapped = lines.map((line) =>
     line.replace(/"v1\.(.)/, (_, c) => `"v1.${c === 'A' ? 'B' : 'A'}`),
   );
-  const keyOf = (account: string) => (line: string) => line.includes(`${account}.key`);
   const damages: readonly (readonly [string, string | undefined, RegExp, object?])[] = [
     ['missing', undefined, /expected the file that backup keyring wrote, found no such file/],
     ['empty', '', /found a file that is empty/],
