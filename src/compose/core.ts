@@ -12,7 +12,7 @@ import { systemClock } from '../clock.ts';
 import { type Config, SETTINGS } from '../config.ts';
 import type { Core } from '../core.ts';
 import { ed25519Key } from '../ed25519.ts';
-import { signingPurpose } from '../keyring/rewrap.ts';
+import { signingPurpose } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import { openReadModel, type ReadModel } from '../read-model/database.ts';

@@ -11,6 +11,7 @@ import { KeyringIdentity } from '../keyring/identity.ts';
 import {
   findMasterKey,
   fingerprintOf,
+  MASTER_CHECK,
   masterKeysIn,
   nextMasterKey,
   replaceMasterKey,
@@ -113,8 +114,10 @@ async function keysOf(
   records: ListedKeyRecords,
 ): Promise<Pick<MasterKeyChange, 'from' | 'to'>> {
   const kept = blobStoreUrl === undefined ? masterKeysIn(dataDir) : [];
-  const begun = await records.read(REWRAP_RECORD);
+  let begun = await records.read(REWRAP_RECORD);
   if (begun !== undefined) {
+    // A kill can leave it half overwritten, when all else is done.
+    if (!/^[0-9a-f]{64}$/.test(begun)) begun = await records.read(MASTER_CHECK);
     const known = [given, masterKey, ...kept].filter((key) => key !== undefined);
     const to = known.find((key) => fingerprintOf(key) === begun);
     const from = [masterKey, ...kept].find(

@@ -58,9 +58,9 @@ const nextFileIn = (dataDir: string): string => join(dataDir, 'master.key.new');
 export const nextMasterKey = (dataDir: string): Buffer =>
   readKey(nextFileIn(dataDir)) ?? makeKey(nextFileIn(dataDir));
 
-/** The keys that lie in the directory, the one in use first. */
+/** The keys that lie in the directory, the one in use first; none of a file that a kill left half overwritten. */
 export const masterKeysIn = (dataDir: string): readonly Buffer[] =>
-  [keyFileIn(dataDir), nextFileIn(dataDir)].flatMap((file) => readKey(file) ?? []);
+  [keyFileIn(dataDir), nextFileIn(dataDir)].flatMap((file) => keyIn(file) ?? []);
 
 /** Makes `key` the one of the directory, and destroys the one before. Safe to repeat after a kill. */
 export function replaceMasterKey(dataDir: string, key: Buffer): void {
@@ -68,12 +68,15 @@ export function replaceMasterKey(dataDir: string, key: Buffer): void {
   removeDurably(checkFileIn(dataDir));
   createDurably(checkFileIn(dataDir), fingerprintOf(key));
   const isKept = masterKeysIn(dataDir).some((each) => each.equals(key));
-  if (readKey(file)?.equals(key) !== true) {
+  if (keyIn(file)?.equals(key) !== true) {
     removeDurably(file);
     if (isKept) createDurably(file, key.toString('hex'));
   }
   removeDurably(next);
 }
+
+/** The purpose of the key that signs the log's checkpoints. */
+export const signingPurpose = (generation: number): string => `log signing key ${generation}`;
 
 /** A key for one purpose (RFC 5869, HKDF-SHA-256): knowing one says nothing about another. */
 export function deriveKey(master: Buffer, purpose: string, length: number): Buffer {
@@ -82,11 +85,16 @@ export function deriveKey(master: Buffer, purpose: string, length: number): Buff
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `pressledger ${purpose}`, length));
 }
 
+function keyIn(file: string): Buffer | undefined {
+  const key = Buffer.from(readIfThere(file) ?? '', 'hex');
+  return key.length === KEY_BYTES ? key : undefined;
+}
+
 function readKey(file: string): Buffer | undefined {
-  const text = readIfThere(file);
-  if (text === undefined) return undefined;
-  const key = Buffer.from(text, 'hex');
-  if (key.length !== KEY_BYTES) throw new Error(`${file} is damaged; restore it from a backup.`);
+  const key = keyIn(file);
+  if (key === undefined && readIfThere(file) !== undefined) {
+    throw new Error(`${file} is damaged; restore it from a backup.`);
+  }
   return key;
 }
 

@@ -2,7 +2,7 @@
  * Wraps every data key with a new master key. It can be killed at any moment and repeated: a key lies under its name or
  * beside it, wrapped with one of the two. See docs/decisions/0055-a-new-master-key.md.
  */
-import { deriveKey, fingerprintOf, MASTER_CHECK } from './master-key.ts';
+import { deriveKey, fingerprintOf, MASTER_CHECK, signingPurpose } from './master-key.ts';
 import type { KeyRecords, ListedKeyRecords } from './port.ts';
 import { REWRAP_RECORD } from './records.ts';
 import { seal, SealBroken, unseal } from './sealing.ts';
@@ -12,8 +12,6 @@ export const LASTING_KEYS = 'keyring.secrets';
 /** The log names streams and requests by keyed hashes for good. */
 const LASTING_PURPOSES = ['sign-in address', 'idempotency keys'];
 const AT_ONCE = 8;
-
-export const signingPurpose = (generation: number): string => `log signing key ${generation}`;
 
 /**
  * @returns the key (32 bytes) for a purpose: the one that it had before the master key changed, else one that follows

@@ -1,5 +1,6 @@
 /** `keyring rewrap` on whole deployments: killed and repeated, and everything readable afterwards. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
@@ -77,6 +78,19 @@ void test('a new master.key takes the place of the one in DATA_DIR, with kills',
   t.match(await cliJson(place, ['tlog', 'rotate', '--yes']), { keys: { length: 2 } });
   await service.stop();
   t.match(await cliJson(place, ['verify', '--documents']), { ok: true });
+
+  // As kills leave it that hit the overwriting of the old key, and of the record that keeps starts off.
+  const [marker, check] = ['keyring.rewrap', 'master.check'].map((name) => join(keyring, name));
+  if (!marker || !check) throw new TypeError('There are two.');
+  copyFileSync(keyFile, `${keyFile}.new`);
+  writeFileSync(keyFile, randomBytes(64));
+  copyFileSync(check, marker);
+  await cliJson(place, REWRAP);
+  writeFileSync(marker, randomBytes(64));
+  await cliJson(place, REWRAP);
+  t.equal(readFileSync(keyFile, 'utf8'), now);
+  t.notOk(existsSync(marker) || existsSync(`${keyFile}.new`));
+  t.match(await cliJson(place, ['account', 'show', firstStart.email]), { email: firstStart.email });
 });
 
 const [FOLDER] = KINDS;
