@@ -300,5 +300,6 @@ export function errorLines(error: unknown, command: Command | undefined): readon
   const text = errorLine(error);
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error) || text.includes(errorMessage(cause))) return [text];
-  return [`${text.replace(/\.$/, '')}: ${errorLine(cause)}`];
+  const [said, line] = [errorMessage(cause), errorLine(cause)];
+  return [line === said ? `${text} (${said})` : `${text.replace(/\.$/, '')}: ${line}`];
 }
