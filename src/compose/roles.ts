@@ -291,7 +291,6 @@ export async function startApi(
       rateLimiter,
       tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
       fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
-      idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
       operations: { version: readVersion(), renderers, rebuilds },
       readiness,
       onRequestEnd: requestCounter(core),

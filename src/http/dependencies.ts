@@ -52,7 +52,7 @@ export interface HttpDependencies {
   readonly tokens: Tokens;
   /** Keys the hash under which a sign-in address is found. */
   readonly addressKey: Buffer;
-  /** Keys the hashes of idempotency keys: `deriveKey(master, 'idempotency keys', 32)`. */
+  /** Keys the hashes of idempotency keys. */
   readonly idempotencySecret: Buffer;
   /** The origin under which clients reach the service. */
   readonly publicUrl: string;
