@@ -48,12 +48,12 @@ function memoryOf(pid: number): { readonly now: number; readonly peak: number } 
 async function costOf<T>(pid: number, work: Promise<T>): Promise<Cost> {
   const [begun, before] = [performance.now(), ownProcessorTime(pid)];
   const seen = { cpu: 0, peak: 0 };
-  let isDone = false;
+  const watched = { isDone: false };
   const done = work.finally(() => {
-    isDone = true;
+    watched.isDone = true;
   });
   done.catch(() => {});
-  while (!isDone) {
+  while (!watched.isDone) {
     try {
       seen.peak = Math.max(seen.peak, memoryOf(pid).peak || 0);
       seen.cpu = Math.max(seen.cpu, ownProcessorTime(pid) - before);
@@ -119,6 +119,8 @@ function bytesBelow(folder: string): number {
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
+const isTree = (name: string): boolean => name.startsWith('log_');
+
 function tellSizes(data: string, conversions: number): void {
   const log = tablesOf(join(data, 'pressledger.db'));
   tellBytes(
@@ -129,7 +131,6 @@ function tellSizes(data: string, conversions: number): void {
   const readModel = join(data, 'read-model');
   const current = readFileSync(join(readModel, 'CURRENT'), 'utf8').trim();
   const tables = tablesOf(join(readModel, current));
-  const isTree = (name: string): boolean => name.startsWith('log_');
   tellBytes('tree of hashes', total(tables, isTree), conversions);
   tellBytes(
     'read models',
