@@ -34,7 +34,8 @@ export class MadeUpCheckpoints {
   ): Promise<MadeUpCheckpoints> {
     const events = await store.readAll({ after: 0n, limit: 1000 });
     const opened = events.find(({ type }) => type === 'LogOpened');
-    const origin = (opened?.data as { readonly origin: string }).origin;
+    if (opened === undefined) throw new Error('The log was not opened.');
+    const { origin } = opened.data as { readonly origin: string };
     const key = ed25519Key(deriveKey(masterKey, `log signing key ${GENERATION}`, 32));
     const checkpoints = new MadeUpCheckpoints(origin, ed25519Signer(origin, key), every);
     for (const event of events) checkpoints.take(event);
