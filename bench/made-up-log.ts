@@ -1,5 +1,6 @@
 /** Logs that nobody lived through, as a service would have written them. */
 import { encodeEvent } from '../src/event-store/codec.ts';
+import type { CopiedEvent } from '../src/event-store/port.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { eventId } from '../src/ids.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
@@ -22,8 +23,15 @@ export function fillLog(path: string, events: number): number {
   return written;
 }
 
-/** Appends steps to a store in one transaction, each to the end of its stream; returns the number of their events. */
-export function appendSteps({ db }: EmbeddedDatabase, steps: Iterable<Step>): number {
+/**
+ * Appends steps to a store in one transaction, each to the end of its stream; returns the number of their events.
+ * @param onEvent called with each, before the next step is made
+ */
+export function appendSteps(
+  { db }: EmbeddedDatabase,
+  steps: Iterable<Step>,
+  onEvent: (event: CopiedEvent) => void = () => {},
+): number {
   const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
   const lastRevision = db
     .prepare<[string], number>('SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?')
@@ -49,6 +57,7 @@ export function appendSteps({ db }: EmbeddedDatabase, steps: Iterable<Step>): nu
         });
         const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
         insert.run(position, step.stream, last + 1, id, type, dataText, metadataText);
+        onEvent({ id, stream: step.stream, revision: last + 1, type, data, metadata });
       }
       if (step.failure === true) failedAt = position;
     }

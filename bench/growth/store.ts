@@ -21,6 +21,7 @@ import {
 import { accountId, blobRef, conversionId, sha256 } from '../../test/support/samples.ts';
 import { letter } from '../documents.ts';
 import { appendSteps } from '../made-up-log.ts';
+import { MadeUpCheckpoints } from './checkpoints.ts';
 import { LAUNCHER, settingsOf, startService, untilCompleted } from '../running-service.ts';
 
 /** One conversion of so many is the large account's. */
@@ -29,6 +30,8 @@ const PER_ACCOUNT = 500;
 /** Conversions of each hundred of an account that fail, and those whose retention has ended. */
 const FAILED = 5;
 const EXPIRED = 20;
+/** Events from one checkpoint to the next: a minute of a service with twelve conversions a minute. */
+const CHECKPOINT_EVENTS = 60;
 /** Others' conversions are rendered meanwhile. */
 const AT_ONCE = 8;
 const DOCUMENTS = 20;
@@ -55,6 +58,11 @@ export interface MadeStore {
   readonly printed: readonly string[];
 }
 
+export interface StoreOptions {
+  /** No document is left but those that Chrome has printed: the retention of all others has ended. */
+  readonly allExpired?: boolean;
+}
+
 /** Ids of completed conversions of the large account that are still stored, from the oldest to the newest. */
 export function completedOf({ conversions }: MadeStore): readonly string[] {
   const ids: string[] = [];
@@ -64,33 +72,34 @@ export function completedOf({ conversions }: MadeStore): readonly string[] {
   return ids;
 }
 
-function fateOf(n: number): 'failed' | 'kept' | 'expired' {
+function fateOf(n: number, { allExpired = false }: StoreOptions = {}) {
   const share = Math.floor(n / LARGE_SHARE) % 100;
   if (share < FAILED) return 'failed';
-  return share < 100 - EXPIRED ? 'kept' : 'expired';
+  return share < 100 - EXPIRED && !allExpired ? 'kept' : 'expired';
 }
 
-function* lifeOf(n: number, account: number): Generator<Step> {
+function* lifeOf(n: number, account: number, options: StoreOptions): Generator<Step> {
+  const fate = fateOf(n, options);
   yield start(n, account);
-  if (fateOf(n) === 'failed') {
+  if (fate === 'failed') {
     yield failure(n, account);
     yield refund(n, account);
   } else yield completion(n, account);
-  if (fateOf(n) !== 'kept') yield expiry(n, account);
+  if (fate !== 'kept') yield expiry(n, account);
 }
 
 const othersOf = (conversions: number): number =>
   Math.max(1, Math.round(conversions / PER_ACCOUNT));
 
 /** Every conversion has ended. The first account is the large one, which is open already. */
-function* stepsOf(conversions: number): Generator<Step> {
+function* stepsOf(conversions: number, options: StoreOptions): Generator<Step> {
   const others = othersOf(conversions);
   for (let n = 0; n < others; n += 1) yield opening(2 + n, conversions);
   const unended: Iterable<Step>[] = [];
   for (let n = 1; n <= conversions; n += 1) {
     const account = n % LARGE_SHARE === 0 ? 1 : 2 + (n % others);
     yield request(n, account);
-    unended.push(lifeOf(n, account));
+    unended.push(lifeOf(n, account, options));
     if (unended.length > AT_ONCE) yield* unended.shift() ?? [];
   }
   for (const life of unended) yield* life;
@@ -131,9 +140,15 @@ function ownedBy(event: DomainEvent, large: string): DomainEvent {
   return { ...event, data: { ...event.data, accountId: large } } as DomainEvent;
 }
 
-async function appendPast(directory: string, conversions: number, large: string): Promise<void> {
+async function appendPast(
+  directory: string,
+  conversions: number,
+  large: string,
+  options: StoreOptions,
+): Promise<void> {
   const data = join(directory, 'data');
-  const keyring = new FileKeyring(join(data, 'keyring'), loadMasterKey(data, undefined));
+  const masterKey = loadMasterKey(data, undefined);
+  const keyring = new FileKeyring(join(data, 'keyring'), masterKey);
   const vault = createVault(keyring);
   await vault.makeKey(large);
   const addresses = new Map<string, string>();
@@ -148,7 +163,7 @@ async function appendPast(directory: string, conversions: number, large: string)
   const database = openEmbeddedDatabase(join(data, 'pressledger.db'));
   const store = new SqliteEventStore(database);
   function* steps(): Generator<Step> {
-    for (const { stream, events, ...step } of stepsOf(conversions)) {
+    for (const { stream, events, ...step } of stepsOf(conversions, options)) {
       yield {
         ...step,
         stream: stream.replace(accountId(1), large),
@@ -157,11 +172,12 @@ async function appendPast(directory: string, conversions: number, large: string)
       };
     }
   }
-  appendSteps(database, steps());
+  const checkpoints = await MadeUpCheckpoints.after(store, masterKey, CHECKPOINT_EVENTS);
+  appendSteps(database, checkpoints.between(steps()), (event) => checkpoints.take(event));
   const keepRequest = database.db.prepare('INSERT INTO blobs VALUES (?, ?)');
   database.db.transaction(() => {
     for (let n = 1; n <= conversions; n += 1) {
-      if (fateOf(n) === 'kept')
+      if (fateOf(n, options) === 'kept')
         keepRequest.run(blobRef('request', n).key, Buffer.alloc(STORED_BYTES));
     }
   })();
@@ -195,7 +211,11 @@ function makeOperator(env: NodeJS.ProcessEnv): MadeStore['operator'] {
 }
 
 /** Makes the store in the folder, unless it is there from an earlier run. */
-export async function makeStore(folder: string, conversions: number): Promise<MadeStore> {
+export async function makeStore(
+  folder: string,
+  conversions: number,
+  options: StoreOptions = {},
+): Promise<MadeStore> {
   const directory = join(folder, String(conversions));
   const made = join(directory, 'made.json');
   if (existsSync(made)) return JSON.parse(readFileSync(made, 'utf8')) as MadeStore;
@@ -205,7 +225,7 @@ export async function makeStore(folder: string, conversions: number): Promise<Ma
   await first.stop();
   const env = settingsOf(directory, SETTINGS);
   const operator = makeOperator(env);
-  await appendPast(directory, conversions, large);
+  await appendPast(directory, conversions, large, options);
   execFileSync(LAUNCHER, ['projections', 'rebuild'], { env });
   // The end of a service's life so far: it leaves documents, snapshots and a checkpoint.
   const { apiKey } = first;

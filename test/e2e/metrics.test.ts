@@ -86,6 +86,27 @@ void test('a service tells what its clients did, and nothing about who they are'
   t.equal((await fetch(`${service.url}/metrics`)).status, 404, 'clients of the API see none');
 });
 
+void test('downloads print nothing but lines of the log', async (t) => {
+  const service = await startService(t, ON);
+  const client = service.client();
+  const { id, file_url: link = '' } = await client.wait(
+    (await client.create({ html: '<h1>Downloaded</h1>' })).id,
+  );
+  const file = `${service.url}/api/v1/conversions/${id}/file/`;
+  const headers = { 'X-API-Key': service.firstStart.apiKey };
+  for (const answer of [await fetch(file, { headers }), await fetch(link)]) {
+    t.equal(answer.status, 200);
+    t.ok((await answer.arrayBuffer()).byteLength > 0);
+  }
+  await service.stop();
+  // The launcher's own lines are for people.
+  const lines = service.output.stderr
+    .split('\n')
+    .filter((line) => !/^(pressledger: .*)?$/.test(line));
+  t.ok(lines.length > 0);
+  for (const line of lines) t.doesNotThrow(() => JSON.parse(line) as unknown, line);
+});
+
 void test('Prometheus takes what is told without a remark', needsPromtool, async (t) => {
   const service = await startService(t, ON);
   const client = service.client();
@@ -138,7 +159,11 @@ for (const kind of KINDS) {
     t.equal(fromRenderer.value('pressledger_conversions_completed_total'), undefined);
     const calls = 'pressledger_nats_call_duration_seconds_count';
     t.ok((fromApi.value(calls, { call: 'publish_job' }) ?? 0) > 0, 'the job');
-    t.ok((fromRenderer.value(calls, { call: 'report' }) ?? 0) > 1, 'its reports');
+    // The client may know of the end before the renderer knows that its report has arrived.
+    await eventually('its reports', async () => {
+      const reports = (await scrape(renderer)).value(calls, { call: 'report' }) ?? 0;
+      return reports > 1 ? true : undefined;
+    });
 
     const told = async (expected: 0 | 1): Promise<void> => {
       for (const [node, origin] of [

@@ -14,6 +14,7 @@ import { type Test, test } from 'tap';
 import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/backup-place/bucket.ts';
 import { BackupFolder } from '../../src/backup-place/folder.ts';
 import type { BackupPlace } from '../../src/backup-place/port.ts';
+import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
@@ -21,22 +22,31 @@ import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { keyringText, parseKeyring, readKeyring } from '../../src/use-cases/backup/keyring-file.ts';
+import { MOST_PASSED_OVER } from '../../src/use-cases/backup/kept-documents.ts';
 import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
 import { readManifest } from '../../src/use-cases/backup/manifest.ts';
 import type { LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
 import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
 import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
 import { appendNext, newEvents } from '../support/events.ts';
+import { request } from '../support/history.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { accountId, conversionId, NOW } from '../support/samples.ts';
 import { account, life } from '../support/signed-log.ts';
+
+const METADATA = {
+  correlationId: 'c',
+  causationId: 'c',
+  actor: { kind: 'service' },
+  time: NOW + 99_000,
+} as const;
 
 function expired(n: number) {
   const data = { accountId: accountId(), conversionId: conversionId(n), expiredAt: NOW };
   return encodeEvent(
     eventId(`expire/${conversionId(n)}/${life(n)}/0`),
     { type: 'ConversionExpired', data },
-    { correlationId: 'c', causationId: 'c', actor: { kind: 'service' }, time: NOW + 99_000 },
+    METADATA,
   );
 }
 
@@ -88,6 +98,28 @@ void test('a backup in a bucket follows its log', async (t) => {
   const below = (folder: string) => new S3Objects(bucket, folder);
   const place = new BackupBucket('s3://b', below(FILES_FOLDER), below(DOCUMENTS_FOLDER));
   await changes(t, source, place);
+});
+
+void test('the first backup of an old log does not ask for each deleted document', async (t) => {
+  const source = await openSource(t);
+  const old = Array.from({ length: MOST_PASSED_OVER + 1 }, (_, n) => 1_000 + n);
+  const requested = old.flatMap((n) =>
+    request(n, 1)
+      .events(0n)
+      .map((event) => encodeEvent(eventId(`${event.type}/${n}`), event, METADATA)),
+  );
+  await appendNext(source.store, account(9), [...requested, ...old.map(expired)]);
+
+  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  const { documents } = place;
+  await documents.stage(conversionId(1_000), 'document', Buffer.from('left by a kill')).store();
+  const deleted: string[] = [];
+  documents.deleteAll = async (id) => {
+    deleted.push(id);
+    await FileBlobStore.prototype.deleteAll.call(documents, id);
+  };
+  t.match(await makeBackup(source, place, OPTIONS), { addedDocuments: 7, dropped: 0, lost: [] });
+  t.strictSame(deleted, [conversionId(1_000)], 'only what a list of the place shows');
 });
 
 void test('damage of each kind of file is found', async (t) => {

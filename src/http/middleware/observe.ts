@@ -1,5 +1,5 @@
 import type { Tracing } from '../../tracing/port.ts';
-import type { HttpContext, HttpMiddleware } from '../context.ts';
+import { type HttpContext, type HttpMiddleware, releaseAtEnd } from '../context.ts';
 import { PROBES } from './request-id.ts';
 
 /** A request that has ended. Every field but the time has few values. */
@@ -48,7 +48,7 @@ export function observe({ routes, onEnd, tracing }: ObserveOptions): HttpMiddlew
           parent: tracing.remoteParent(ctx.req.headers),
           attributes: { 'http.request.method': method },
         });
-    ctx.res.once('close', () => {
+    releaseAtEnd(ctx, () => {
       const route = routes.get(matched(ctx)) ?? 'other';
       const { statusCode, writableFinished } = ctx.res;
       const status = writableFinished ? String(statusCode) : 'aborted';

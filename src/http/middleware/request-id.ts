@@ -3,7 +3,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
-import type { Caller, HttpContext, HttpMiddleware, RequestState } from '../context.ts';
+import {
+  type Caller,
+  type HttpContext,
+  type HttpMiddleware,
+  releaseAtEnd,
+  type RequestState,
+} from '../context.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
 /** A UUID, as we make them, or a trace id: it says nothing about anybody. */
@@ -132,8 +138,10 @@ export function requestId(options: RequestLogOptions): HttpMiddleware {
     const begun = performance.now();
     if (log.logger.isLevelEnabled('info')) {
       // Within the trace of the request, which the event does not bring along.
-      const ended = AsyncLocalStorage.bind(() => logRequest(ctx, begun));
-      ctx.res.once('close', ended);
+      releaseAtEnd(
+        ctx,
+        AsyncLocalStorage.bind(() => logRequest(ctx, begun)),
+      );
     }
     return next();
   };

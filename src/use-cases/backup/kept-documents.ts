@@ -4,6 +4,9 @@ import type { BlobRef, DomainEvent } from '../../domain/events.ts';
 import type { CopiedEvent } from '../../event-store/port.ts';
 import { UnusableBackup } from './manifest.ts';
 
+/** A list of the place is cheaper than asking for each of more. */
+export const MOST_PASSED_OVER = 1_000;
+
 export interface KeptDocument {
   readonly ref: BlobRef;
   /** The service no longer had it: `due` for deletion, which its log did not say yet, or `lost`. */
@@ -23,6 +26,11 @@ export class KeptDocuments {
   readonly #conversions = new Map<string, KeptConversion>();
   /** Conversions whose documents are to leave the backup. */
   readonly dropped = new Set<string>();
+  /**
+   * Conversions that began and were deleted since, none of whose documents this backup has copied: a call that was
+   * killed may have. No more than the first of them: the log may have had millions.
+   */
+  readonly passedOver = new Set<string>();
 
   /** @param line as `lines` gave it @throws {UnusableBackup} */
   static parse(lines: readonly string[]): KeptDocuments {
@@ -85,9 +93,15 @@ export class KeptDocuments {
     return conversion?.documents.some(({ ref }) => ref.key === key) ?? false;
   }
 
+  hasConversion(id: string): boolean {
+    return this.#conversions.has(id) || this.dropped.has(id);
+  }
+
   #drop(id: string): void {
+    const isCopied = this.#conversions.get(id)?.documents.some((document) => document.isCopied);
     this.#conversions.delete(id);
-    this.dropped.add(id);
+    if (isCopied === true) this.dropped.add(id);
+    else if (this.passedOver.size <= MOST_PASSED_OVER) this.passedOver.add(id);
   }
 }
 

@@ -19,7 +19,7 @@ import {
 import { parseEntry } from '../log-copy/format.ts';
 import { LOG_STREAM } from '../verify-log/checkpoints.ts';
 import { DocumentCopies, each } from './document-copies.ts';
-import { isDeletionDue, KeptDocuments } from './kept-documents.ts';
+import { isDeletionDue, KeptDocuments, MOST_PASSED_OVER } from './kept-documents.ts';
 import { readLines, writeLines } from './lines.ts';
 import {
   type Manifest,
@@ -146,6 +146,7 @@ class Backup {
     if (this.#log.digest.tree.size === 0) {
       throw new Error('The log has no events: there is nothing to back up.');
     }
+    await this.#removeLeftOver();
     const manifest = await this.#commit();
     const dropped = this.#kept.dropped.size;
     await this.#removeOld(manifest);
@@ -261,6 +262,19 @@ class Backup {
     }
     await writeManifest(this.#place, manifest);
     return manifest;
+  }
+
+  /** Removes what no manifest names: a call that was killed may have copied it. */
+  async #removeLeftOver(): Promise<void> {
+    const { documents } = this.#place;
+    const { passedOver } = this.#kept;
+    if (passedOver.size <= MOST_PASSED_OVER) {
+      for (const id of passedOver) await documents.deleteAll(id);
+      return;
+    }
+    for await (const { conversionId } of documents.list()) {
+      if (!this.#kept.hasConversion(conversionId)) await documents.deleteAll(conversionId);
+    }
   }
 
   /** Removes what the manifest no longer names. */

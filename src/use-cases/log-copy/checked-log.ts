@@ -55,9 +55,7 @@ export class CheckedLog {
    * @param logEvents the number of those in the log's own stream
    */
   async passOver(logEvents: number): Promise<void> {
-    const { size } = this.digest.tree;
-    await this.#signed.readThrough(size);
-    await this.#signed.passOver(logEvents, size);
+    await this.#signed.passOver(logEvents, this.digest.tree.size);
   }
 
   /** @throws {NotAsSigned} the events are not those that a checkpoint was signed over */

@@ -73,16 +73,16 @@ export class SignedCheckpoints {
   }
 
   /**
-   * Passes over what was checked before.
+   * Passes over what was checked before, without checking or keeping it: there is one for each minute of years.
    * @param events of the log's stream @param size of the log with them
    */
   async passOver(events: number, size: number): Promise<void> {
     while (this.#next < events && this.#failure === undefined) {
-      const page = await this.#page(PAGE);
-      for (const event of page) if (this.#failure === undefined) this.#take(event);
+      const page = await this.#page(Math.min(PAGE, events - this.#next));
+      for (const event of page) if (this.#failure === undefined) this.#pass(event);
       if (page.length === 0) return;
     }
-    this.#ahead.splice(0, events);
+    await this.readThrough(size);
     // A checkpoint of fewer events that comes only now is left to a verification of the whole log.
     while (this.#due[0] !== undefined && this.#due[0].size <= size) this.confirm();
   }
@@ -134,8 +134,18 @@ export class SignedCheckpoints {
   }
 
   #take(event: RecordedEvent): void {
-    this.#next = event.revision + 1;
     this.#ahead.push(event);
+    this.#read(event, (...checkpoint) => this.#checkNote(...checkpoint));
+  }
+
+  #pass(event: RecordedEvent): void {
+    this.#read(event, () => false);
+    while (this.#due.length > 0) this.confirm();
+  }
+
+  /** @param check says whether one of the given keys has signed a checkpoint */
+  #read(event: RecordedEvent, check: (size: number, root: string, note: string) => boolean): void {
+    this.#next = event.revision + 1;
     try {
       const domainEvent = logEventOf(event);
       if (domainEvent.type === 'CheckpointSigned') {
@@ -144,7 +154,7 @@ export class SignedCheckpoints {
         if (before !== undefined && size <= before.size) {
           throw new Broken(`a checkpoint of more than ${before.size} events`, `one of ${size}`);
         }
-        const isTrusted = this.#checkNote(size, root, note);
+        const isTrusted = check(size, root, note);
         this.#due.push({ at: placeOf(event), size, root: Buffer.from(root, 'base64'), isTrusted });
       }
       this.#state = log.evolve(this.#state, domainEvent);
