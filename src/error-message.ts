@@ -51,6 +51,8 @@ const TEMPORARY = /\.[^./]*-[0-9a-f-]{36}\.tmp$/;
 /** @returns undefined where it is not an error of a call of the operating system */
 function systemError(error: unknown): (InWords & { readonly text: string }) | undefined {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
+  // A socket has an address. What the table says is true of files.
+  if ('address' in error) return undefined;
   const inWords = SYSTEM_CODES.get(error.code);
   const path = 'path' in error ? String(error.path).replace(TEMPORARY, '') : SOME_FILE;
   return inWords && { ...inWords, text: `${inWords.what(path)} (${String(error.code)})` };

@@ -1,6 +1,8 @@
 /** Errors of the operating system, as people read them. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'tap';
@@ -42,6 +44,14 @@ void test('a code of the operating system is said in words, with what to do', (t
   }
   t.equal(errorLine(new Error('Stop it.')), 'Stop it.', 'others stay as they are');
   t.end();
+});
+
+void test('a socket is not a file: its error stays as it is', async (t) => {
+  const [error] = (await once(createServer().listen('/nowhere/socket'), 'error').catch(
+    (failure: unknown) => [failure],
+  )) as [NodeJS.ErrnoException];
+  t.equal(error.code, 'EACCES');
+  t.equal(errorLine(error), error.message);
 });
 
 void test('so is a file of another user', {
