@@ -72,6 +72,9 @@ export function openMove(
       }
       const to = await openSurroundings(target, logger, openings);
       const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
+      if (!ahead && places.events && opened.database) {
+        await keepServicesOff(target.dataDir, openings, 'stop it, then repeat the command');
+      }
       return [
         opened.store,
         places.documents && (await openBlobs(to, 'api', opened.database)),
@@ -164,7 +167,7 @@ const blobPlace = ({ blobStoreUrl: place, natsUrl, dataDir }: Config): string =>
   return `${display}, namespace ${namespace}`;
 };
 
-/** @throws {Error} one line: a service renders on this store */
+/** @throws {Error} one line: a service renders on this data directory */
 export async function keepServicesOff(
   dataDir: string,
   openings: Openings,
