@@ -3,6 +3,7 @@ import { encodeEvent } from '../src/event-store/codec.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { eventId } from '../src/ids.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { commandOf } from '../test/support/events.ts';
 import { history, type Step } from '../test/support/history.ts';
 import { NOW } from '../test/support/samples.ts';
 
@@ -32,7 +33,7 @@ export function appendSteps({ db }: EmbeddedDatabase, steps: Iterable<Step>): nu
   const revisions = new Map<string, number>();
   const first = head.get() ?? 0;
   let position = first;
-  let failedAt = 0;
+  let [failedAt, failure, newest] = [0, '', ''];
   db.transaction(() => {
     for (const step of steps) {
       for (const event of step.events(BigInt(failedAt))) {
@@ -41,16 +42,17 @@ export function appendSteps({ db }: EmbeddedDatabase, steps: Iterable<Step>): nu
         revisions.set(step.stream, last + 1);
         const cause = `bench/${position}`;
         const isRefund = event.type === 'CreditRefunded';
-        const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
+        newest = eventId(`${commandOf(event, cause)}/${step.stream}/0`);
+        const { id, type, data, metadata } = encodeEvent(newest, event, {
           correlationId: step.stream,
-          causationId: isRefund ? eventId(`bench/${failedAt}`) : cause,
+          causationId: isRefund ? failure : cause,
           actor: { kind: 'service' },
           time: NOW + position,
         });
         const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
         insert.run(position, step.stream, last + 1, id, type, dataText, metadataText);
       }
-      if (step.failure === true) failedAt = position;
+      if (step.failure === true) [failedAt, failure] = [position, newest];
     }
   })();
   return position - first;
