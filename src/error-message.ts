@@ -5,7 +5,7 @@ interface InWords {
 
 const NOT_ALLOWED: InWords = {
   what: (path) => `this user may not use ${path}`,
-  remedy: 'run it as the user whom that belongs to, or give this user the rights',
+  remedy: 'run the command as the user that owns it, or give this user the rights',
 };
 
 /** Codes of the operating system, whose own texts name neither a reason nor a remedy. */
@@ -13,7 +13,7 @@ const SYSTEM_CODES: ReadonlyMap<unknown, InWords> = new Map([
   ['EACCES', NOT_ALLOWED],
   ['EPERM', NOT_ALLOWED],
   ['ENOENT', { what: (path) => `${path} is missing`, remedy: 'check the path' }],
-  ['ENOTDIR', { what: (path) => `${path} does not lie in a folder`, remedy: 'check the path' }],
+  ['ENOTDIR', { what: (path) => `a part of ${path} is a file, not a folder`, remedy: 'check the path' }],
   ['EISDIR', { what: (path) => `${path} is a folder`, remedy: 'name a file' }],
   ['EEXIST', { what: (path) => `${path} is there already`, remedy: 'name another place' }],
   [

@@ -119,7 +119,7 @@ function placesOf(source: Config, target: Config) {
   return { events, documents, keys: differing(blobPlace), all: inWords(target, events, documents) };
 }
 
-/** All of the new place: what a later call is told apart by. */
+/** Names all of the new place. The marks of a move have this text, and a later call is compared with it. */
 function inWords(target: Config, events?: string, documents?: string): string {
   const isOneDirectory = target.eventStoreUrl === undefined && target.blobStoreUrl === undefined;
   if (events && documents && isOneDirectory) return `SQLite and files in ${target.dataDir}`;

@@ -29,7 +29,7 @@ void test('a code of the operating system is said in words, with what to do', (t
     [() => writeFileSync(temporary, ''), `${missing}/k is missing (ENOENT); check the path.`],
     [
       () => readFileSync(join(file, 'x')),
-      `${file}/x does not lie in a folder (ENOTDIR); check the path.`,
+      `a part of ${file}/x is a file, not a folder (ENOTDIR); check the path.`,
     ],
     [() => readFileSync(directory), 'a file is a folder (EISDIR); name a file.'],
     [() => writeFileSync(directory, ''), `${directory} is a folder (EISDIR); name a file.`],
@@ -73,7 +73,7 @@ void test('so is a file of another user', {
   });
   t.equal(
     stdout.trim(),
-    `this user may not use ${file} (EACCES); run it as the user whom that belongs to, or give this user the rights.`,
+    `this user may not use ${file} (EACCES); run the command as the user that owns it, or give this user the rights.`,
   );
   t.end();
 });

@@ -46,7 +46,7 @@ export async function refuseOtherPlace(
 
 /**
  * Looks at the event store of the new place before anything is made there.
- * @param there none: it is not there yet
+ * @param there undefined if it is not there yet
  * @throws {Error} one line: it holds something else, or lacks what was moved there
  */
 export async function checkNewStore(
