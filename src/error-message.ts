@@ -13,7 +13,10 @@ const SYSTEM_CODES: ReadonlyMap<unknown, InWords> = new Map([
   ['EACCES', NOT_ALLOWED],
   ['EPERM', NOT_ALLOWED],
   ['ENOENT', { what: (path) => `${path} is missing`, remedy: 'check the path' }],
-  ['ENOTDIR', { what: (path) => `a part of ${path} is a file, not a folder`, remedy: 'check the path' }],
+  [
+    'ENOTDIR',
+    { what: (path) => `a part of ${path} is a file, not a folder`, remedy: 'check the path' },
+  ],
   ['EISDIR', { what: (path) => `${path} is a folder`, remedy: 'name a file' }],
   ['EEXIST', { what: (path) => `${path} is there already`, remedy: 'name another place' }],
   [
