@@ -4,6 +4,7 @@ import type { CopiedEvent } from '../src/event-store/port.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { eventId } from '../src/ids.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { commandOf } from '../test/support/events.ts';
 import { history, type Step } from '../test/support/history.ts';
 import { NOW } from '../test/support/samples.ts';
 
@@ -40,7 +41,7 @@ export function appendSteps(
   const revisions = new Map<string, number>();
   const first = head.get() ?? 0;
   let position = first;
-  let failedAt = 0;
+  let [failedAt, failure, newest] = [0, '', ''];
   db.transaction(() => {
     for (const step of steps) {
       for (const event of step.events(BigInt(failedAt))) {
@@ -49,9 +50,10 @@ export function appendSteps(
         revisions.set(step.stream, last + 1);
         const cause = `bench/${position}`;
         const isRefund = event.type === 'CreditRefunded';
-        const { id, type, data, metadata } = encodeEvent(eventId(cause), event, {
+        newest = eventId(`${commandOf(event, cause)}/${step.stream}/0`);
+        const { id, type, data, metadata } = encodeEvent(newest, event, {
           correlationId: step.stream,
-          causationId: isRefund ? eventId(`bench/${failedAt}`) : cause,
+          causationId: isRefund ? failure : cause,
           actor: { kind: 'service' },
           time: NOW + position,
         });
@@ -59,7 +61,7 @@ export function appendSteps(
         insert.run(position, step.stream, last + 1, id, type, dataText, metadataText);
         onEvent({ id, stream: step.stream, revision: last + 1, type, data, metadata });
       }
-      if (step.failure === true) failedAt = position;
+      if (step.failure === true) [failedAt, failure] = [position, newest];
     }
   })();
   return position - first;

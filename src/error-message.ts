@@ -5,7 +5,7 @@ interface InWords {
 
 const NOT_ALLOWED: InWords = {
   what: (path) => `this user may not use ${path}`,
-  remedy: 'run it as the user whom that belongs to, or give this user the rights',
+  remedy: 'run the command as the user that owns it, or give this user the rights',
 };
 
 /** Codes of the operating system, whose own texts name neither a reason nor a remedy. */
@@ -13,7 +13,10 @@ const SYSTEM_CODES: ReadonlyMap<unknown, InWords> = new Map([
   ['EACCES', NOT_ALLOWED],
   ['EPERM', NOT_ALLOWED],
   ['ENOENT', { what: (path) => `${path} is missing`, remedy: 'check the path' }],
-  ['ENOTDIR', { what: (path) => `${path} does not lie in a folder`, remedy: 'check the path' }],
+  [
+    'ENOTDIR',
+    { what: (path) => `a part of ${path} is a file, not a folder`, remedy: 'check the path' },
+  ],
   ['EISDIR', { what: (path) => `${path} is a folder`, remedy: 'name a file' }],
   ['EEXIST', { what: (path) => `${path} is there already`, remedy: 'name another place' }],
   [
@@ -51,6 +54,8 @@ const TEMPORARY = /\.[^./]*-[0-9a-f-]{36}\.tmp$/;
 /** @returns undefined where it is not an error of a call of the operating system */
 function systemError(error: unknown): (InWords & { readonly text: string }) | undefined {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
+  // A socket has an address. What the table says is true of files.
+  if ('address' in error) return undefined;
   const inWords = SYSTEM_CODES.get(error.code);
   const path = 'path' in error ? String(error.path).replace(TEMPORARY, '') : SOME_FILE;
   return inWords && { ...inWords, text: `${inWords.what(path)} (${String(error.code)})` };

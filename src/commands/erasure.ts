@@ -34,9 +34,14 @@ async function confirm(email: string): Promise<void> {
 
 /** Another account may have taken the address of one that was erased: its id still names it. */
 async function findErasable(core: Core, given: string) {
-  if (!WHOLE_ID.test(given)) return await findHolder(core, given);
+  if (!WHOLE_ID.test(given)) {
+    const holder = await findHolder(core, given);
+    return holder && { ...holder, email: given };
+  }
   const { state } = await core.actors.read(accountAggregate, given);
-  return state.status === 'none' ? undefined : { id: given, state };
+  if (state.status === 'none') return undefined;
+  const email = state.status === 'open' ? await core.vault.unseal(given, state.email) : given;
+  return { id: given, state, email };
 }
 
 export const accountErase: Command = {
@@ -46,11 +51,11 @@ export const accountErase: Command = {
   positionals: { email: `${ACCOUNT}, or its id` },
   examples: ['account erase ann@example.com', 'account erase ann@example.com --yes --json'],
   options: { yes: { help: 'do not ask' } },
-  run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
+  run: async ({ positionals: [given = ''], values }, { withCore, output }) => {
     await withCore(async (core) => {
-      const holder = await findErasable(core, email);
-      if (!holder) throw new ServiceError('not_found', `There is no account for ${email}.`);
-      const { id, state } = holder;
+      const found = await findErasable(core, given);
+      if (!found) throw new ServiceError('not_found', `There is no account for ${given}.`);
+      const { id, state, email } = found;
       const isNews = !state.erasureCompleted;
       if (state.status === 'open') {
         if (values['yes'] !== true) await confirm(email);

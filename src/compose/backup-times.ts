@@ -7,7 +7,7 @@ import { isDirectory } from './directories.ts';
 
 const fileIn = (dataDir: string): string => join(dataDir, 'backups.json');
 
-/** Empty where nothing is known. */
+/** Reads the times that are known. */
 export function backupTimes(dataDir: string): BackupTimes {
   try {
     return JSON.parse(readIfThere(fileIn(dataDir)) ?? '{}') as BackupTimes;

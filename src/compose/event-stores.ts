@@ -84,7 +84,7 @@ function refusal({ kind, subject }: Barrier): string {
 
 /**
  * Looks at the event store of the settings, and makes nothing.
- * @param look is given none where there is no file of that name yet
+ * @param look gets undefined if there is no file of that name yet
  */
 export async function lookAtEventStore(
   config: StoreSurroundings['config'],

@@ -15,7 +15,7 @@ import type { NatsLink } from '../nats/connection.ts';
 import { isDirectory, openDirectory } from './directories.ts';
 import { needed, openS3, type Surroundings } from './stores.ts';
 
-/** Where a keyring lies that nodes share, in words. */
+/** The place of a keyring that nodes share, in words. */
 export const SHARED_PLACE = 'the place that BLOB_STORE_URL names';
 
 export interface OpenedKeyring {

@@ -72,6 +72,9 @@ export function openMove(
       }
       const to = await openSurroundings(target, logger, openings);
       const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
+      if (!ahead && places.events && opened.database) {
+        await keepServicesOff(target.dataDir, openings, 'stop it, then repeat the command');
+      }
       return [
         opened.store,
         places.documents && (await openBlobs(to, 'api', opened.database)),
@@ -116,7 +119,7 @@ function placesOf(source: Config, target: Config) {
   return { events, documents, keys: differing(blobPlace), all: inWords(target, events, documents) };
 }
 
-/** All of the new place: what a later call is told apart by. */
+/** Names all of the new place. The marks of a move have this text, and a later call is compared with it. */
 function inWords(target: Config, events?: string, documents?: string): string {
   const isOneDirectory = target.eventStoreUrl === undefined && target.blobStoreUrl === undefined;
   if (events && documents && isOneDirectory) return `SQLite and files in ${target.dataDir}`;
@@ -164,7 +167,7 @@ const blobPlace = ({ blobStoreUrl: place, natsUrl, dataDir }: Config): string =>
   return `${display}, namespace ${namespace}`;
 };
 
-/** @throws {Error} one line: a service renders on this store */
+/** @throws {Error} one line: a service renders on this data directory */
 export async function keepServicesOff(
   dataDir: string,
   openings: Openings,

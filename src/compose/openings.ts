@@ -31,7 +31,7 @@ export class Openings {
     return this.#openings.flatMap(({ bound }) => bound ?? []);
   }
 
-  /** Without a full stop at the end: they are joined to one sentence. */
+  /** Returns them without a full stop at the end: callers join them to one sentence. */
   async unhealthyReasons(): Promise<readonly string[]> {
     const all = this.#openings.map(async ({ unhealthyReason }) => await unhealthyReason?.());
     return (await Promise.all(all)).flatMap((each) => each?.replace(/\.$/, '') ?? []);

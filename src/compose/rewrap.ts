@@ -31,7 +31,7 @@ import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
 import type { Surroundings } from './stores.ts';
 
-/** Belongs on no command line, and is no setting of a service. */
+/** A variable of this command alone: a secret does not belong on a command line, and no service reads it. */
 const NEW_KEY = 'NEW_MASTER_KEY';
 const REMEDY = 'stop every node, then repeat';
 
@@ -105,7 +105,7 @@ async function recordsOf(around: Surroundings, place: string): Promise<ListedKey
 }
 
 /**
- * The key that the keyring has, and the one that it gets: of a change that was cut off the same two again.
+ * Returns the key that the keyring has and the one that it gets; for a change that was cut off, the same two again.
  * @param given the value of NEW_MASTER_KEY
  */
 async function keysOf(

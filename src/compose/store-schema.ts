@@ -18,7 +18,7 @@ interface SchemaObject {
   readonly sql: string | null;
 }
 
-/** What was found right last, as text: services that share the file look again after each commit of another. */
+/** The schema that was found right last, as text: services that share the file look again after each commit of another. */
 let known = '';
 
 /** The first difference; none in a database that nothing was made in yet. */
@@ -90,7 +90,7 @@ function madeByService(
   }
 }
 
-/** None where its table is not the service's own: then that is what differs. */
+/** Returns undefined if the table is not the service's own: the comparison then names it. */
 function barrierOf(db: Database): Barrier | undefined {
   try {
     return readBarrier(db);

@@ -11,7 +11,7 @@ import { openReadOnly } from '../sqlite/read-only.ts';
 import { connect } from './nats.ts';
 import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
-import { schemaFault } from './store-schema.ts';
+import { refuseForeignSchema, schemaFault } from './store-schema.ts';
 import { lastCheckpointPath, openBlobs, readModelOf } from './stores.ts';
 
 /**
@@ -33,7 +33,11 @@ export function openStoredLog(
     const last = readIfThere(file);
     const readModel = readModelOf(config, logger);
     const { store, database } = await openEventStore(around, 'read');
-    const barrier = await store.barrier();
+    const barrier = await store.barrier().catch((error: unknown) => {
+      // A foreign table of that name cannot be read.
+      if (database !== undefined) refuseForeignSchema(database.db);
+      throw error;
+    });
     return {
       dataDir,
       store,

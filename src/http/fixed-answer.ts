@@ -52,7 +52,7 @@ export function sendFixed(
   ctx.body = body[coding ?? 'identity'];
 }
 
-/** What the build of `dashboard/` made, by path; each file is read once, when it is first asked for. */
+/** The files that the build of `dashboard/` made, by path; each file is read once, when it is first asked for. */
 export class BuiltFiles {
   readonly #folder: string;
   readonly #names: Promise<ReadonlySet<string>>;
@@ -77,7 +77,7 @@ export class BuiltFiles {
       ([identity, br, gzipped]) => fixedBody(identity, { br, gzip: gzipped }),
     );
     this.#read.set(name, body);
-    // Read anew where it could not be: there may be too many open files for a moment.
+    // Read again the next time: there may be too many open files for a moment.
     body.catch(() => this.#read.delete(name));
     return await body;
   }

@@ -125,7 +125,7 @@ function open(path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method: 'get', path, auth, handler, doc } as const;
 }
 
-/** What only our own pages and their readers use. */
+/** A route that only our own pages and their readers use. */
 function internal(method: Method, path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method, path, auth, handler, doc, isInternal: true };
 }

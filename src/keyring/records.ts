@@ -12,7 +12,7 @@ export function missingKeyring(where: string): string {
 /** There while the keys are wrapped with a new master key; its text tells that key from others. */
 export const REWRAP_RECORD = 'keyring.rewrap';
 
-/** Said by a process that has the old master key: what it would wrap nobody could open. */
+/** The message of a process that has the old master key: nobody could open what it would wrap. */
 export const MASTER_KEY_CHANGED =
   'The keyring has another master key now: restart this process with that one as MASTER_KEY.';
 

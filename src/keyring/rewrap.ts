@@ -31,7 +31,7 @@ export async function lastingKeys(
 }
 
 export interface MasterKeyChange {
-  /** Absent where an earlier call came as far as to destroy it. */
+  /** Absent if an earlier call has destroyed it. */
   readonly from: Buffer | undefined;
   readonly to: Buffer;
   /** Generations of the log's signing keys that are in force. */
@@ -135,7 +135,7 @@ class Rewrapping {
     return keys;
   }
 
-  /** At each moment the record lies under its name or beside it. @param content of the new form */
+  /** Keeps the record under its name or beside it at each moment. @param content of the new form */
   async #replace(
     { name, staged, owner }: Wrapped,
     content: (text: string | undefined) => Promise<Buffer>,

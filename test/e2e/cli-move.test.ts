@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
+import { FileLease } from '../../src/leader/file-lease.ts';
 import { cliJson, type CliResult, refuses, runCli, runCommand } from '../support/cli.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
 
@@ -59,6 +60,19 @@ void test('the command that a move prints verifies the new place in any shell, a
   const exported = await runCli(here, ['log', 'export', '-o', join(here.tmpDir, 'log.gz')]);
   t.equal(exported.code, 0);
   t.match(exported.stderr, /^This log was moved to /m);
+});
+
+void test('a move is not taken back below a service that runs in the new place', async (t) => {
+  const { here, to } = await inFolder(t);
+  const args = ['move', '--to-blobs', 'files', '--to-data-dir', to];
+  t.equal((await runCli(here, args)).code, 0);
+  // As a service that has started there, and has not written yet.
+  const running = await new FileLease(join(to, 'render.lock')).acquire();
+  for (const again of [args, [...args, '--cancel']]) {
+    await refuses(t, here, again, 1, /A service runs on .*new place: stop it, then repeat/);
+  }
+  await running?.release();
+  t.equal((await runCli(here, [...args, '--cancel'])).code, 0);
 });
 
 void test('documents and keys that moved alone are verified where they went', async (t) => {

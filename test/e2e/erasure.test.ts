@@ -63,7 +63,9 @@ void test('a hold, an export, and what the operator must confirm', {
   const erase = ['account', 'erase', EMAIL];
   const remedy =
     /under a hold.*ends 2100-.*`DATA_DIR=.* bin\/pressledger account hold zerlina.* --release`/;
-  await refuses(t, place, [...erase, '--yes'], 1, remedy);
+  for (const named of [EMAIL, id]) {
+    await refuses(t, place, ['account', 'erase', named, '--yes'], 1, remedy);
+  }
   t.match(await cliJson(place, ['account', 'hold', EMAIL, '--release']), { hold: null });
   t.match(await cliJson(place, ['account', 'show', EMAIL]), { hold: null });
   await refuses(t, place, ['account', 'hold', EMAIL, '--release'], 1, /under no hold/);

@@ -1,6 +1,8 @@
 /** Errors of the operating system, as people read them. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'tap';
@@ -27,7 +29,7 @@ void test('a code of the operating system is said in words, with what to do', (t
     [() => writeFileSync(temporary, ''), `${missing}/k is missing (ENOENT); check the path.`],
     [
       () => readFileSync(join(file, 'x')),
-      `${file}/x does not lie in a folder (ENOTDIR); check the path.`,
+      `a part of ${file}/x is a file, not a folder (ENOTDIR); check the path.`,
     ],
     [() => readFileSync(directory), 'a file is a folder (EISDIR); name a file.'],
     [() => writeFileSync(directory, ''), `${directory} is a folder (EISDIR); name a file.`],
@@ -42,6 +44,14 @@ void test('a code of the operating system is said in words, with what to do', (t
   }
   t.equal(errorLine(new Error('Stop it.')), 'Stop it.', 'others stay as they are');
   t.end();
+});
+
+void test('a socket is not a file: its error stays as it is', async (t) => {
+  const [error] = (await once(createServer().listen('/nowhere/socket'), 'error').catch(
+    (failure: unknown) => [failure],
+  )) as [NodeJS.ErrnoException];
+  t.equal(error.code, 'EACCES');
+  t.equal(errorLine(error), error.message);
 });
 
 void test('so is a file of another user', {
@@ -63,7 +73,7 @@ void test('so is a file of another user', {
   });
   t.equal(
     stdout.trim(),
-    `this user may not use ${file} (EACCES); run it as the user whom that belongs to, or give this user the rights.`,
+    `this user may not use ${file} (EACCES); run the command as the user that owns it, or give this user the rights.`,
   );
   t.end();
 });

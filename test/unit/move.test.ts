@@ -313,13 +313,13 @@ void test('the key of an erased account comes to no place, and comes back in non
   const { from, to, run, cancel } = await movable(t);
   await withStore(from, async (store) => {
     const last = (await store.readStream(account(2))).at(-1);
-    const [event] = newEvents(1).map((each) => ({
-      ...each,
+    const erased = {
+      id: eventId(`cmd_erase/${account(2)}/0`),
       type: 'AccountErased',
       data: { accountId: accountId(2) },
-      metadata: { ...last?.metadata },
-    }));
-    await store.append(account(2), event ? [event] : [], last?.revision ?? 0);
+      metadata: { ...last?.metadata, causationId: 'cmd_erase' },
+    };
+    await store.append(account(2), [erased], last?.revision ?? 0);
   });
   t.match(await run(), { lostKeys: [] });
   t.strictSame([keyOf(from, 2), keyOf(to, 2), keyOf(to, 2, 'erased')], [true, false, true]);

@@ -47,7 +47,7 @@ export interface ErrorDoc {
   readonly headers?: readonly HeaderName[];
 }
 
-/** When a body is answered with 400. */
+/** The cases in which a body is answered with 400. */
 export const IN_THE_BODY =
   'The body is not a JSON object, or fields are missing, unknown or invalid. details lists all of them.';
 

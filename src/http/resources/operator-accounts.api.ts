@@ -169,6 +169,7 @@ const held = {
   credits: 99,
   rate_limit: 100,
   operator: false,
+  must_change_password: false,
   created_at: '2026-11-20T09:00:00.000Z',
   hold: { placed_at: '2026-11-21T08:15:30.123Z', until: '2027-06-30T00:00:00.000Z' },
   stored_bytes: 51_200,

@@ -1,4 +1,4 @@
-/** Holds the keyring's copy against the log of a backup: would a restore of the two have every key, and none too many? */
+/** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
 import { decodeEvent } from '../../event-store/codec.ts';
 import type { Entry } from '../log-copy/format.ts';
 import { Difference, type Place } from '../verify-log/difference.ts';

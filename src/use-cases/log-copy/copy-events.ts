@@ -1,5 +1,5 @@
 /** Brings the events of a log into a store that is empty, or that holds the beginning of the same copy. */
-import type { Barrier, CopyableEventStore } from '../../event-store/port.ts';
+import type { Barrier, CopyableEventStore, RecordedEvent } from '../../event-store/port.ts';
 import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
 import { Frontier, leafHash } from '../../transparency-log/merkle-tree.ts';
 import type { Entry, Totals } from './format.ts';
@@ -106,11 +106,18 @@ export async function treeOf(
   store: Pick<CopyableEventStore, 'readAll'>,
 ): Promise<Pick<Totals, 'events' | 'root'>> {
   const tree = new Frontier();
-  for (let after = 0n; ; ) {
-    const batch = await store.readAll({ after, limit: BATCH });
-    for (const event of batch) tree.add(leafHash(canonicalEvent(event)));
-    if (batch.length < BATCH) break;
-    after = batch.at(-1)?.position ?? after;
-  }
+  for await (const event of eventsOf(store)) tree.add(leafHash(canonicalEvent(event)));
   return { events: tree.size, root: tree.root().toString('base64') };
+}
+
+export async function* eventsOf(
+  store: Pick<CopyableEventStore, 'readAll'>,
+): AsyncGenerator<RecordedEvent> {
+  for (let after = 0n; ; ) {
+    const events = await store.readAll({ after, limit: BATCH });
+    const last = events.at(-1);
+    if (last === undefined) return;
+    yield* events;
+    after = last.position;
+  }
 }

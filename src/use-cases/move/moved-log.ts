@@ -1,7 +1,7 @@
 /** The marks that a move leaves in the old place, and what takes a move back by them. */
 import type { Barrier, CopyableEventStore, RecordedEvent } from '../../event-store/port.ts';
 import type { KeyRecords } from '../../keyring/port.ts';
-import { refuseOtherLog } from '../log-copy/copy-events.ts';
+import { eventsOf, refuseOtherLog } from '../log-copy/copy-events.ts';
 import { eraseKey } from './keys.ts';
 
 /** A part of the deployment in both places. */
@@ -46,7 +46,7 @@ export async function refuseOtherPlace(
 
 /**
  * Looks at the event store of the new place before anything is made there.
- * @param there none: it is not there yet
+ * @param there undefined if it is not there yet
  * @throws {Error} one line: it holds something else, or lacks what was moved there
  */
 export async function checkNewStore(
@@ -166,14 +166,4 @@ export async function sizeOf(store: CopyableEventStore): Promise<number> {
   let size = 0;
   for await (const _ of eventsOf(store)) size += 1;
   return size;
-}
-
-async function* eventsOf(store: CopyableEventStore): AsyncGenerator<RecordedEvent> {
-  for (let after = 0n; ; ) {
-    const events = await store.readAll({ after });
-    const last = events.at(-1);
-    if (last === undefined) return;
-    yield* events;
-    after = last.position;
-  }
 }

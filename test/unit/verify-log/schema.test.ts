@@ -117,7 +117,7 @@ void test('a service that runs refuses to write until its schema is right again'
 void test('what the service itself makes is not a difference', async (t) => {
   const dataDir = await signedLog(t);
   const { store } = await open(t, dataDir);
-  for (const kind of ['incomplete', 'moved'] as const) {
+  for (const kind of ['incomplete', 'moving', 'moved'] as const) {
     await store.setBarrier({ kind, subject: 'elsewhere' });
     t.match(await verifyDirectory(dataDir), { ok: true }, kind);
   }
