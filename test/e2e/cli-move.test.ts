@@ -1,5 +1,5 @@
 /** Moves as an operator types them: what is printed to copy, and what the old place says afterwards. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { cliJson, type CliResult, refuses, runCli, runCommand } from '../support/cli.ts';
@@ -59,6 +59,14 @@ void test('the command that a move prints verifies the new place in any shell, a
   const exported = await runCli(here, ['log', 'export', '-o', join(here.tmpDir, 'log.gz')]);
   t.equal(exported.code, 0);
   t.match(exported.stderr, /^This log was moved to /m);
+});
+
+void test('a new place that cannot be reached is named with the reason', async (t) => {
+  const { here, to } = await inFolder(t);
+  symlinkSync(to, to);
+  const { code, stderr } = await runCli(here, ['move', '--to-data-dir', join(to, 'data')]);
+  t.equal(code, 1);
+  t.match(stderr, /^pressledger: .*new place\/data.* cannot be opened \(ELOOP/);
 });
 
 void test('documents and keys that moved alone are verified where they went', async (t) => {
