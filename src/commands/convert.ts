@@ -232,7 +232,7 @@ export const convert: Command = {
     'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
     'convert - -o - --base . < invoice.html > invoice.pdf',
   ],
-  tooMany: onePage('*.html'),
+  tooMany: onePage('FIRST.html SECOND.html'),
   positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
   options: {
     output: { value: 'file', short: 'o', help: 'the PDF to write, or - for standard output' },

@@ -1,5 +1,5 @@
 /** A database that is read and not changed, also beside a process that writes to it. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { checkStamp, clearError, type EmbeddedDatabase } from './database.ts';
 
@@ -11,8 +11,10 @@ export interface ReadOnlyDatabase {
   readonly close: () => void;
 }
 
-/** @throws {Error} SQLite's own, where the file cannot be read */
+/** @throws {Error} SQLite's or the system's own, where the file cannot be read */
 export function openReadOnly(path: string): ReadOnlyDatabase {
+  // The driver calls a directory missing that this user may not use.
+  statSync(path, { throwIfNoEntry: false });
   // Nobody has the file open where both are missing. SQLite makes them to read it, and leaves them there.
   const hadLog = existsSync(`${path}-wal`) || existsSync(`${path}-shm`);
   const db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });

@@ -1,5 +1,5 @@
 /** Moves as an operator types them: what is printed to copy, and what the old place says afterwards. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { FileLease } from '../../src/leader/file-lease.ts';
@@ -73,6 +73,14 @@ void test('a move is not taken back below a service that runs in the new place',
   }
   await running?.release();
   t.equal((await runCli(here, [...args, '--cancel'])).code, 0);
+});
+
+void test('a new place that cannot be reached is named with the reason', async (t) => {
+  const { here, to } = await inFolder(t);
+  symlinkSync(to, to);
+  const { code, stderr } = await runCli(here, ['move', '--to-data-dir', join(to, 'data')]);
+  t.equal(code, 1);
+  t.match(stderr, /^pressledger: .*new place\/data.* cannot be opened \(ELOOP/);
 });
 
 void test('documents and keys that moved alone are verified where they went', async (t) => {

@@ -140,7 +140,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ],
     [
       'convert a.html b.html -o x.pdf',
-      /convert takes one page, .*for page in \*\.html; do .*`\. See/,
+      /convert takes one page, .*for page in FIRST\.html SECOND\.html; do .*`\. See/,
     ],
     ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
     ['convert no-such-file.html -o x.pdf', /There is no file no-such-file\.html\./],

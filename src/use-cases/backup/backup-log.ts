@@ -77,7 +77,7 @@ export class BackupLog {
       return lines.map(parseEntry);
     } catch (error) {
       if (!(error instanceof UnusableExport)) throw error;
-      throw new UnusableBackup(`is damaged: ${segment.file} holds a line that is no event.`, {
+      throw new UnusableBackup(`is damaged: ${segment.file} holds a line that is not an event.`, {
         cause: error,
       });
     }

@@ -65,11 +65,11 @@ export function parseTotals(line: string): Totals | undefined {
   return { events, root, sha256: String(sha256), checkpoint: checkpoint as string | null };
 }
 
-/** @throws {UnusableExport} it is no event in its canonical form */
+/** @throws {UnusableExport} it is not an event in its canonical form */
 export function parseEntry(line: string): Entry {
   const event = parsed(line) as unknown as CopiedEvent;
   if (typeof event.stream !== 'string' || canonicalEvent(event) !== line) {
-    throw new UnusableExport('is damaged: it holds a line that is no event.');
+    throw new UnusableExport('is damaged: it holds a line that is not an event.');
   }
   return { line, event };
 }
@@ -78,7 +78,7 @@ function parsed(line: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(line) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new UnusableExport('is damaged: it holds a line that is no JSON.', { cause: error });
+    throw new UnusableExport('is damaged: it holds a line that is not JSON.', { cause: error });
   }
 }
 
