@@ -1,17 +1,19 @@
 /** A render worker: one thread, one Chrome with warm tabs, one egress proxy, one document at a time. */
+import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { plainText } from '../plain-text.ts';
 import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
-import { fallbackUseOf } from './chrome/fallback-fonts.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
 import { renderDocument, templateFailure } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
+import { isWindow } from './chrome/window.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession, PageFiles } from './egress/session.ts';
@@ -36,6 +38,20 @@ const USED_TOO_MUCH =
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
 const notify = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
+/**
+ * The names of the fonts with ideographs that languages share and write in shapes of their own. A Chrome process takes
+ * the font that it found first for such a character, whatever language asks next, so that it serves no document after
+ * one that used these. Undefined if fontconfig cannot be asked: then a process serves one document.
+ */
+const sharedIdeographs = promisify(execFile)('fc-list', [':charset=4e00', 'postscriptname']).then(
+  ({ stdout }) => new Set(stdout.match(/(?<=postscriptname=)[^:\n]+/g)),
+  () => undefined,
+);
+const mayDependOnLanguage = async (fonts: readonly string[]): Promise<boolean> => {
+  const shared = await sharedIdeographs;
+  return shared === undefined || fonts.some((name) => shared.has(name));
+};
+
 /** The Chromes of this worker, which alone may use the proxy. */
 const peers = new Peers();
 let proxy: Promise<EgressProxy> | undefined;
@@ -46,6 +62,7 @@ function startedProxy(): Promise<EgressProxy> {
   proxy ??= startEgressProxy({
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
+    isEmptyPage: isWindow,
     mayConnect: (client) => peers.include(client),
   });
   return proxy;
@@ -84,7 +101,8 @@ async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
   await cleaning;
   const browser = await browsers.use();
   try {
-    return { browser, tab: await browser.tabs.take(accountId, fallbackUseOf(request)) };
+    const kind = request.html === undefined ? 'url' : 'html';
+    return { browser, tab: await browser.tabs.take(accountId, kind) };
   } catch (error) {
     if (browser.chrome.connection.isOpen) void browsers.discard(browser);
     browsers.release();
@@ -98,6 +116,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   notify({ kind: 'taskTaken', threadId, conversionId });
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
+  let reusable = false;
   let completed = false;
   try {
     const taking = takeTab(task);
@@ -112,11 +131,16 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const network = (await startedProxy()).beginSession();
     session = network;
     const explainNetwork: ExplainNetwork = (url) => network.explain(url);
-    const serveFiles = (origin: string): void => network.servePage(origin, filesOf(request));
+    const servePage = (origin: string): void => network.servePage(origin, pageFilesOf(request));
     const giveUpNetwork = (): void => network.giveUp();
-    const order = { request, options, outputPath, explainNetwork, serveFiles, giveUpNetwork };
+    const order = { request, options, outputPath, explainNetwork, servePage, giveUpNetwork };
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
+    // The network may have left cookies, connections and cached files: those are never cleaned up.
+    reusable =
+      request.html !== undefined &&
+      !network.usedNetwork &&
+      !(await mayDependOnLanguage(rendered.fonts));
     const { path, sha256, bytes, pages, timings } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session, request);
     const incomplete = incompleteness(page, request.fail_on);
@@ -133,8 +157,6 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
-    // The network may have left cookies, connections and cached files: those are never cleaned up.
-    const reusable = completed && request.html !== undefined && session?.usedNetwork === false;
     session?.end();
     if (taken) {
       cleaning = releaseTab(taken.browser, accountId, reusable);
@@ -144,8 +166,13 @@ async function render(task: RenderTask): Promise<RenderResult> {
   }
 }
 
-const filesOf = ({ files = {} }: RequestDocument): PageFiles =>
-  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
+/** The files that came with HTML, and the HTML itself: a page that loads itself again finds it at its root. */
+const pageFilesOf = ({ html = '', files = {} }: RequestDocument): PageFiles => {
+  const contents = Object.entries(files).map(
+    ([name, content]) => [name, Buffer.from(content, 'base64')] as const,
+  );
+  return new Map([['', Buffer.from(html)], ...contents]);
+};
 
 /** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
 async function failureOf(

@@ -1,9 +1,12 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
+import { randomBytes } from 'node:crypto';
 import { Deadline, resultWithin } from './deadline.ts';
 import type { Tab } from './tab.ts';
 import { WINDOW_SHAPE } from './window-shape.ts';
 
 const RESET_TIMEOUT_MS = 1_000;
+/** The times that a window is asked for. */
+const MAX_ATTEMPTS = 3;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 
@@ -11,14 +14,24 @@ const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 // world, where no script of a document has ever been.
 const FORGET = `(() => {
   name = '';
-  return name === '' && history.length === 1 && origin === 'null' && ${WINDOW_SHAPE};
+  return name === '' && history.length === 1 && [origin, ${WINDOW_SHAPE}].join();
 })()`;
 
+const WINDOW_URL = /^http:\/\/[0-9a-f]{20}\.[0-9a-f]{20}\.invalid\/$/;
+
+/** True for the address of a window that waits for HTML: the egress proxy answers it with an empty page. */
+export const isWindow = ({ href }: URL): boolean => WINDOW_URL.test(href);
+
 /**
- * Resolves when the new window has loaded: Chrome answers a navigation before that, and a document written
- * before that can be printed blank.
+ * Opens a window at an origin that no other has, for HTML to be written into. Resolves when it has loaded: Chrome answers
+ * a navigation before that, and a document written before that can be printed blank. The origin is a random host below
+ * `.invalid`, so that documents share nothing and no server is meant; http, because an https page upgrades its http
+ * images to https and loses them. It is of the tab's own site, so that the navigation stays in its process.
+ * @returns whether it has loaded
  */
-async function openWindow(tab: Tab): Promise<boolean> {
+export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> {
+  tab.window = undefined;
+  const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();
   let wanted: string | undefined;
@@ -27,11 +40,18 @@ async function openWindow(tab: Tab): Promise<boolean> {
     loaded.add(loaderId);
     if (loaderId === wanted) resolve();
   });
-  const { errorText, loaderId } = await tab.send('Page.navigate', { url: 'about:blank' });
-  if (errorText !== undefined || loaderId === undefined) return false;
-  wanted = loaderId;
-  if (loaded.has(loaderId)) resolve();
-  return (await resultWithin(tab.untilGone(shown.then(() => true)), RESET_TIMEOUT_MS)) === true;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
+    // The end of another document's session cuts every connection to the proxy.
+    if (errorText !== undefined || loaderId === undefined) continue;
+    wanted = loaderId;
+    if (loaded.has(loaderId)) resolve();
+    const isShown = await resultWithin(tab.untilGone(shown.then(() => true)), timeoutMs);
+    if (isShown === undefined) return false;
+    tab.window = { origin, loaderId };
+    return true;
+  }
+  return false;
 }
 
 /**
@@ -42,7 +62,7 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
-    if (!(await openWindow(tab))) return false;
+    if (!(await openWindow(tab, RESET_TIMEOUT_MS))) return false;
     const [, { result }, { usedSize }] = await Promise.all([
       tab.send('Page.resetNavigationHistory', undefined),
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
@@ -53,9 +73,8 @@ export async function resetTab(tab: Tab): Promise<boolean> {
       tab.send('Network.setCacheDisabled', { cacheDisabled: true }),
       tab.send('Network.setCacheDisabled', { cacheDisabled: false }),
     ]);
-    if (result.value !== tab.windowShape || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
-    tab.markClean();
-    return true;
+    const expected = [tab.window?.origin, tab.windowShape].join();
+    return result.value === expected && usedSize <= MAX_HEAP_BYTES && !tab.tainted;
   } catch {
     return false;
   } finally {
