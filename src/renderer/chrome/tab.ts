@@ -11,7 +11,7 @@ import {
   type Result,
 } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
-import { ChromeGone } from './failure.ts';
+import { ChromeGone, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
 import { endInterruptions } from './interruptions.ts';
 import { Life } from './life.ts';
@@ -83,6 +83,7 @@ export class Tab {
       ids.contextId,
       ids.sessionId,
       pageClockSource(this.clockChannel),
+      () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
     );
     const die = (reason: Error): void => {
       this.#tainted = true;
