@@ -322,6 +322,12 @@ module.exports = {
       to: { dependencyTypesNot: ['core'] },
     },
     only(
+      'samples-stand-alone',
+      '^samples/',
+      ['^samples/'],
+      'The service and the pages of the dashboard show them.',
+    ),
+    only(
       'client-stands-alone',
       '^client/',
       ['^client/'],
@@ -347,7 +353,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|renderer-watch|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backups|checks|event-stores|keyring|move|nats|observed|renderer-watch|store-schema|stored-log|stores)\\.ts$',
           '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -19,8 +19,9 @@ FROM base AS dashboard
 COPY dashboard/package.json dashboard/package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 COPY dashboard .
-# The pages run its checks, and name it by its place beside the folder of the dashboard.
+# The pages use both, and name them by their places beside the folder of the dashboard.
 COPY verifier /verifier/
+COPY samples /samples/
 RUN node node_modules/vite/bin/vite.js build
 
 FROM base AS app

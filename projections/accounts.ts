@@ -13,26 +13,31 @@ CREATE TABLE accounts (
   plan TEXT NOT NULL,
   credits INTEGER NOT NULL DEFAULT 0,
   operator INTEGER NOT NULL DEFAULT 0,
+  must_change_password INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;`;
 
 export const accounts: Projection = {
   name: 'accounts',
-  version: 2,
+  version: 3,
   tables: ['accounts'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      'INSERT INTO accounts (position, id, email, plan, created_at) VALUES (?, ?, ?, ?, ?)',
+      `INSERT INTO accounts (position, id, email, plan, must_change_password, created_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
     );
     const setPlan = db.prepare('UPDATE accounts SET plan = ? WHERE id = ?');
     const addCredits = db.prepare('UPDATE accounts SET credits = credits + ? WHERE id = ?');
     const setOperator = db.prepare('UPDATE accounts SET operator = ? WHERE id = ?');
+    const setPasswordChanged = db.prepare(
+      'UPDATE accounts SET must_change_password = 0 WHERE id = ?',
+    );
     const remove = db.prepare('DELETE FROM accounts WHERE id = ?');
     return typedHandlers({
-      AccountOpened({ accountId, email, plan }, event) {
+      AccountOpened({ accountId, email, plan, mustChangePassword = false }, event) {
         const { time } = event.metadata as EventMetadata;
-        insert.run(event.position, accountId, email, plan, time);
+        insert.run(event.position, accountId, email, plan, Number(mustChangePassword), time);
       },
       PlanChanged({ accountId, plan }) {
         setPlan.run(plan, accountId);
@@ -52,6 +57,9 @@ export const accounts: Projection = {
       OperatorRevoked({ accountId }) {
         setOperator.run(0, accountId);
       },
+      PasswordChanged({ accountId }) {
+        setPasswordChanged.run(accountId);
+      },
       AccountErased({ accountId }) {
         remove.run(accountId);
       },
@@ -65,8 +73,10 @@ export interface AccountRow {
   readonly email: string;
   readonly plan: Plan;
   readonly credits: number;
-  /** It may act for the service. */
+  /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
+  /** It has the password that the first start printed. */
+  readonly mustChangePassword: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number;
 }
@@ -82,17 +92,20 @@ export interface AccountQueries {
   first(): AccountRow | undefined;
 }
 
-interface Stored extends Omit<AccountRow, 'isOperator'> {
+interface Stored extends Omit<AccountRow, 'isOperator' | 'mustChangePassword'> {
   readonly operator: number;
+  readonly mustChangePassword: number;
 }
 
-const rowOf = ({ operator, ...row }: Stored): AccountRow => ({
+const rowOf = ({ operator, mustChangePassword, ...row }: Stored): AccountRow => ({
   ...row,
   isOperator: operator === 1,
+  mustChangePassword: mustChangePassword === 1,
 });
 
 export function accountQueries(db: Database): AccountQueries {
-  const select = 'SELECT id, email, plan, credits, operator, created_at AS createdAt FROM accounts';
+  const select = `SELECT id, email, plan, credits, operator, must_change_password AS mustChangePassword,
+    created_at AS createdAt FROM accounts`;
   const byId = db.prepare<[string], Stored>(`${select} WHERE id = ?`);
   const all = db.prepare<[number, number], Stored>(`${select} ORDER BY position LIMIT ? OFFSET ?`);
   const newest = db.prepare<[number, number], Stored>(

@@ -13,7 +13,8 @@ const SOURCES = [
   'index.html',
   'public',
   'src',
-  // Its checks run in the browser too.
+  // What the service or its auditors run, too.
+  '../samples',
   '../verifier/verify-evidence.mjs',
 ];
 /** Generated for the type check, which is no part of a build. */

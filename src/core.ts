@@ -83,6 +83,8 @@ export interface OpenedStoredLog extends StoredLog {
   /** An absolute path. */
   readonly dataDir: string;
   readonly store: EventStore;
+  /** The place where the log goes on, where it was moved: this one is an old copy. */
+  readonly movedTo: string | undefined;
   readonly readModel: ReadModelOptions;
   close(): Promise<void>;
 }

@@ -22,16 +22,19 @@ export function environmentThere(
   changed: Readonly<Record<string, string>>,
 ): Environment {
   const there = { ...env };
-  const credentials = THERE.flatMap((name) => {
-    const value = env[`TO_${name}`];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  for (const [name, value] of [...Object.entries(changed), ...credentials]) {
+  for (const [name, value] of [...Object.entries(changed), ...credentialsThere(env)]) {
     delete there[PREFIX + name];
     there[name] = value;
   }
   return there;
 }
+
+/** The credentials that are others there, by their plain names. */
+export const credentialsThere = (env: Environment): readonly (readonly [string, string])[] =>
+  THERE.flatMap((name) => {
+    const value = env[`TO_${name}`];
+    return value === undefined ? [] : [[name, value] as const];
+  });
 
 /**
  * Has what is wrong with the new place name the option that was given, in the place of its setting.

@@ -1,7 +1,7 @@
 /** Runs the command that the command line names, and turns failures into exit statuses. */
 import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
-import { type Command, UsageError } from './commands/command.ts';
+import { type Command, Interrupted, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import {
   openBackupPlace,
@@ -18,6 +18,7 @@ import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
+import { commandThere } from './copyable-command.ts';
 import { environmentThere, namingOptions } from './environment-there.ts';
 import { createLogger } from './log.ts';
 import type { Role } from './setting.ts';
@@ -30,7 +31,9 @@ const usersUmask = process.umask(0o077);
 
 const REFUSED = 1;
 const WRONG_USAGE = 2;
+const SIGINT = 128 + 2;
 const SIGPIPE = 128 + 13;
+const SIGNAL_MS = 1000;
 
 let running: Command | undefined;
 
@@ -106,7 +109,12 @@ async function main(args: readonly string[]): Promise<void> {
           ...options,
           given: Object.keys(changed),
         });
-        await closing(opened, () => use(opened));
+        await closing(opened, () =>
+          use({
+            ...opened,
+            commandThere: (...words) => commandThere(opened.settings, process.env, ...words),
+          }),
+        );
       },
       withBackupPlace: async (name, options, use) => {
         const opened = await openBackupPlace(name, readConfig(process.env), options);
@@ -148,6 +156,11 @@ async function closing(
 function tellFailure(error: unknown): void {
   for (const line of errorLines(error, running)) writeFailure(line);
   process.exitCode = isWrongUsage(error, running) ? WRONG_USAGE : REFUSED;
+  if (!(error instanceof Interrupted)) return;
+  process.exitCode = SIGINT;
+  process.kill(process.pid, 'SIGINT');
+  // The process may end a moment before the signal reaches it: a shell would then go on with its loop.
+  setTimeout(() => {}, SIGNAL_MS);
 }
 
 let brokenOutput: Error | undefined;

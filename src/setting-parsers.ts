@@ -149,7 +149,7 @@ export type BlobPlace =
 export const blobPlace: Parse<BlobPlace> = (value) => {
   if (value === 'nats:') return { kind: 'nats' };
   if (value.startsWith('s3://')) return { kind: 's3', url: s3Url(value) };
-  if (/^file:\/\/\/./.test(value)) return { kind: 'folder', path: fileURLToPath(value) };
+  if (/^file:\/\/\/./.test(value)) return { kind: 'folder', path: resolve(fileURLToPath(value)) };
   if (/^file:(?!\/\/)./.test(value)) return { kind: 'folder', path: resolve(value.slice(5)) };
   throw new UnusableValue('must be file:PATH, nats: or s3://bucket?region=…&endpoint=….');
 };

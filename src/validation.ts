@@ -11,6 +11,8 @@ const MAX_FIELDS = 200;
 /** Fewer, so that they never crowd out what is wrong with fields that are known. */
 const MAX_UNKNOWN = 100;
 const MAX_NAME_CHARACTERS = 100;
+/** Fields with the same fault that the message names; the others are in the details. */
+const MAX_NAMED = 3;
 
 /** Names as other languages write them: `pageSize`, `page-size`. */
 const inSnakeCase = (name: string): string =>
@@ -59,15 +61,17 @@ export class ValidationIssues {
   throwIfAny(): void {
     const [first] = this.#fields;
     if (first === undefined) return;
-    const [field, [message = '']] = first;
-    const others = [...this.#fields.values()].slice(1);
+    const [, [message = '']] = first;
+    const fields = [...this.#fields];
+    const same = fields.filter(([, each]) => each.includes(message)).map(([name]) => name);
     // A message about several fields together names them itself.
-    const different = others.filter((messages) => !messages.includes(message)).length;
-    const named = different < others.length ? message : `${field}: ${message}`;
+    const namesThem = same.length > 1 && same.every((name) => message.includes(name));
+    const named = namesThem ? message : `${same.slice(0, MAX_NAMED).join(', ')}: ${message}`;
+    const more = fields.length - (namesThem ? same.length : Math.min(same.length, MAX_NAMED));
     const rest =
-      different === 0
+      more === 0
         ? ''
-        : ` See details for ${different === 1 ? 'one more field' : `${different} more fields`}.`;
+        : ` See details for ${more === 1 ? 'one more field' : `${more} more fields`}.`;
     throw new ServiceError('validation_error', `${named}${rest}`, {
       details: Object.fromEntries(this.#fields) satisfies ErrorDetails,
     });

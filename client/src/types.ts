@@ -14,6 +14,8 @@ export interface UnfinishedConversion {
   id: string;
   status: 'pending' | 'processing';
   created_at: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
   file_url?: never;
   completed_at?: never;
   error_message?: never;
@@ -30,6 +32,8 @@ export interface CompletedConversion {
   id: string;
   status: 'completed';
   created_at: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
   completed_at: string;
   /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
@@ -51,6 +55,8 @@ export interface FailedConversion {
   id: string;
   status: 'failed';
   created_at: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
   /** The reason, in words that a person can act on. */
   error_message: string;
   failed_at: string;
@@ -132,6 +138,8 @@ export interface Account {
   credits: number;
   /** True for an operator of the service. */
   operator: boolean;
+  /** True while it has the password that the first start printed: until it is changed, the account cannot act as an operator. */
+  must_change_password: boolean;
   /** The requests that the plan allows in a minute, with all API keys together. */
   rate_limit: number;
   created_at: string;

@@ -1,6 +1,6 @@
 /**
- * The embedded blob store: small documents are rows of the embedded database, written in the
- * transaction of the event that names them; large ones and PDFs are files.
+ * The embedded blob store: small requests and manifests are rows of the embedded database, written in the
+ * transaction of the event that names them; large ones, and PDFs of any size, are files.
  * See docs/decisions/0001-request-documents.md.
  */
 import { Readable } from 'node:stream';
@@ -24,6 +24,10 @@ CREATE TABLE IF NOT EXISTS blobs (
   key TEXT NOT NULL UNIQUE,
   content BLOB NOT NULL
 ) STRICT`;
+
+export function createBlobTable(database: Pick<EmbeddedDatabase, 'define'>): void {
+  database.define(DDL);
+}
 
 class StagedRow extends StagedBlob implements StoredInDatabase {
   readonly database: EmbeddedDatabase;
@@ -50,10 +54,10 @@ export class EmbeddedBlobStore implements BlobStore {
   readonly #delete;
   readonly #deleteOne;
 
-  /** `files` takes what is larger than `largestRow` bytes, and what is adopted. */
+  /** `files` takes what is larger than `largestRow` bytes, and PDFs: copies of them lie where renderers put them. */
   constructor(database: EmbeddedDatabase, files: BlobStore, largestRow = LARGEST_ROW_BYTES) {
     const { db } = database;
-    database.define(DDL);
+    createBlobTable(database);
     this.#database = database;
     this.#files = files;
     this.#largestRow = largestRow;
@@ -69,7 +73,7 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
-    if (content.length > this.#largestRow) {
+    if (kind === 'document' || content.length > this.#largestRow) {
       return this.#files.stage(conversionId, kind, content);
     }
     const ref = refOf(conversionId, kind, content);

@@ -216,6 +216,7 @@ export const accountShow: Command = {
         Object.entries({
           ...shown,
           operator: shown.operator ? 'yes' : 'no',
+          must_change_password: shown.must_change_password ? 'yes' : 'no',
           created_at: new Date(row.createdAt),
           ...(moment === undefined && { hold: holdInWords(hold) }),
         }),

@@ -62,7 +62,12 @@ export const backup: Command = {
     await withBackupPlace(name, { write: true }, async (place) => {
       await withStoredLog(
         async (log) => {
-          const { blobs } = log;
+          const { blobs, movedTo } = log;
+          if (movedTo !== undefined) {
+            throw new Error(
+              `This log was moved to ${movedTo} and goes on there: back up with the settings of that place.`,
+            );
+          }
           if (blobs === undefined) throw new TypeError('The documents were not opened.');
           const made = await namingPlace(place.name, () =>
             namingVerify(log.dataDir, () =>

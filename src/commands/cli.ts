@@ -37,7 +37,7 @@ const ROLE_JSON =
 
 /** The end of the help of the whole command line and of a group. */
 const OVERVIEW = `
-'pressledger <command> --help' shows the arguments, options and examples of a command.
+'pressledger <command> --help' shows its arguments, options and examples.
 The exit status is 0, 1 for a refusal or failure, 2 for wrong usage.
 `;
 
@@ -150,7 +150,11 @@ function groupOf(program: Commander, { section }: Command, name: string): Comman
 }
 
 /** Adds what every command has: help, `--json`, and errors that are thrown. */
-function configure(command: Commander, json: string = COMMON_OPTIONS.json.help): Commander {
+function configure(
+  command: Commander,
+  json: string = COMMON_OPTIONS.json.help,
+  tooMany?: string,
+): Commander {
   return (
     command
       .helpOption('-h, --help', COMMON_OPTIONS.help.help)
@@ -166,7 +170,7 @@ function configure(command: Commander, json: string = COMMON_OPTIONS.json.help):
       })
       .configureOutput({ writeOut: () => {}, writeErr: () => {} })
       .exitOverride((error) => {
-        throw usageError(error, command);
+        throw usageError(error, command, tooMany);
       })
   );
 }
@@ -175,8 +179,8 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
   const built = new Commander(name)
     .usage(`${command.usage} [options]`.trim())
     .description(command.summary);
-  // A list has room for the first clause.
-  built.summary(command.summary.replace(/[,.:;] .*|\.$/, ''));
+  // A list has room for the first clause; what stands before a comma is often half of one.
+  built.summary(command.summary.replace(/[.:;] .*|\.$/, ''));
   if (command.section) built.helpGroup(`${command.section.heading}:`);
   const positionals = Object.entries(command.positionals);
   const needed = positionals.length - (command.optionalPositionals ?? 0);
@@ -186,7 +190,7 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
   const options = Object.entries(command.options).map(
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,
   );
-  return configure(built, command.role && ROLE_JSON).action(() => {
+  return configure(built, command.role && ROLE_JSON, command.tooMany).action(() => {
     const values: Record<string, string | boolean> = {};
     for (const [long, option] of options) {
       const key = option.attributeName();
@@ -219,9 +223,10 @@ function buildOption(
 }
 
 /** The same error in one line, with what was likely meant, and where help is. */
-function usageError(error: CommanderError, command: Commander): UsageError {
+function usageError(error: CommanderError, command: Commander, tooMany?: string): UsageError {
   const about = nameOf(command);
-  return new UsageError(`${wordsOf(error, command)} ${seeHelp(about)}`);
+  const said = error.code === 'commander.excessArguments' ? tooMany : undefined;
+  return new UsageError(`${said ?? wordsOf(error, command)} ${seeHelp(about)}`);
 }
 
 const guess = (meant: string | undefined): string =>

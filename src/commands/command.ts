@@ -48,12 +48,12 @@ export interface CommandContext {
   /**
    * Opens the place of the settings and the one that a move goes to, and closes both.
    * @param settings those that are others there, by their names; an empty one is not set
-   * @param options `ahead`: also while a service runs on the old place
+   * @param options `ahead`: also while a service runs on the old place; `cancels`: to take the move back
    */
   readonly withMove: (
     settings: Readonly<Record<string, string>>,
-    options: { readonly ahead: boolean },
-    use: (parts: MoveParts & { readonly masterKeyFile?: string }) => Promise<void>,
+    options: { readonly ahead: boolean; readonly cancels: boolean },
+    use: (parts: MovePlaces) => Promise<void>,
   ) => Promise<void>;
   /**
    * Opens a place of backups, a folder or a bucket, and closes it.
@@ -104,7 +104,14 @@ export interface RestorePlace {
   readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }
 
-/** A date is shown in local time on a terminal, as ISO 8601 elsewhere. */
+export interface MovePlaces extends MoveParts {
+  /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */
+  readonly masterKeyFile?: string;
+  /** A command for the user to copy that acts on the new place. */
+  readonly commandThere: (...args: readonly string[]) => string;
+}
+
+/** A date is shown to the second on a terminal, as ISO 8601 elsewhere; in UTC on both. */
 export type Cell = string | number | Date | null | undefined;
 
 /** Standard output for answers, standard error for everything said on the way. */
@@ -143,6 +150,8 @@ export interface Command {
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** The positional arguments by name, in their order, with what each is. */
   readonly positionals: Readonly<Record<string, string>>;
+  /** The answer to more arguments than it takes: what to do instead. */
+  readonly tooMany?: string;
   /** The number of positional arguments at the end that may be left out; none unless given. */
   readonly optionalPositionals?: number;
   /** The values of arguments that completion offers. */
@@ -185,6 +194,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** Ctrl-C, with what becomes of the work: the process then ends by that signal, so that loops of a shell end too. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
 /** The value of an option that takes text. */
 export function textOption({ values }: Invocation, name: string): string | undefined {
   const value = values[name];
@@ -225,12 +239,13 @@ export const counted = (count: number, what: string): string =>
 export function eventsRead(progress: {
   readonly done: number;
   readonly total: number;
+  readonly isEstimate?: boolean;
   readonly perSecond: number;
 }): string {
-  const { done, total, perSecond } = progress;
+  const { done, total, isEstimate = false, perSecond } = progress;
   const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
   const rate = Math.round(perSecond);
-  return `${done} of ${counted(total, 'event')} (${percent} %), ${rate} a second`;
+  return `${done} of ${isEstimate ? 'about ' : ''}${counted(total, 'event')} (${percent} %), ${rate} a second`;
 }
 
 /** Seconds as `--json` prints them. */

@@ -5,6 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { sizeText } from '../domain/event-summary.ts';
 import {
   choiceOf,
   type Command,
@@ -63,12 +64,14 @@ export const conversionsList: Command = {
     const found = await take(limit, (query) => client.conversions({ ...query, ...filter }));
     context.output.json(found);
     context.output.table(
-      ['ID', 'STATUS', 'CREATED', 'COMPLETED', 'REASON'],
-      found.map(({ id, status: state, created_at, completed_at, error_message }) => [
+      ['ID', 'STATUS', 'CREATED', 'PAGES', 'SIZE', 'NAME', 'REASON'],
+      found.map(({ id, status: state, created_at, pages, bytes, filename, error_message }) => [
         id,
         state,
         dateOf(created_at),
-        dateOf(completed_at),
+        pages,
+        bytes === undefined ? undefined : sizeText(bytes),
+        filename,
         error_message,
       ]),
       'There is no such conversion.',

@@ -33,14 +33,23 @@ export interface Converted {
   readonly open: () => Promise<Readable>;
 }
 
+/** Ctrl-C, and what it leaves behind. */
+export interface Interrupt {
+  readonly signal: AbortSignal;
+  /** What becomes of the conversion, in words. */
+  left: string;
+}
+
 type Row = NonNullable<ReturnType<ReturnType<typeof conversionQueries>['byId']>>;
 
 /**
  * Resolves when the conversion has ended and its credit is back if it failed.
  * @throws {ProjectionFailed} nobody will see it end
  */
-async function settled(core: Core, id: string): Promise<Row> {
+async function settled(core: Core, id: string, signal: AbortSignal): Promise<Row> {
+  signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Row>();
+  signal.addEventListener('abort', () => reject(signal.reason));
   const look = (): void => {
     const row = core.readModel.query(conversionQueries).byId(id);
     const ended = row?.status === 'completed' || row?.status === 'failed';
@@ -68,6 +77,7 @@ export async function convertLocally(
   body: ConversionOptions,
   beside: Pick<FilesBeside, 'reasonFor'>,
   { output, startRendering }: CommandContext,
+  { isTemporary, interrupt }: { readonly isTemporary: boolean; readonly interrupt: Interrupt },
 ): Promise<Converted> {
   const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, core.config);
@@ -77,7 +87,7 @@ export async function convertLocally(
     const size = `${text.bytes} bytes, larger than MAX_BODY_BYTES`;
     throw new ServiceError('payload_too_large', `The page with its files has ${size}.`);
   }
-  const { conversionId } = await requestConversion(
+  const { conversionId: id } = await requestConversion(
     core,
     { accountId, ...request, document: text },
     operatorContext(core.clock),
@@ -86,10 +96,14 @@ export async function convertLocally(
     const remedy = `\`${copyableCommand(core.config.dataDir, 'credits', 'grant', email, '1000')}\` adds 1000`;
     throw new ServiceError(error.code, `${email} has no credits left: ${remedy}.`);
   });
-  output.waiting(`${conversionId} is accepted; waiting for the PDF`);
+  if (!isTemporary) {
+    const later = copyableCommand(core.config.dataDir, 'evidence', id, '-o', `${id}.zip`);
+    interrupt.left = `a service on this store, or the next 'convert' there, renders ${id}, which costs its credit unless it fails. \`${later}\` then writes its PDF into a ZIP file.`;
+  }
+  output.waiting(`${id} is accepted; waiting for the PDF`);
   const rendering = await startRendering(core);
   try {
-    const row = await settled(core, conversionId);
+    const row = await settled(core, id, interrupt.signal);
     const { errorMessage } = row;
     const warnings = await warningsOf(core.vault, row);
     return {
@@ -103,7 +117,7 @@ export async function convertLocally(
           : { error_message: await core.vault.unseal(accountId, errorMessage) }),
         ...(warnings && { warnings }),
       },
-      notLoaded: async () => notLoaded(await readRenderManifest(core, conversionId), beside),
+      notLoaded: async () => notLoaded(await readRenderManifest(core, id), beside),
       open: async () => {
         if (!row.document) throw new Error(`${row.id} has no file.`);
         const contentKey = await core.vault.contentKey(accountId, row.id);
@@ -111,6 +125,6 @@ export async function convertLocally(
       },
     };
   } finally {
-    await rendering.stop();
+    await rendering.stop(interrupt.signal);
   }
 }

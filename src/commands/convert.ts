@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
-import { copyableCommand } from '../copyable-command.ts';
+import { COMMAND, copyableCommand, inShell } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { openAccount } from '../use-cases/accounts.ts';
@@ -12,6 +13,7 @@ import { accountByEmail } from './account.ts';
 import {
   type Command,
   counted,
+  Interrupted,
   type Invocation,
   requiredOption,
   textOption,
@@ -20,7 +22,7 @@ import {
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
 import type { FilesBeside } from './convert-files.ts';
-import type { Converted, LocalAccount } from './convert-locally.ts';
+import type { Converted, Interrupt, LocalAccount } from './convert-locally.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 import {
   type ConversionOptions,
@@ -28,6 +30,10 @@ import {
   SERVICE_OPTIONS,
   type Service,
 } from './service.ts';
+
+/** The remedy for those who want several pages converted. */
+const onePage = (pages: string): string =>
+  `convert takes one page, and the name of its PDF with -o. For several, run \`for page in ${pages}; do ${COMMAND} convert "$page" -o "\${page%.html}.pdf"; done\`.`;
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.
@@ -41,7 +47,9 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
   }
   const stats = await stat(fileOrUrl).catch(() => undefined);
   if (stats?.isDirectory()) {
-    throw new UsageError(`${fileOrUrl} is a directory: name an HTML file in it.`);
+    throw new UsageError(
+      `${fileOrUrl} is a directory. ${onePage(`${inShell(join(fileOrUrl, '/'))}*.html`)}`,
+    );
   }
   let content: string;
   try {
@@ -96,20 +104,50 @@ async function remoteOf(
   return await findServiceUnlessAccount(invocation, context);
 }
 
+/**
+ * Runs the work until Ctrl-C; a second one ends the process at once.
+ * @param work gives `interrupt.left` the words for what goes on without the command
+ * @throws {Interrupted}
+ */
+async function untilInterrupted(
+  { output }: CommandContext,
+  work: (interrupt: Interrupt) => Promise<void>,
+): Promise<void> {
+  const controller = new AbortController();
+  const interrupt: Interrupt = { signal: controller.signal, left: 'nothing was converted.' };
+  const abort = (): void => {
+    output.waiting('stopping; a second Ctrl-C stops at once');
+    controller.abort();
+  };
+  process.once('SIGINT', abort);
+  try {
+    await work(interrupt);
+  } catch (error) {
+    throw interrupt.signal.aborted ? new Interrupted(`Interrupted: ${interrupt.left}`) : error;
+  } finally {
+    process.off('SIGINT', abort);
+  }
+}
+
 async function convertRemotely(
   { client, server }: Service,
   options: ConversionOptions,
   beside: FilesBeside,
   { output }: CommandContext,
+  interrupt: Interrupt,
 ): Promise<Converted> {
+  const { signal } = interrupt;
+  interrupt.left = `it is not known whether ${server} has accepted the conversion. If so, \`${COMMAND} conversions list --server ${server}\` shows it.`;
   // A key of its own lets the request be sent again while the service is busy.
-  const { id } = await client.create(options, { idempotencyKey: randomUUID() });
+  const { id } = await client.create(options, { idempotencyKey: randomUUID(), signal });
+  interrupt.left = `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${COMMAND} conversions download ${id} --server ${server}\`.`;
   output.waiting(`${id} is accepted; waiting for ${server}`);
-  const record = await client.wait(id);
+  const record = await client.wait(id, { signal });
   const { splitWarnings } = await import('./convert-files.ts');
   const notLoaded = async () =>
     record.warnings ? splitWarnings(record.warnings, beside).notLoaded : beside.lacking;
-  return { record, notLoaded, open: async () => Readable.fromWeb(await client.download(record)) };
+  const open = async () => Readable.fromWeb(await client.download(record, { signal }));
+  return { record, notLoaded, open };
 }
 
 async function accountFor(core: Core, email: string | undefined): Promise<LocalAccount> {
@@ -194,6 +232,7 @@ export const convert: Command = {
     'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
     'convert - -o - --base . < invoice.html > invoice.pdf',
   ],
+  tooMany: onePage('*.html'),
   positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
   options: {
     output: { value: 'file', short: 'o', help: 'the PDF to write, or - for standard output' },
@@ -223,8 +262,10 @@ export const convert: Command = {
       source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
     const options = { ...document, ...conversionOptions(invocation) };
     if (remote) {
-      const converted = await convertRemotely(remote, options, beside, context);
-      await finish(converted, target, strict, context);
+      await untilInterrupted(context, async (interrupt) => {
+        const converted = await convertRemotely(remote, options, beside, context, interrupt);
+        await finish(converted, target, strict, context);
+      });
       return;
     }
     const email = textOption(invocation, 'account');
@@ -236,8 +277,11 @@ export const convert: Command = {
           );
         const account = isTemporary ? await temporaryAccount(core) : await accountFor(core, email);
         const { convertLocally } = await import('./convert-locally.ts');
-        const converted = await convertLocally(core, account, options, beside, context);
-        await finish(converted, target, strict, context);
+        await untilInterrupted(context, async (interrupt) => {
+          const asked = { isTemporary, interrupt };
+          const converted = await convertLocally(core, account, options, beside, context, asked);
+          await finish(converted, target, strict, context);
+        });
       },
       { orTemporary: email === undefined },
     );

@@ -1,7 +1,10 @@
 /** Erasing an account, and the hold that keeps it from being erased. */
 import { timeIn } from '../clock.ts';
 import { copyableCommand } from '../copyable-command.ts';
+import type { Core } from '../core.ts';
+import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors.ts';
 import { normalAddress } from '../use-cases/accounts.ts';
 import { placeHold, releaseHold } from '../use-cases/administration.ts';
@@ -14,6 +17,7 @@ import { ask } from './ask.ts';
 import { type Command, textOption, UsageError } from './command.ts';
 
 const NOTHING = 'Nothing was erased.';
+const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 
 /** @throws {Error} the user does not confirm */
 async function confirm(email: string): Promise<void> {
@@ -28,16 +32,23 @@ async function confirm(email: string): Promise<void> {
     throw new Error(`That is another address. ${NOTHING}`);
 }
 
+/** Another account may have taken the address of one that was erased: its id still names it. */
+async function findErasable(core: Core, given: string) {
+  if (!WHOLE_ID.test(given)) return await findHolder(core, given);
+  const { state } = await core.actors.read(accountAggregate, given);
+  return state.status === 'none' ? undefined : { id: given, state };
+}
+
 export const accountErase: Command = {
   name: 'account erase',
   usage: '<email>',
   summary: 'Erase an account for good; asks for the address again, unless --yes is given.',
-  positionals: { email: ACCOUNT },
+  positionals: { email: `${ACCOUNT}, or its id` },
   examples: ['account erase ann@example.com', 'account erase ann@example.com --yes --json'],
   options: { yes: { help: 'do not ask' } },
   run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
     await withCore(async (core) => {
-      const holder = await findHolder(core, email);
+      const holder = await findErasable(core, email);
       if (!holder) throw new ServiceError('not_found', `There is no account for ${email}.`);
       const { id, state } = holder;
       const isNews = !state.erasureCompleted;
@@ -58,12 +69,15 @@ export const accountErase: Command = {
       } else if (isNews) {
         await core.caughtUp();
         await completeErasure(core, id);
+      } else {
+        // A copy of the keyring from before, in use again, has its key: the log does not show that.
+        await core.vault.erase(id);
       }
       output.json({ id, email, erased: true });
       output.line(
         isNews
           ? `Erased ${id}: its key is destroyed, and its documents are deleted.`
-          : `${id} was erased before.`,
+          : `${id} was erased before: its key is destroyed, also where it had come back.`,
       );
     });
   },

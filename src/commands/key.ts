@@ -28,7 +28,7 @@ export function tellKeys(output: Output, keys: readonly ApiKey[]): void {
 export const keyCreate: Command = {
   name: 'key create',
   usage: '<email> --name <name>',
-  summary: 'Create an API key for an account; the full key is shown only now.',
+  summary: 'Create an API key for any account on this machine; the full key is shown only now.',
   examples: ["key create ann@example.com --name 'build server'"],
   positionals: { email: ACCOUNT },
   options: { name: { value: 'name', help: 'a label for the key' } },
@@ -53,7 +53,7 @@ export const keyCreate: Command = {
 export const keyList: Command = {
   name: 'key list',
   usage: '<email>',
-  summary: 'List the API keys of an account that are valid, newest first.',
+  summary: 'List the valid API keys of any account on this machine, newest first.',
   examples: ['key list ann@example.com', 'key list ann@example.com --as-of 2026-11-21T08:15:30Z'],
   positionals: { email: ACCOUNT },
   options: { 'as-of': AS_OF },
@@ -75,7 +75,7 @@ export const keyList: Command = {
 export const keyRevoke: Command = {
   name: 'key revoke',
   usage: '<id>',
-  summary: 'Revoke an API key. This cannot be undone; the next request with it is refused.',
+  summary: 'Revoke an API key of any account on this machine. This cannot be undone.',
   examples: ['key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the key's id, as 'key list' shows it" },
   options: {},

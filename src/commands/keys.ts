@@ -7,7 +7,7 @@ import { LIMIT, limitOf, SERVICE_OPTIONS, serviceOf, take } from './service.ts';
 export const keysList: Command = {
   name: 'keys list',
   usage: '',
-  summary: 'List the API keys of your account that are valid, newest first.',
+  summary: 'List the valid API keys of your own account at a service, newest first.',
   examples: ['keys list'],
   positionals: {},
   options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
@@ -22,7 +22,7 @@ export const keysList: Command = {
 export const keysCreate: Command = {
   name: 'keys create',
   usage: '--name <name>',
-  summary: 'Create an API key for your account; the full key is shown only now.',
+  summary: 'Create an API key for your own account at a service; the full key is shown only now.',
   examples: ["keys create --name 'build server'"],
   positionals: {},
   options: { name: { value: 'name', help: 'a label for the key' }, ...SERVICE_OPTIONS },
@@ -39,7 +39,7 @@ export const keysCreate: Command = {
 export const keysRevoke: Command = {
   name: 'keys revoke',
   usage: '<id>',
-  summary: 'Revoke an API key of your account. This cannot be undone.',
+  summary: 'Revoke an API key of your own account at a service. This cannot be undone.',
   examples: ['keys revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the key's id, as 'keys list' shows it" },
   options: SERVICE_OPTIONS,

@@ -26,7 +26,8 @@ export const logExport: Command = {
   run: async (invocation, { withStoredLog, output }) => {
     const path = requiredOption(invocation, 'output');
     await checkOutputFile(path);
-    await withStoredLog(async ({ store, dataDir }) => {
+    await withStoredLog(async ({ store, dataDir, movedTo }) => {
+      if (movedTo !== undefined) output.note(`This log was moved to ${movedTo} and goes on there.`);
       const exported = await namingVerify(dataDir, () =>
         exportLog(store, resolve(path), progressOn(output)),
       );

@@ -1,8 +1,8 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
-import { copyableCommand } from '../copyable-command.ts';
 import { MOVE_OPTIONS } from '../environment-there.ts';
-import { cancelMove, move as moveLog, type Moved } from '../use-cases/move/move.ts';
+import { move as moveLog, type Moved } from '../use-cases/move/move.ts';
+import { cancelMove } from '../use-cases/move/moved-log.ts';
 import {
   type Command,
   counted,
@@ -87,7 +87,7 @@ export const move: Command = {
     const { values } = invocation;
     const [ahead, cancels] = [values['ahead'] === true, values['cancel'] === true];
     if (ahead && cancels) throw new UsageError('--ahead or --cancel, not both.');
-    await withMove(settings, { ahead }, async (parts) => {
+    await withMove(settings, { ahead, cancels }, async (parts) => {
       if (cancels) {
         await cancelMove(parts);
         output.json({ cancelled: true });
@@ -110,12 +110,12 @@ export const move: Command = {
           'Copied ahead. To move, stop every node, and repeat the command without --ahead.',
         );
       }
-      const { dataDir, masterKeyFile } = parts;
+      const { commandThere, masterKeyFile } = parts;
       if (masterKeyFile !== undefined) {
         output.note(`The new place needs MASTER_KEY: set it to what is in ${masterKeyFile}.`);
       }
       output.note(
-        `Moved: start with the new settings, and look once with them: ${copyableCommand(dataDir, 'verify', '--documents')}`,
+        `Moved: start with the new settings, and look once with them: ${commandThere('verify', '--documents')}`,
       );
     });
   },

@@ -12,9 +12,11 @@ export function writeFailure(text: string): void {
   process.stderr.write(`pressledger: ${plainText(text)}\n`);
 }
 
+/** `2026-11-21 08:15:30Z`: in UTC, as the history, the logs and `--as-of` have it. */
+const timeText = (time: Date): string => time.toISOString().replace('T', ' ').replace(/\.\d+/, '');
+
 function textOf(cell: Cell, forPeople: boolean): string {
-  // Sweden writes dates as ISO 8601 does.
-  if (cell instanceof Date) return forPeople ? cell.toLocaleString('sv-SE') : cell.toISOString();
+  if (cell instanceof Date) return forPeople ? timeText(cell) : cell.toISOString();
   return cell === null || cell === undefined ? (forPeople ? '-' : '') : plainText(String(cell));
 }
 
@@ -23,15 +25,17 @@ function inColumns(heads: readonly string[], rows: readonly (readonly Cell[])[])
   const texts = rows.map((row) => row.map((cell) => textOf(cell, true)));
   const lines = heads.length === 0 ? texts : [heads, ...texts];
   const first = rows[0] ?? [];
+  const ofNumbers = first.map((_, at) => {
+    const cells = rows.flatMap((row) => row[at] ?? []);
+    return cells.length > 0 && cells.every((cell) => typeof cell === 'number');
+  });
   const widths = first.map((_, at) =>
     lines.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), 0),
   );
   return lines.map((line) =>
     line
       .map((text, at) =>
-        typeof first[at] === 'number'
-          ? text.padStart(widths[at] ?? 0)
-          : text.padEnd(widths[at] ?? 0),
+        ofNumbers[at] === true ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0),
       )
       .join('  ')
       .trimEnd(),

@@ -64,9 +64,11 @@ function welcome({ publicUrl, dataDir }: RunningService, first: FirstAccount): r
     `  Sign-in:  ${email} / ${password}`,
     `  API key:  ${apiKey}`,
     '  Both are shown only now.',
+    '  First change the password, in the dashboard under Account. That opens the pages for operators.',
     ...anotherSecret(dataDir, email),
     `  Credits:  ${credits}, one for each PDF; then the API answers 402.`,
     `  More credits:      ${copyableCommand(dataDir, 'credits', 'grant', email, '1000')}`,
+    `  For each customer: ${copyableCommand(dataDir, 'account', 'create', 'EMAIL')}`,
     '  Make a PDF, hello.pdf:',
     `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
   ];

@@ -77,3 +77,23 @@ export function statusLines(status: ServiceStatus): readonly string[] {
     ...status.notKnown.map((line) => `Not known   ${line}`),
   ].map(plainText);
 }
+
+/** The names of lines are as wide. */
+const INDENT = ' '.repeat(12);
+
+/** Breaks lines at spaces for a terminal; the rest of one stands below its text, beside its name. */
+export function wrapped(lines: readonly string[]): readonly string[] {
+  if (!process.stdout.isTTY) return lines;
+  // Some terminals say that they have no size.
+  const columns = Math.max(process.stdout.columns || 80, INDENT.length + 1);
+  return lines.flatMap((line) => brokenAt(columns, line));
+}
+
+function brokenAt(columns: number, line: string): string[] {
+  const characters = Array.from(line);
+  if (characters.length <= columns) return [line];
+  const space = characters.lastIndexOf(' ', columns);
+  const end = space > INDENT.length ? space : columns;
+  const rest = INDENT + characters.slice(end).join('').trimStart();
+  return [characters.slice(0, end).join(''), ...brokenAt(columns, rest)];
+}

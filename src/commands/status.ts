@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '../core.ts';
 import type { Command } from './command.ts';
-import { statusLines } from './status-screen.ts';
+import { statusLines, wrapped } from './status-screen.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
@@ -59,7 +59,7 @@ export const status: Command = {
     await withStatus(async (look) => {
       const found = await look();
       output.json(statusJson(found));
-      for (const line of statusLines(found)) output.line(line);
+      for (const line of wrapped(statusLines(found))) output.line(line);
     });
   },
 };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../error-message.ts';
 import { plainText } from '../plain-text.ts';
 import { type Command, UsageError } from './command.ts';
-import { statusLines } from './status-screen.ts';
+import { statusLines, wrapped } from './status-screen.ts';
 
 const REFRESH_MS = 1_000;
 /** A screen of its own without a cursor, and back to the one before. */
@@ -12,28 +12,12 @@ const HOME = '\u001b[H';
 const REST_OF_LINE = '\u001b[K';
 const REST_OF_SCREEN = '\u001b[J';
 const CTRL_C = '\u0003';
-/** The names of lines are as wide. */
-const INDENT = ' '.repeat(12);
-
-/** Breaks a line at spaces; its rest stands below its text, beside its name. */
-function wrapped(line: string, columns: number): string[] {
-  const characters = Array.from(line);
-  if (characters.length <= columns) return [line];
-  const space = characters.lastIndexOf(' ', columns);
-  const end = space > INDENT.length ? space : columns;
-  const rest = INDENT + characters.slice(end).join('').trimStart();
-  return [
-    characters.slice(0, end).join(''),
-    ...wrapped(rest, Math.max(columns, INDENT.length + 1)),
-  ];
-}
 
 /** Draws in place, so that nothing flickers; what does not fit is cut off. */
 function draw(lines: readonly string[]): void {
+  const broken = wrapped(lines);
   // Some terminals say that they have no size.
-  const columns = process.stdout.columns || 80;
   const rows = process.stdout.rows || 24;
-  const broken = lines.flatMap((line) => wrapped(line, columns));
   const fitting = broken.length <= rows ? broken : [...broken.slice(0, rows - 1), '…'];
   const drawn = fitting.map((line) => line + REST_OF_LINE);
   process.stdout.write(HOME + drawn.join('\r\n') + REST_OF_SCREEN);
@@ -66,7 +50,7 @@ export const top: Command = {
           const lines = await look().then(statusLines, (error: unknown) => [
             plainText(errorMessage(error)),
           ]);
-          draw([`pressledger top  ${new Date().toLocaleTimeString('sv-SE')}  q: end`, ...lines]);
+          draw([`pressledger top  ${new Date().toISOString().slice(11, 19)}Z  q: end`, ...lines]);
           await delay(REFRESH_MS, undefined, ending).catch(() => {});
         }
       } finally {

@@ -2,11 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { keysIn } from '../../verifier/verify-evidence.mjs';
 import { copyableCommand } from '../copyable-command.ts';
+import { ForeignSchema } from '../event-store/port.ts';
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
 import { NotAsSigned } from '../use-cases/log-copy/checked-log.ts';
 import {
   type Differs,
+  schemaDifference,
   type Verified,
   verifyLog,
   type VerifyProgress,
@@ -70,13 +72,13 @@ export async function namingVerify<T>(dataDir: string, work: () => Promise<T>): 
 /** Tells at most one step a second. */
 export function progressOn(output: Output): (progress: VerifyProgress) => void {
   let toldAt = performance.now();
-  return ({ done, total, perSecond }) => {
+  return ({ done, total, isEstimate = false, perSecond }) => {
     if (performance.now() - toldAt < TELL_MS) return;
     toldAt = performance.now();
     output.progress(
       total === undefined
         ? `${counted(done, 'file')}, ${Math.round(perSecond)} a second`
-        : eventsRead({ done, total, perSecond }),
+        : eventsRead({ done, total, isEstimate, perSecond }),
     );
   };
 }
@@ -131,24 +133,36 @@ export const verify: Command = {
     const file = textOption(invocation, 'checkpoint');
     const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
     const documents = invocation.values['documents'] === true;
-    await withStoredLog(
+    const differs = (result: Differs): never => {
+      output.json(result);
+      const { at, expected, found } = result;
+      const text = found.replace(/\.$/, '');
+      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`);
+    };
+    const verified = withStoredLog(
       async (log) => {
         const began = performance.now();
         const onProgress = progressOn(output);
         const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
         const seconds = (performance.now() - began) / 1000;
+        const { movedTo } = log;
         if (result.ok) {
-          output.json({ ...result, seconds: toMilliseconds(seconds) });
-          return tellVerified(result, seconds, output);
+          const moved = movedTo === undefined ? {} : { ok: false, moved_to: movedTo };
+          output.json({ ...result, ...moved, seconds: toMilliseconds(seconds) });
+          tellVerified(result, seconds, output);
+          if (movedTo === undefined) return;
+          throw new Error(
+            `This is the old copy: the log was moved to ${movedTo} and goes on there. Verify it with the settings of that place.`,
+          );
         }
-        output.json(result);
-        const { at, expected, found } = result;
-        const text = found.replace(/\.$/, '');
-        throw new Error(
-          `Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`,
-        );
+        return differs(result);
       },
       { documents },
     );
+    await verified.catch((error: unknown) => {
+      if (!(error instanceof ForeignSchema)) throw error;
+      const { at, expected, found } = schemaDifference(error.fault);
+      differs({ ok: false, at, expected, found });
+    });
   },
 };

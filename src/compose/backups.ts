@@ -21,10 +21,10 @@ import { RemoteKeyring } from '../keyring/remote.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 import { refuseUsedStore } from '../use-cases/log-copy/copy-events.ts';
-import { isDirectory, isMissing, openDirectory } from './directories.ts';
+import { isDirectory, openDirectory } from './directories.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
-import { openEventStore } from './event-stores.ts';
+import { lookAtEventStore, openEventStore } from './event-stores.ts';
 import { openKeyRecords } from './keyring.ts';
 import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
 
@@ -110,7 +110,10 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
   return {
     masterKey: fingerprintOf(masterKey),
     ...(lastCheckpoint !== undefined && { lastCheckpoint }),
-    refuseUsed: () => refuseUsedTarget(config, logger),
+    refuseUsed: () =>
+      lookAtEventStore(config, logger, async (store) => {
+        if (store !== undefined) await refuseUsedStore(store);
+      }),
     withTarget: async (use) => {
       const { target, close } = await openRestoreTarget(config, masterKey, logger);
       try {
@@ -120,21 +123,6 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
       }
     },
   };
-}
-
-/** @throws {Error} one line: the event store holds a log */
-async function refuseUsedTarget(config: Config, logger: Logger): Promise<void> {
-  const { eventStoreUrl, dataDir } = config;
-  if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return;
-  const opened = await Openings.all(async (openings) => {
-    const { store } = await openEventStore({ config, logger, openings }, 'read');
-    return { store, close: () => openings.close() };
-  });
-  try {
-    await refuseUsedStore(opened.store);
-  } finally {
-    await opened.close();
-  }
 }
 
 /** @throws {Error} one line: what is missing, or not empty */
@@ -171,10 +159,11 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
   return records;
 }
 
-/** Replaces the file as a whole; its owner alone may read it. */
+/** Replaces the file as a whole; its owner alone may read it, and a folder that is made for it. */
 export async function writeSecret(path: string, text: string): Promise<void> {
   const whole = resolve(path);
-  if (!isDirectory(dirname(whole))) throw new Error(`There is no folder ${dirname(whole)}.`);
+  const folder = dirname(whole);
+  if (!isDirectory(folder)) openDirectory('The folder of the keyring', folder);
   // Files that a killed call left may hold the keys of accounts that were erased since.
   removeTemporary(`${whole}.`, isAbandoned);
   await writeDurably(whole, `${whole}.${temporaryName()}.tmp`, Buffer.from(text));

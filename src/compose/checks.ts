@@ -22,6 +22,7 @@ import { holdsKeyring } from './keyring.ts';
 import { connect } from './nats.ts';
 import { openEventStore, refuseBarrier } from './event-stores.ts';
 import { Openings } from './openings.ts';
+import { refuseForeignSchema } from './store-schema.ts';
 import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
 
 export interface Check {
@@ -218,7 +219,8 @@ function lookAtLog(
   const look = async (): Promise<bigint | undefined> => {
     if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return undefined;
     return await looking(config, logger, async (around) => {
-      const { store } = await openEventStore(around, 'read');
+      const { store, database } = await openEventStore(around, 'read');
+      if (database !== undefined) refuseForeignSchema(database.db);
       // This comes before its keyring is looked for: an imported log that is not complete has none, and misses none.
       await refuseBarrier(store);
       const head = await store.head();

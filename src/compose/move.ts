@@ -13,8 +13,9 @@ import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
 import { parseNatsUrl } from '../nats/address.ts';
 import type { MoveParts } from '../use-cases/move/move.ts';
+import { checkNewStore, refuseOtherPlace } from '../use-cases/move/moved-log.ts';
 import { isDirectory } from './directories.ts';
-import { openEventStore } from './event-stores.ts';
+import { lookAtEventStore, openEventStore } from './event-stores.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
 import { openKeyRecords } from './keyring.ts';
@@ -23,18 +24,25 @@ import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
 export interface OpenedMove extends MoveParts {
   /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */
   readonly masterKeyFile?: string;
+  /** The settings that say where the new place is; an empty one is not set there. */
+  readonly settings: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
+export interface MoveKind {
+  readonly ahead: boolean;
+  readonly cancels: boolean;
+}
+
 /**
- * @param options `ahead`: also while a service runs on the old place
+ * @param options `ahead`: also while a service runs on the old place; `cancels`: to take the move back
  * @throws {Error} one line that names the file, server or setting and the remedy
  */
 export function openMove(
   source: Config,
   target: Config,
   logger: Logger,
-  { ahead, given }: { readonly ahead: boolean; readonly given: readonly string[] },
+  { ahead, cancels, given }: MoveKind & { readonly given: readonly string[] },
 ): Promise<OpenedMove> {
   return Openings.all(async (openings) => {
     if (target.blobStoreUrl?.kind === 'nats' && target.natsUrl === undefined) {
@@ -50,9 +58,14 @@ export function openMove(
     const { store, database } = await openEventStore(from, 'moved');
     if (!ahead && database) await keepServicesOff(source.dataDir, openings);
     const masterKey = masterKeyOf(source);
-    const sourceKeys = places.keys && (await recordsOf(from, masterKey, 'source'));
+    const sourceKeys = places.keys ? await recordsOf(from, masterKey, 'source') : undefined;
+    const old = { store, keys: sourceKeys, movedRecord: MOVED_RECORD };
+    await refuseOtherPlace(old, places.all, cancels);
     const sourceBlobs = places.documents && (await openBlobs(from, 'reader', database));
     const [targetStore, targetBlobs, targetKeys] = await namingOptions(given, async () => {
+      if (places.events) {
+        await lookAtEventStore(target, logger, (there) => checkNewStore(store, there, cancels));
+      }
       const to = await openSurroundings(target, logger, openings);
       const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
       return [
@@ -72,6 +85,8 @@ export function openMove(
       ...(sourceKeys &&
         targetKeys &&
         places.keys && { keys: { from: sourceKeys, to: targetKeys, place: places.keys } }),
+      place: places.all,
+      settings: settingsOf(target),
       oldDataDir: source.dataDir,
       dataDir: target.dataDir,
       movedRecord: MOVED_RECORD,
@@ -89,14 +104,42 @@ export function openMove(
 function placesOf(source: Config, target: Config) {
   const differing = (of: (config: Config) => string): string | undefined =>
     of(source) === of(target) ? undefined : of(target);
+  const events = differing(eventPlace);
+  // Small documents are rows of the embedded event store.
+  const documents = differing((config) => `${blobPlace(config)}${rowPlace(config)}`)
+    ? blobPlace(target)
+    : undefined;
+  return { events, documents, keys: differing(blobPlace), all: inWords(target, events, documents) };
+}
+
+/** All of the new place: what a later call is told apart by. */
+function inWords(target: Config, events?: string, documents?: string): string {
+  const isOneDirectory = target.eventStoreUrl === undefined && target.blobStoreUrl === undefined;
+  if (events && documents && isOneDirectory) return `SQLite and files in ${target.dataDir}`;
+  if (events && documents) return `${events}, with documents and keys in ${documents}`;
+  return events ?? documents ?? '';
+}
+
+/** The settings that say where a place is. */
+function settingsOf({ eventStoreUrl, blobStoreUrl: place, natsUrl, dataDir }: Config) {
   return {
-    events: differing(eventPlace),
-    // Small documents are rows of the embedded event store.
-    documents: differing((config) => `${blobPlace(config)}${rowPlace(config)}`)
-      ? blobPlace(target)
-      : undefined,
-    keys: differing(blobPlace),
+    EVENT_STORE_URL: eventStoreUrl ?? '',
+    BLOB_STORE_URL: place === undefined ? '' : urlOf(place),
+    // Elsewhere no command that reads the log or its documents needs it.
+    ...(place?.kind === 'nats' && { NATS_URL: natsUrl ?? '' }),
+    DATA_DIR: dataDir,
   };
+}
+
+function urlOf(place: NonNullable<Config['blobStoreUrl']>): string {
+  switch (place.kind) {
+    case 'folder':
+      return `file:${place.path}`;
+    case 's3':
+      return place.url;
+    case 'nats':
+      return 'nats:';
+  }
 }
 
 const eventPlace = ({ eventStoreUrl, dataDir }: Config): string => {

@@ -31,9 +31,10 @@ export class Openings {
     return this.#openings.flatMap(({ bound }) => bound ?? []);
   }
 
+  /** Without a full stop at the end: they are joined to one sentence. */
   async unhealthyReasons(): Promise<readonly string[]> {
     const all = this.#openings.map(async ({ unhealthyReason }) => await unhealthyReason?.());
-    return (await Promise.all(all)).filter((each) => each !== undefined);
+    return (await Promise.all(all)).flatMap((each) => each?.replace(/\.$/, '') ?? []);
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,6 @@ import { logTreeQueries } from '../../projections/log-tree.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import type { Config } from '../config.ts';
 import type { OpenedStoredLog } from '../core.ts';
-import { foreignTrigger } from '../event-store/sqlite/append.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
@@ -12,6 +11,7 @@ import { openReadOnly } from '../sqlite/read-only.ts';
 import { connect } from './nats.ts';
 import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
+import { schemaFault } from './store-schema.ts';
 import { lastCheckpointPath, openBlobs, readModelOf } from './stores.ts';
 
 /**
@@ -33,14 +33,16 @@ export function openStoredLog(
     const last = readIfThere(file);
     const readModel = readModelOf(config, logger);
     const { store, database } = await openEventStore(around, 'read');
+    const barrier = await store.barrier();
     return {
       dataDir,
       store,
+      movedTo: barrier?.kind === 'moved' ? barrier.subject : undefined,
       readModel,
       ...(last !== undefined && { lastCheckpoint: { at: { file }, note: last } }),
       openTree: () => openTree(readModel.directory, logger, openings),
       ...(database && {
-        hiddenFault: () => foreignTrigger(database.db) ?? hiddenFault(database.db),
+        hiddenFault: () => schemaFault(database.db) ?? hiddenFault(database.db),
       }),
       ...(documents && { blobs: await openBlobs(around, 'reader', database) }),
       retentionMs: retentionSeconds * 1000,

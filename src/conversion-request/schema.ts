@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { PAGE_SIZES } from '../domain/events.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
@@ -213,34 +213,6 @@ export const ConversionRequest = Type.Object(
         pattern: FILENAME,
         description:
           'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
-      }),
-    ),
-  },
-  closed,
-);
-
-/** A field of a form. It holds text, so lists and objects are JSON. */
-const InForm = (schema: TSchema): TSchema =>
-  Type.IsArray(schema) || Type.IsObject(schema) || Type.IsRecord(schema)
-    ? Type.Optional(
-        Type.String({
-          description: 'The field of that name in JSON.',
-          contentMediaType: 'application/json',
-        }),
-      )
-    : schema;
-
-/** The body of `POST /pdf/` as a form, for the OpenAPI document: `files.ts` makes JSON of it. */
-export const ConversionForm = Type.Object(
-  {
-    ...Object.fromEntries(
-      Object.entries(ConversionRequest.properties).map(([name, schema]) => [name, InForm(schema)]),
-    ),
-    files: Type.Optional(
-      Type.Array(Type.String({ format: 'binary' }), {
-        maxItems: MAX_FILES + 1,
-        description:
-          'The page, with the file name index.html, and the files that it refers to by relative URLs, with these as file names. curl names a file without its folders: say files=@img/logo.png;filename=img/logo.png.',
       }),
     ),
   },

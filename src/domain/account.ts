@@ -51,8 +51,10 @@ export interface AccountState {
   readonly passwordHash: string;
   /** Counts how often all sessions were ended: one that was opened at a lower count is over. */
   readonly sessionEpoch: number;
-  /** It may act for the service. */
+  /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
+  /** It has the password that the first start printed. */
+  readonly mustChangePassword: boolean;
   readonly plan: Plan;
   readonly credits: number;
   /** The number of refunds. They are given in the order of the failures, of which none is left out. */
@@ -68,6 +70,7 @@ const initialState: AccountState = {
   passwordHash: '',
   sessionEpoch: 0,
   isOperator: false,
+  mustChangePassword: false,
   plan: 'free',
   credits: 0,
   refunds: 0,
@@ -82,6 +85,8 @@ export type AccountCommand =
       readonly passwordHash: string;
       readonly plan: Plan;
       readonly credits: number;
+      /** The account of the first start: an operator whose password is printed. */
+      readonly isFirst?: boolean;
     }
   | { readonly type: 'ChangePlan'; readonly accountId: string; readonly plan: Plan }
   | {
@@ -145,8 +150,8 @@ export function acceptedWithKey(
 function evolve(state: AccountState, event: AccountEvent): AccountState {
   switch (event.type) {
     case 'AccountOpened': {
-      const { email, passwordHash, plan } = event.data;
-      return { ...state, status: 'open', email, passwordHash, plan };
+      const { email, passwordHash, plan, mustChangePassword = false } = event.data;
+      return { ...state, status: 'open', email, passwordHash, plan, mustChangePassword };
     }
     case 'PlanChanged':
       return { ...state, plan: event.data.plan };
@@ -178,6 +183,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       return {
         ...state,
         passwordHash: event.data.passwordHash,
+        mustChangePassword: false,
         sessionEpoch: state.sessionEpoch + 1,
       };
     case 'SessionsEnded':
@@ -204,9 +210,14 @@ const noSuchAccount = { rejected: 'not_found', message: 'There is no such accoun
 const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (command, state) => {
   if (command.type === 'OpenAccount') {
     if (state.status !== 'none') return [];
-    const { accountId, email, passwordHash, plan, credits } = command;
+    const { accountId, email, passwordHash, plan, credits, isFirst = false } = command;
+    const opened = { accountId, email, passwordHash, plan };
     return [
-      { type: 'AccountOpened', data: { accountId, email, passwordHash, plan } },
+      {
+        type: 'AccountOpened',
+        data: isFirst ? { ...opened, mustChangePassword: true } : opened,
+      },
+      ...(isFirst ? [{ type: 'OperatorGranted', data: { accountId } } as const] : []),
       ...(credits > 0
         ? [{ type: 'CreditGranted', data: { accountId, amount: credits } } as const]
         : []),
@@ -315,7 +326,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 7,
+    version: 8,
     encode: (state): StoredAccount => ({
       ...state,
       keys: encodeKeys(state.keys),

@@ -152,6 +152,8 @@ export const EVENT_SCHEMAS = {
     email: Sealed,
     plan: Plan,
     passwordHash: Sealed,
+    /** The first start printed the password: the account acts as an operator only after another was set. */
+    mustChangePassword: Type.Optional(Type.Literal(true)),
   }),
   PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),
   CreditGranted: Type.Object({

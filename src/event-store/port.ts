@@ -91,8 +91,11 @@ export type CopiedEvent = Omit<RecordedEvent, 'position'>;
 
 /** Keeps services off a log. Only a start and a command that opens the log look for it. */
 export interface Barrier {
-  /** `incomplete`: a copy that has not ended; `moved`: the log goes on in another store, and takes no event here. */
-  readonly kind: 'incomplete' | 'moved';
+  /**
+   * `incomplete`: a copy that has not ended. `moving`: the log takes no event here, and its copy has not ended.
+   * `moved`: it goes on in another store.
+   */
+  readonly kind: 'incomplete' | 'moving' | 'moved';
   /** The log that it is a copy of, or the place where it goes on. */
   readonly subject: string;
 }
@@ -135,9 +138,24 @@ export class EventStoreUnavailable extends Error {
 /** Something in the storage that reading the log does not show. */
 export interface HiddenFault {
   readonly found: string;
+  /** Its place and what was expected there, where it is in the schema of the database. */
+  readonly schema?: { readonly object: string; readonly expected: string };
   /** The event that it was found in, where it is in one. */
   readonly event?: Omit<RecordedEvent, 'data' | 'metadata'> & { readonly index: number };
 }
+
+/** The database of the log has another schema than the service makes: its message says what to do. */
+export class ForeignSchema extends Error {
+  override readonly name = 'ForeignSchema';
+  readonly fault: SchemaFault;
+
+  constructor(message: string, fault: SchemaFault) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+export type SchemaFault = Required<Pick<HiddenFault, 'found' | 'schema'>>;
 
 /** An event that is stored and cannot be read: its storage is damaged or was changed. */
 export class EventDamaged extends EventStoreUnavailable {

@@ -85,7 +85,10 @@ export function createApp(given: HttpDependencies): HttpApp {
   app.use(cors(deps, deps.config));
   app.use(dashboard.serve);
   app.use(frontDoor(deps));
-  const document = buildDocument(ROUTES, deps);
+  const document = buildDocument(
+    ROUTES.filter(({ isInternal }) => isInternal !== true),
+    deps,
+  );
   const bodies = new RequestBodies(deps.budgets, (ctx) => credentials.callerOf(ctx));
   const lookBacks = new LookBacks(deps, limitsOf(deps.budgets));
   const router = createRouter(

@@ -11,6 +11,8 @@ import type { CountedCaller } from '../use-cases/rate-limits.ts';
 export interface Caller extends CountedCaller {
   /** The account acts for the service too, where a session asks. */
   readonly isOperator: boolean;
+  /** It has the password that the first start printed. */
+  readonly mustChangePassword: boolean;
   readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
 }
 

@@ -11,14 +11,20 @@ import type { ErrorDoc } from './openapi/operation.ts';
 const NO_OPERATOR =
   "This account is not an operator of the service. 'pressledger account operator EMAIL --grant' makes it one.";
 
+const FIRST_PASSWORD =
+  'This account still has the password that the first start printed. Change it before you act as an operator: on the ' +
+  "page Account of the dashboard, by POST /api/v1/account/password/, or with 'pressledger account password EMAIL'.";
+
 export const NOT_AN_OPERATOR: ErrorDoc = {
-  when: 'The account is not an operator of the service, or the credential is an API key.',
+  when: 'The account is not an operator of the service, it has not changed the password that the first start printed, or the credential is an API key.',
   message: NO_OPERATOR,
 };
 
 /** Lets sessions of operators through. */
 export const operatorsOnly: HttpMiddleware = async (ctx, next) => {
-  if (!callerOf(ctx).isOperator) throw new ServiceError('forbidden', NO_OPERATOR);
+  const { isOperator, mustChangePassword } = callerOf(ctx);
+  if (!isOperator) throw new ServiceError('forbidden', NO_OPERATOR);
+  if (mustChangePassword) throw new ServiceError('forbidden', FIRST_PASSWORD);
   try {
     await next();
   } catch (cause) {

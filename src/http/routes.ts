@@ -123,10 +123,12 @@ function open(path: string, auth: Auth, handler: Handler, doc: Doc) {
   return { method: 'get', path, auth, handler, doc } as const;
 }
 
-function session(method: Method, auth: Auth, handler: Handler, doc: Doc) {
-  return { method, path: '/dashboard/session', auth, handler, doc };
+/** What only our own pages and their readers use. */
+function internal(method: Method, path: string, auth: Auth, handler: Handler, doc: Doc) {
+  return { method, path, auth, handler, doc, isInternal: true };
 }
 
+/** Public and internal ones: the document that the service serves has the public ones alone. */
 export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion, createConversionDoc),
   // Before the path with an id, which it would match too.
@@ -161,9 +163,9 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/jwt/create/', 'address', createTokenPair, createTokenPairDoc),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess, refreshAccessDoc),
   api('post', '/auth/jwt/revoke/', 'address', signOut, signOutDoc),
-  session('post', 'page', openDashboardSession, openDashboardSessionDoc),
-  session('get', 'cookie', renewDashboardSession, renewDashboardSessionDoc),
-  session('delete', 'cookie', endDashboardSession, endDashboardSessionDoc),
+  internal('post', '/dashboard/session', 'page', openDashboardSession, openDashboardSessionDoc),
+  internal('get', '/dashboard/session', 'cookie', renewDashboardSession, renewDashboardSessionDoc),
+  internal('delete', '/dashboard/session', 'cookie', endDashboardSession, endDashboardSessionDoc),
   api('get', '/operator/status/', 'operator', getStatus, getStatusDoc),
   api('get', '/operator/failures/', 'operator', listFailures, listFailuresDoc),
   api('get', '/operator/projections/', 'operator', listProjections, listProjectionsDoc),
@@ -191,7 +193,7 @@ export const ROUTES: readonly Route[] = [
   open('/tlog/timestamp/{size}', 'address', getTimestamp, getTimestampDoc),
   open('/healthz', 'none', () => healthz, healthzDoc),
   open('/readyz', 'none', readyz, readyzDoc),
-  open('/openapi.json', 'none', getOpenApi, openApiDoc),
-  open('/docs', 'none', getReferencePage, referencePageDoc),
-  open('/docs/reference.js', 'static', getReferenceScript, referenceScriptDoc),
+  internal('get', '/openapi.json', 'none', getOpenApi, openApiDoc),
+  internal('get', '/docs', 'none', getReferencePage, referencePageDoc),
+  internal('get', '/docs/reference.js', 'static', getReferenceScript, referenceScriptDoc),
 ];

@@ -4,7 +4,7 @@ import { KeyringGone, type KeyRecords } from './port.ts';
 
 const ID = 'keyring.id';
 const LOG = 'keyring.log';
-/** Says where the keys and documents went. No copy of a keyring has it. */
+/** Says where the keys and documents went; its second line, at how many events of the log. No copy of a keyring has it. */
 export const MOVED_RECORD = 'keyring.moved';
 
 export class KeyringIdentity {
@@ -25,8 +25,9 @@ export class KeyringIdentity {
     const moved = await records.read(MOVED_RECORD);
     if (moved !== undefined) {
       throw new Error(
-        `The keys and documents in ${place} were moved to ${moved}: start with the settings of that place. ` +
-          "('pressledger move --cancel' takes the move back, before anything was started there.)",
+        `The keys and documents in ${place} were moved to ${moved.split('\n', 1)[0]}: start with the settings of that ` +
+          "place. (Before anything was started there, 'pressledger move' with the options of the move and --cancel " +
+          'takes it back.)',
       );
     }
     if ((await records.read(ID)) === undefined) {

@@ -76,15 +76,21 @@ export function isStoredIn(
   return 'storeIn' in candidate && 'database' in candidate && candidate.database === database;
 }
 
+interface EmbeddedOptions {
+  readonly busyTimeoutMs?: number;
+  /** Throws where the tables are not those that they must be: one line that names what differs and the remedy. */
+  readonly checkSchema?: (db: Database) => void;
+}
+
 /**
  * Opens the file, makes it (and its directory) where there is none.
  * @throws {Error} one line that names the file and the remedy
  */
 export function openEmbeddedDatabase(
   path: string,
-  { busyTimeoutMs = BUSY_TIMEOUT_MS }: { readonly busyTimeoutMs?: number } = {},
+  { busyTimeoutMs = BUSY_TIMEOUT_MS, checkSchema = () => {} }: EmbeddedOptions = {},
 ): EmbeddedDatabase {
-  const db = openConnection(path);
+  const db = openConnection(path, checkSchema);
   const waitInPlace = (ms: number): unknown => db.pragma(`busy_timeout = ${ms}`);
   waitInPlace(BUSY_MS);
   const listeners = new Set<() => void>();
@@ -93,7 +99,7 @@ export function openEmbeddedDatabase(
     () => {
       for (const listener of listeners) listener();
     },
-    busyTimeoutMs,
+    { busyTimeoutMs, checkSchema },
   );
   let probing = false;
 
@@ -126,6 +132,7 @@ export function openEmbeddedDatabase(
       const error = committer.failure();
       if (error === undefined) return undefined;
       probe();
+      if (error instanceof Error && !(error instanceof Sqlite.SqliteError)) return error.message;
       const code = error instanceof Sqlite.SqliteError ? error.code : '';
       const known = Object.entries(FAILURES).find(([prefix]) => code.startsWith(prefix));
       return known?.[1] ?? 'the disk reports errors';
@@ -160,7 +167,7 @@ export function openEmbeddedDatabase(
  * A connection with WAL, `synchronous=FULL` and this release's store version.
  * @throws {Error} one line that names the file and the remedy
  */
-function openConnection(path: string): Database {
+function openConnection(path: string, checkSchema: (db: Database) => void): Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // SQLite gives its WAL the permissions of the database, so the owner alone reads either.
@@ -168,6 +175,7 @@ function openConnection(path: string): Database {
     const db = new Sqlite(path, { timeout: OPENING_BUSY_MS });
     try {
       prepare(db, path);
+      checkSchema(db);
     } catch (error) {
       db.close();
       throw error;

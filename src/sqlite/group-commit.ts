@@ -39,6 +39,10 @@ export class GroupCommitter {
   readonly #begin;
   readonly #commit;
   readonly #onCommit: () => void;
+  readonly #checkSchema: (db: Database) => void;
+  readonly #dataVersion;
+  /** The commit of another process up to which the schema is known to be the service's own. */
+  #checkedVersion = -1;
   readonly #busyTimeoutMs: number;
   #waiting: Work[] = [];
   #scheduled = false;
@@ -47,9 +51,21 @@ export class GroupCommitter {
   #lockedSince: number | undefined;
   #failure: unknown;
 
-  /** @param busyTimeoutMs how long work waits for other processes' transactions before it fails */
-  constructor(db: Database, onCommit: () => void, busyTimeoutMs: number) {
+  /**
+   * @param options `busyTimeoutMs`: how long work waits for other processes' transactions before it fails;
+   * `checkSchema`: throws where another process has changed the schema past the service
+   */
+  constructor(
+    db: Database,
+    onCommit: () => void,
+    {
+      busyTimeoutMs,
+      checkSchema,
+    }: { readonly busyTimeoutMs: number; readonly checkSchema: (db: Database) => void },
+  ) {
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#checkSchema = checkSchema;
+    this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
     this.#db = db;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
@@ -116,6 +132,7 @@ export class GroupCommitter {
       if (this.#db.inTransaction) this.#rollback();
       this.#begin.run();
       this.#lockedSince = undefined;
+      this.#checkAgain();
       for (const work of works) {
         running = work;
         work.run(batch);
@@ -144,6 +161,17 @@ export class GroupCommitter {
     for (const work of works) work.done();
     this.#onCommit();
     return undefined;
+  }
+
+  /**
+   * Checks the schema inside the transaction if another process has committed since. `schema_version` would
+   * not do: it can be set back.
+   */
+  #checkAgain(): void {
+    const version = this.#dataVersion.get() ?? 0;
+    if (version === this.#checkedVersion) return;
+    this.#checkSchema(this.#db);
+    this.#checkedVersion = version;
   }
 
   // SQLite itself rolls back after some errors (a full disk, an I/O error), and may fail to.

@@ -56,11 +56,13 @@ export async function openAccount(
     readonly plan: Plan;
     readonly credits: number;
     readonly password?: string;
+    /** It is the account of the first start. */
+    readonly isFirst?: boolean;
   },
   context: CommandContext,
 ): Promise<OpenedAccount> {
   const { actors, vault } = deps;
-  const { plan, credits } = request;
+  const { plan, credits, isFirst = false } = request;
   const email = request.email.trim();
   if (!isEmailAddress(email)) {
     const text = `${JSON.stringify(email)} is not an email address.`;
@@ -96,6 +98,7 @@ export async function openAccount(
       passwordHash: await vault.seal(id, passwordHash),
       plan,
       credits,
+      isFirst,
     },
     context,
   );
@@ -202,8 +205,8 @@ interface FirstAccountDependencies extends AccountDependencies, ApiKeyDependenci
 }
 
 /**
- * Opens the account that a newcomer begins with, where there is none yet. Its secrets are returned
- * this once and kept nowhere.
+ * Opens the account that a newcomer begins with, an operator, where there is none yet. Its secrets are
+ * returned this once and kept nowhere.
  */
 export async function openFirstAccount(
   deps: FirstAccountDependencies,
@@ -225,7 +228,7 @@ export async function openFirstAccount(
   }
   const opened = await openAccount(
     deps,
-    { email, plan: 'pro', credits },
+    { email, plan: 'pro', credits, isFirst: true },
     operatorContext(deps.clock),
   ).catch(async (error: unknown) => {
     // Another process that starts on the same empty store may have been first.

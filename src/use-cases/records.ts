@@ -16,7 +16,7 @@ export interface Opener<T extends string | undefined = string> {
 
 export async function accountRecord<T extends string | undefined>(
   opener: Opener<T>,
-  { id, email, plan, credits, isOperator, createdAt }: AccountRow,
+  { id, email, plan, credits, isOperator, mustChangePassword, createdAt }: AccountRow,
 ) {
   const opened = await opener.unseal(id, email);
   return {
@@ -25,6 +25,7 @@ export async function accountRecord<T extends string | undefined>(
     plan,
     credits,
     operator: isOperator,
+    must_change_password: mustChangePassword,
     created_at: isoTime(createdAt),
   };
 }
@@ -88,8 +89,13 @@ export async function conversionRecord<T extends string | undefined>(
   row: ConversionRow,
   fileUrl?: (id: string) => string,
 ) {
-  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage } = row;
-  const record = { id, status, created_at: isoTime(createdAt) };
+  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage, filename } = row;
+  const record = {
+    id,
+    status,
+    created_at: isoTime(createdAt),
+    ...(filename !== undefined && { filename: await opener.unseal(accountId, filename) }),
+  };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
     return {
       ...record,

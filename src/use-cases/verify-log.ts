@@ -11,6 +11,7 @@ import {
   type EventStore,
   type HiddenFault,
   type RecordedEvent,
+  type SchemaFault,
 } from '../event-store/port.ts';
 import { errorMessage } from '../error-message.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
@@ -53,8 +54,10 @@ export interface VerifyOptions {
 export interface VerifyProgress {
   /** Events, or files, that are checked. */
   readonly done: number;
-  /** Events that there are, which may be an estimate; absent for files. */
+  /** Events that there are; absent for files. */
   readonly total?: number;
+  /** The total follows from positions, which have gaps where others use the server too. */
+  readonly isEstimate?: boolean;
   /** Since the beginning of this part. */
   readonly perSecond: number;
 }
@@ -99,6 +102,12 @@ export async function verifyLog(
     verification?.close();
   }
 }
+
+/** The difference of a database whose schema is not as the service makes it. */
+export const schemaDifference = ({
+  schema: { object, expected },
+  found,
+}: SchemaFault): Difference => new Difference({ object }, expected, found);
 
 class Verification {
   readonly #log: StoredLog;
@@ -264,9 +273,10 @@ class Verification {
   }
 
   #checkHidden(size: number): void {
-    const { found, event } = this.#log.hiddenFault?.() ?? {};
+    const { found, schema, event } = this.#log.hiddenFault?.() ?? {};
     if (found === undefined) return;
     if (event === undefined) {
+      if (schema !== undefined) throw schemaDifference({ schema, found });
       throw new Difference({ index: size }, 'no events that the log does not show', found);
     }
     throw new Difference(
@@ -308,7 +318,9 @@ class Verification {
     const done = this.#tree.size;
     const share = head > this.#position ? Number(this.#position) / Number(head) : 1;
     const total = Math.round(done / share);
-    this.#options.onProgress?.({ done, total, perSecond: perSecond(done, this.#startedAt) });
+    const isEstimate = this.#position !== BigInt(done);
+    const rate = perSecond(done, this.#startedAt);
+    this.#options.onProgress?.({ done, total, isEstimate, perSecond: rate });
   }
 }
 

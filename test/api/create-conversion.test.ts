@@ -274,6 +274,12 @@ void test('what a request asks for is checked field by field', async (t) => {
       'wait_for.delayMs: Is not a known field. Did you mean delay_ms?',
     ],
     [{ html: HTML_OK, paper: 'A4' }, 'paper: Is not a known field.'],
+    [{ html: HTML_OK, paper: 'A4', ink: 1 }, 'paper, ink: Is not a known field.'],
+    [
+      { html: HTML_OK, paper: 'A4', ink: 1, glue: 1, staple: 1, scale: 9 },
+      'paper, ink, glue: Is not a known field. See details for 2 more fields.',
+    ],
+    [{ html: HTML_OK, tagged: 1, outline: 1 }, 'tagged, outline: Must be a boolean.'],
   ];
   for (const [body, message] of told) {
     t.equal((await api.call('POST', PATH, { key, body })).body['message'], message);

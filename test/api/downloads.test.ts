@@ -343,6 +343,19 @@ void test('a download that cannot be recorded is refused, and looks like no file
   }
 });
 
+void test('the name of a file is in its record from the start, if one was given', async (t) => {
+  const api = await startWithConversion(t);
+  const { id: accountId, key } = api.account;
+  const ask = (body: object) => api.call('POST', PATH, { key, body: { ...BODY, ...body } });
+  const id = String((await ask({ filename: ' Invoice 4711' })).body['id']);
+  const unnamed = String((await ask({ filename: null })).body['id']);
+  t.equal((await api.get(id)).body['filename'], 'Invoice 4711.pdf');
+  await api.complete(accountId, id, PDF);
+  const { body } = await api.call('GET', `${BASE}/conversions/`, { key });
+  t.match(body, [{ id: unnamed }, { id, status: 'completed', filename: 'Invoice 4711.pdf' }]);
+  t.notOk('filename' in (await api.get(unnamed)).body);
+});
+
 void test('the name of a file, and whether it is shown or saved', async (t) => {
   const api = await startWithConversion(t);
   const { id: accountId, key } = api.account;

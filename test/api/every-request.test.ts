@@ -83,6 +83,12 @@ void test('routes', async (t) => {
     ['POST', '/', { status: 404, error: 'not_found' }],
     ['GET', `${BASE}/nothing/`, { status: 404, error: 'not_found' }],
     ['POST', `${BASE}/pdf`, { status: 404, error: 'not_found' }, /\/api\/v1\/pdf\//],
+    [
+      'DELETE',
+      `${BASE}/api-keys/x`,
+      { status: 404, error: 'not_found' },
+      /mean .*\/api-keys\/x\/\?$/,
+    ],
     ['GET', `${BASE}/conversions/x`, { status: 404, error: 'not_found' }, /conversions\/x\//],
     ['GET', '/healthz/', { status: 404, error: 'not_found' }, /mean \/healthz\?/],
     ['POST', '/pdf', { status: 404, error: 'not_found' }, /mean \/api\/v1\/pdf\/\?/],

@@ -21,6 +21,9 @@ void test('the reference page asks nobody but this service, and tries a request'
   t.match(policy, "script-src 'self';");
   t.match(policy, "connect-src 'self'");
 
+  const sample = await page.waitForSelector('::-p-xpath(//pre[contains(., "wait=30")])');
+  t.match(await sample?.evaluate(({ textContent }) => textContent), /Accept: application\/pdf/);
+
   await page.locator('input[placeholder]').fill(key);
   const answered = page.waitForResponse(
     (response) => response.request().method() === 'POST' && response.url().endsWith(`${BASE}/pdf/`),

@@ -2,8 +2,11 @@
 import { test } from 'tap';
 import { setOperator } from '../../src/use-cases/administration.ts';
 import { ROUTES } from '../../src/http/routes.ts';
-import { BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
-import { newOperator, signedIn } from '../support/operator.ts';
+import { changePassword } from '../../src/use-cases/accounts.ts';
+import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { firstAccount, newOperator, signedIn, tokensOf } from '../support/operator.ts';
+
+const CHANGED = 'quite another password';
 
 const ROUTES_OF_OPERATORS = ROUTES.filter(({ path }) => path.startsWith(`${BASE}/operator/`));
 const FORBIDDEN = { status: 403, error: 'forbidden' };
@@ -31,6 +34,65 @@ void test('nobody but an operator who is signed in gets through', async (t) => {
   }
   const added = (await api.log()).slice(before).filter(({ type }) => type !== 'KeyUsed');
   t.strictSame(added, [], 'nothing was changed');
+});
+
+void test('the first account is no operator before its password is changed', async (t) => {
+  const api = await startApi(t);
+  const { id, email, key } = await firstAccount(api);
+  const customer = await api.newAccount();
+  const { access, refresh } = await tokensOf(api, email);
+  const headers = { Authorization: `Bearer ${access}` };
+  const account = async (as: CallOptions) => (await api.call('GET', `${BASE}/account/`, as)).body;
+  const list = (as: CallOptions) => api.call('GET', `${BASE}/operator/accounts/`, as);
+  const changeTo = (new_password: string) =>
+    api.call('POST', `${BASE}/account/password/`, {
+      headers,
+      body: { current_password: PASSWORD, new_password },
+    });
+  t.match(await account({ headers }), { operator: true, must_change_password: true });
+  const before = (await api.log()).length;
+  for (const { method, path } of ROUTES_OF_OPERATORS) {
+    const verb = method.toUpperCase();
+    const of = path.replace('{id}', customer.id);
+    const body = { plan: 'pro', amount: 5, email: customer.email, password: PASSWORD };
+    const options = verb === 'POST' ? { body } : {};
+    const answer = await api.call(verb, of, { ...options, headers });
+    t.strictSame(refusal(answer), FORBIDDEN, `${verb} ${path}`);
+    t.match(answer.body['message'], /Change it .*\/account\/password\/.*account password EMAIL/);
+  }
+  t.strictSame((await api.log()).slice(before), [], 'nothing was changed');
+  const same = await changeTo(PASSWORD);
+  t.strictSame(refusal(same), {
+    status: 400,
+    error: 'validation_error',
+    details: ['new_password'],
+  });
+  t.equal((await list({ headers })).status, 403);
+
+  const tries = await Promise.all([changeTo(CHANGED), changeTo(`${CHANGED} too`)]);
+  const [changed, refused] = tries.toSorted((one, other) => one.status - other.status);
+  t.equal(changed?.status, 204);
+  t.ok((refused?.status ?? 0) >= 400, 'one of two at once');
+  const made = (await api.log()).filter(({ type }) => type === 'PasswordChanged');
+  t.equal(made.length, 1);
+  const password = tries[0] === changed ? CHANGED : `${CHANGED} too`;
+  t.equal((await list({ headers })).status, 401, 'with a token of the first password');
+  const refreshed = await api.call('POST', `${BASE}/auth/jwt/refresh/`, { body: { refresh } });
+  t.equal(refreshed.status, 401);
+  const again = await signedIn(api, email, password);
+  t.match(await account({ headers: again }), { operator: true, must_change_password: false });
+  t.equal((await list({ headers: again })).status, 200);
+  t.match((await list({ key })).body['message'], /^An API key may not do this/);
+  await setOperator(api, id, false, api.context());
+  t.strictSame(refusal(await list({ headers: again })), FORBIDDEN, 'it can be revoked');
+});
+
+void test('a password that the command line sets opens the routes too', async (t) => {
+  const api = await startApi(t);
+  const { id, email } = await firstAccount(api);
+  await changePassword(api, id, CHANGED, api.context());
+  const headers = await signedIn(api, email, CHANGED);
+  t.equal((await api.call('GET', `${BASE}/operator/status/`, { headers })).status, 200);
 });
 
 void test('an operator that was revoked is none with the next request', async (t) => {

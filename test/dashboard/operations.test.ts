@@ -9,6 +9,7 @@ import {
   inspectState,
   signIn,
   startDashboard,
+  withNewPassword,
 } from '../support/dashboard-browser.ts';
 
 const CUSTOMER = '"<b>ada</b>"@example.com';
@@ -236,15 +237,17 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
 }
 
 void test('the pages of operators', async (t) => {
-  const dashboard = await startDashboard(t);
+  const dashboard = await withNewPassword(await startDashboard(t));
   const { page, account } = dashboard;
   const paths = ['/operations', '/operations/accounts', '/operations/log'];
+  await setOperator(dashboard, '--revoke');
   await signIn(page, account, '/operations');
 
-  await t.test('a person who is no operator is told so', async (sub) => {
+  await t.test('a person who is not an operator reads which command changes that', async (sub) => {
     for (const path of [...paths, '/operations/accounts/acct_00000000000000000000000000']) {
       await page.goto(path);
       await title(page, 'For operators').waitFor();
+      await page.getByText(`bin/pressledger account operator ${account.email} --grant`).waitFor();
     }
     sub.equal(await page.getByRole('link', { name: 'Operations' }).count(), 0);
     sub.strictSame(await inspectState(page, 'operations-not-operator'), []);

@@ -5,6 +5,7 @@ import { BASE } from '../support/api.ts';
 import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 
 const PASSWORD = 'staple battery horse';
+const OTHER = 'horse battery staple';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
@@ -13,7 +14,7 @@ async function createKey(t: Test, page: Page): Promise<string> {
   const dialog = page.getByRole('dialog', { name: 'Create a key' });
   await dialog.getByLabel('Name').fill('<b>build</b> server');
   t.strictSame(await inspectState(page, 'keys-create'), []);
-  await button(page, 'Create the key').click();
+  await dialog.getByRole('button', { name: 'Create a key' }).click();
   const shown = page.getByRole('dialog', { name: 'The key <b>build</b> server' });
   const key = await shown.locator('pre').innerText();
   t.match(key, /^pk_live_[0-9A-Za-z]{24}$/);
@@ -69,25 +70,42 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     sub.equal(await status(key), 401);
   });
 
-  await t.test(
-    'a changed password ends the session, and the next page is the one before',
-    async (sub) => {
-      await page.getByRole('link', { name: 'Account' }).click();
-      await page.getByRole('row', { name: /Chrome on Linux.*This one/ }).waitFor();
-      await page.locator('h1:focus', { hasText: 'Account' }).waitFor();
-      sub.strictSame(await inspectPage(page, 'account'), []);
-      await page.getByLabel('Current password').fill('not the password');
-      await page.getByLabel('New password').fill(PASSWORD);
-      await button(page, 'Change the password').click();
-      await page.getByText(/current password is wrong/i).waitFor();
-      await page.getByLabel('Current password').fill(account.password);
-      await button(page, 'Change the password').click();
-      await page.getByText(/Sign in with the new one/).waitFor();
-      sub.strictSame(await inspectState(page, 'sign-in-again'), []);
-      await signIn(page, { email: account.email, password: PASSWORD }, page.url());
-      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
-    },
-  );
+  await t.test('a changed password ends all other sessions, and this page stays', async (sub) => {
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('row', { name: /Chrome on Linux.*This one/ }).waitFor();
+    await page.locator('h1:focus', { hasText: 'Account' }).waitFor();
+    sub.strictSame(await inspectPage(page, 'account'), []);
+    const before = await dashboard.context.cookies();
+    await page.getByLabel('Current password').fill('not the password');
+    await page.getByLabel('New password').fill(PASSWORD);
+    await button(page, 'Change the password').click();
+    await page.getByText(/current password is wrong/i).waitFor();
+    await page.getByLabel('Current password').fill(account.password);
+    await button(page, 'Change the password').click();
+    await page.getByText('The password is changed. All other sessions have ended.').waitFor();
+    sub.equal(await page.getByLabel('New password').inputValue(), '');
+    const [old] = before;
+    const headers = { Cookie: `${old?.name}=${old?.value}`, 'Sec-Fetch-Site': 'same-origin' };
+    sub.equal((await fetch(`${service.url}/dashboard/session`, { headers })).status, 401);
+    await page.getByRole('row', { name: /This one/ }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+  });
+
+  await t.test('a new password that cannot sign in at once is asked for', async (sub) => {
+    const session = '**/dashboard/session';
+    await page.route(session, (route) =>
+      route.request().method() === 'POST' ? route.abort() : route.continue(),
+    );
+    await page.getByLabel('Current password').fill(PASSWORD);
+    await page.getByLabel('New password').fill(OTHER);
+    await button(page, 'Change the password').click();
+    await page.getByText(/Sign in with the new one/).waitFor();
+    sub.strictSame(await inspectState(page, 'sign-in-again'), []);
+    await page.unroute(session);
+    await signIn(page, { email: account.email, password: OTHER }, page.url());
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+  });
 
   await t.test('after signing out the cookie is gone, and worth nothing', async (sub) => {
     const [cookie] = await dashboard.context.cookies();

@@ -84,11 +84,17 @@ void test('the command line is a client of a running service', async (whole) => 
     const client: ClientConfig = { server: undefined, apiKey: undefined, loginFile };
     const again = ['convert', source, '-o', target, '--page-ranges', '9'];
     await t.rejects(ask(client, ...again), /^Conversion conv_\w+ failed: /);
+    const named = ['convert', source, '-o', `${target}.pdf`, '--filename', 'Invoice 4320'];
+    await ask(client, ...named);
     const rows = await runCli(place, ['conversions', 'list']);
-    const [failed, done] = [...rows.stdout.matchAll(/^conv_\w+/gm)].map(([id]) => id);
+    const [invoice, failed, done] = [...rows.stdout.matchAll(/^conv_\w+/gm)].map(([id]) => id);
     t.match(
       rows.stdout,
-      new RegExp(`^${failed}\tfailed\t[^\t]+Z\t\t.+\n${done}\tcompleted\t.*Z\t.*Z\t\n$`),
+      new RegExp(
+        `^${invoice}\tcompleted\t[^\t]+Z\t2\t[0-9.]+ kB\tInvoice 4320\\.pdf\t\n` +
+          `${failed}\tfailed\t[^\t]+Z\t\t\t\t.+\n` +
+          `${done}\tcompleted\t[^\t]+Z\t2\t[0-9.]+ kB\t\t\n$`,
+      ),
     );
     const listed = await ask(
       client,
@@ -99,7 +105,10 @@ void test('the command line is a client of a running service', async (whole) => 
       '--limit',
       '1',
     );
-    t.match(listed, { json: [{ id: done }], rows: [[done, 'completed', Date, Date, undefined]] });
+    t.match(listed, {
+      json: [{ id: invoice, filename: 'Invoice 4320.pdf' }],
+      rows: [[invoice, 'completed', Date, 2, /kB$/, 'Invoice 4320.pdf', undefined]],
+    });
     const got = await ask(client, 'conversions', 'get', done ?? '');
     t.match(got, {
       json: { id: done, file_url: /^http/ },
@@ -134,9 +143,9 @@ void test('the command line is a client of a running service', async (whole) => 
     await t.rejects(ask(client, 'keys', 'revoke', madeId), { code: 'not_found' });
     t.match((await ask(client, 'usage', '--limit', '2')).json, {
       server: service.url,
-      account: { email, plan: 'pro', credits: 99 },
+      account: { email, plan: 'pro', credits: 98 },
       rate_limit: { limit: 100, remaining: Number, reset_at: /Z$/ },
-      ledger: [{ type: 'refund' }, { type: 'debit' }],
+      ledger: [{ type: 'debit' }, { type: 'refund' }],
     });
 
     const elsewhere = ask(client, 'usage', '--server', 'http://localhost:1');
@@ -198,7 +207,7 @@ void test('the command line is a client of a running service', async (whole) => 
     const list = (await onTerminal(place, 'usage')).screen;
     t.match(list, /^server +http/);
     t.match(list, /\nTIME +TYPE +AMOUNT +BALANCE +CONVERSION\r\n/);
-    t.match(list, /\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +debit +-1 +98 +conv_/);
+    t.match(list, /\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +debit +-1 +97 +conv_/);
 
     const again = await onTerminal(place, `login --email ${email}`, [
       [`Server [${service.url}]: `, ''],

@@ -1,6 +1,6 @@
 /** The programs of examples/, each run as a user would run it, against a running service. */
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -23,6 +23,9 @@ const dotnet = spawnSync('dotnet', ['--version'], { encoding: 'utf8' });
 const noDotnet = Number.parseInt(dotnet.stdout ?? '', 10) >= 10 ? false : '.NET 10 is missing';
 
 const node = (...args: readonly string[]) => [process.execPath, ...args] as const;
+
+const square = (fill: string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg"><rect width="90" height="90" fill="${fill}"/></svg>`;
 
 /** Forwards to the service, but refuses the first requests as a busy service would. */
 async function busyAtFirst(t: Test, service: string, refusals: number): Promise<string> {
@@ -157,18 +160,87 @@ void test('every example does what it says', async (t) => {
 
   await t.test('many documents', { skip: noPython }, async (sub) => {
     const [pages, pdfs] = [join(folder, 'pages'), join(folder, 'pdfs')];
-    mkdirSync(pages);
-    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    for (const name of names) writeFileSync(join(pages, `${name}.html`), `<h1>File ${name}</h1>`);
+    mkdirSync(join(pages, 'my pictures'), { recursive: true });
+    const put = (name: string, content: string | Buffer): void =>
+      writeFileSync(join(pages, name), content);
+    put('shared.css', '@import "colours.css"; div::before { content: url(red.svg) }');
+    put('colours.css', 'h1 { color: #0000ff }');
+    put('red.svg', square('#ff0000'));
+    put('my pictures/100% grün.svg', square('#00ff00'));
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) {
+      const img = name === 'a' ? '<img src="my%20pictures/100%25%20gr%C3%BCn.svg">' : '';
+      put(
+        `${name}.html`,
+        `<link rel="stylesheet" href="shared.css?v=1"><h1>File ${name}</h1><div></div>${img}`,
+      );
+    }
     const before = await credits();
     const busy = await busyAtFirst(sub, service.url, 2);
+    const many = ['python3', 'many.py', pages, pdfs] as const;
     for (const _ of ['first', 'again']) {
-      await run(['python3', 'many.py', pages, pdfs], { PRESSLEDGER_SERVER: busy });
+      const told = await run(many, { PRESSLEDGER_SERVER: busy });
+      sub.match(told, /\n4 pages: 4 whole, 0 incomplete, 0 failed\.\n$/);
       for (const name of names) {
-        sub.match((await openPdf(join(pdfs, `${name}.pdf`))).text, `File ${name}`);
+        const [page] = (await openPdf(join(pdfs, `${name}.pdf`))).pages;
+        sub.match(page?.text, `File ${name}`);
+        const colours = ['#ff0000', '#0000ff', ...(name === 'a' ? ['#00ff00'] : [])];
+        for (const colour of colours) sub.ok(page?.fills.has(colour), `${name}: ${colour}`);
       }
     }
     sub.equal(await credits(), before - names.length, 'a second run costs nothing');
+    put('my pictures/100% grün.svg', square('#ffff00'));
+    await run(many);
+    sub.ok((await openPdf(join(pdfs, 'a.pdf'))).pages[0]?.fills.has('#ffff00'), 'a new picture');
+    sub.equal(await credits(), before - names.length - 1, 'is a new request, for its page alone');
+  });
+
+  await t.test('many documents, not all of them whole', { skip: noPython }, async (sub) => {
+    const [pages, pdfs] = [join(folder, 'bad pages'), join(folder, 'bad pdfs')];
+    mkdirSync(join(pages, 'css'), { recursive: true });
+    const put = (name: string, content: string | Buffer): void =>
+      writeFileSync(join(pages, name), content);
+    const secret = join(folder, 'secret.svg');
+    writeFileSync(secret, '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    symlinkSync(secret, join(pages, 'link.svg'));
+    symlinkSync('loop.svg', join(pages, 'loop.svg'));
+    put('.env.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    put('css/a.css', '@import "missing.css"; @import "../../secret.css";');
+    const names = ['../secret.svg', '%2e%2e/secret.svg', secret, '../../../etc/passwd', 'link.svg'];
+    const others = [
+      '.env.svg',
+      'loop.svg',
+      'a%00b.png',
+      'a%5Cb.png',
+      'http://[',
+      'file:///etc/passwd',
+    ];
+    const images = [...names, ...others].map((name) => `<img src="${name}">`);
+    put('outside.html', `<link rel="stylesheet" href="css/a.css"><p>outside</p>${images.join('')}`);
+    put(
+      'fine.html',
+      '<p>fine</p><img src="data:image/svg+xml,<svg xmlns=\'http://www.w3.org/2000/svg\'/>">',
+    );
+    put('huge.html', '<p>huge</p><img src="huge.png">');
+    put('unclosed.html', '<p>unclosed</p><style>@import "missing.css"');
+    put('huge.png', '');
+    truncateSync(join(pages, 'huge.png'), 2 ** 32);
+    put('latin.html', Buffer.from('<p>Gr\xfc\xdfe</p>', 'latin1'));
+    const told = await run(['python3', 'many.py', pages, pdfs]).then(
+      () => sub.fail('it says that all is well'),
+      (error: Error & { code: number; stdout: string }) => error,
+    );
+    sub.match(told, { code: 1 });
+    const { stdout } = told as { stdout: string };
+    sub.match(stdout, /^fine\.html: .*fine\.pdf\nhuge\.html: .* more than 64 MiB\.\nlatin\.html: /);
+    sub.match(stdout, /^ {2}css\/missing\.css could not be loaded: No file of this name/m);
+    for (const name of ['../secret.svg', '../../../etc/passwd', '../secret.css', 'link.svg']) {
+      sub.match(stdout, `\n  ${name} is not sent: it lies outside of ${pages}\n`);
+    }
+    sub.match(stdout, '\n  .env.svg is not sent: it is hidden\n');
+    sub.match(stdout, /\n5 pages: 1 whole, 2 incomplete, 2 failed\.\n$/);
+    sub.match((await openPdf(join(pdfs, 'outside.pdf'))).text, 'outside');
+    await sub.rejects(run(['python3', 'many.py', join(folder, 'none'), pdfs]), /no \.html file/);
   });
 
   await t.test('failures', async (sub) => {

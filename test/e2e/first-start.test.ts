@@ -31,6 +31,10 @@ void test('what the first start prints works when pasted', async (t) => {
   const made = await runCommand('/bin/sh', ['-c', keyCreate], elsewhere, '', REPOSITORY);
   t.equal(made.code, 0, `the same data without DATA_DIR in the environment: ${made.stderr}`);
 
+  t.match(service.output.stdout, /First change the password, in the dashboard under Account\./);
+  t.match(service.output.stdout, 'bin/pressledger credits grant admin@localhost 1000\n');
+  t.match(service.output.stdout, 'bin/pressledger account create EMAIL\n');
+
   t.notMatch(service.output.stderr, password, 'no secret in the log');
   t.notMatch(service.output.stderr, apiKey.slice(12), 'no secret in the log');
   t.match(await service.restart(), { code: 0, signal: null });

@@ -18,7 +18,7 @@ const DOCUMENT = './generated/openapi.json';
 const ALLOWED: Readonly<Record<string, string>> = {
   'no-path-trailing-slash': 'Trailing slashes are part of the paths.',
   'path-keys-no-trailing-slash': 'Trailing slashes are part of the paths.',
-  'operation-4xx-response': 'Health checks and documents refuse nobody.',
+  'operation-4xx-response': 'Health checks refuse nobody.',
   'no-server-example.com': 'The service of this test runs on localhost.',
 };
 
@@ -112,7 +112,7 @@ void test('linters, generated clients and a validating proxy take the document',
       [...new Set(findings)].filter((rule) => !(rule in ALLOWED)),
       [],
     );
-    own.equal(findings.filter((rule) => rule === 'operation-4xx-response').length, 4);
+    own.equal(findings.filter((rule) => rule === 'operation-4xx-response').length, 2);
   });
 
   await t.test('TypeScript: openapi-typescript and Hey API', async (own) => {
@@ -156,6 +156,13 @@ void test('linters, generated clients and a validating proxy take the document',
         '/generateOptionalParameters:true',
       ]);
     }
+    const generated = await readFile(join(folder, 'NewtonsoftJson.cs'), 'utf8');
+    const [, parameters = ''] =
+      /Task<Conversion> CreateConversionAsync\((.*)\)/.exec(generated) ?? [];
+    own.match(
+      parameters,
+      /^ConversionRequest body, string idempotency_Key = null, string prefer = null, \S+ cancel/,
+    );
     await run('dotnet', ['build', folder, '--output', join(folder, 'built')], {
       ConsumerFramework: `net${version}.0`,
       NSwagFolder: nswag,

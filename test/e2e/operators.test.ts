@@ -8,9 +8,9 @@ import { startService } from '../support/service.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-void test('an account that the command line makes an operator looks after the service', async (t) => {
+void test('the first account looks after the service, once its password is changed', async (t) => {
   const service = await startService(t);
-  const { email, password } = service.firstStart;
+  const { email, password: first } = service.firstStart;
   const call = async (method: string, path: string, access?: string, body?: object) => {
     const answer = await fetch(`${service.url}/api/v1${path}`, {
       method,
@@ -23,12 +23,20 @@ void test('an account that the command line makes an operator looks after the se
     const text = await answer.text();
     return { status: answer.status, body: JSON.parse(text) as Body & readonly Body[] };
   };
-  const pair = await call('POST', '/auth/jwt/create/', undefined, { email, password });
-  const access = String(pair.body['access']);
+  const signIn = async (password: string) => {
+    const pair = await call('POST', '/auth/jwt/create/', undefined, { email, password });
+    return String(pair.body['access']);
+  };
+  let access = await signIn(first);
   const status = () => call('GET', '/operator/status/', access);
-  t.equal((await status()).status, 403);
-  const granted = await cliJson(service.place, ['account', 'operator', email, '--grant']);
-  t.match(granted, { email, operator: true });
+  const refused = await status();
+  t.equal(refused.status, 403);
+  t.match(refused.body['message'], /account password EMAIL/);
+  const { password } = (await cliJson(service.place, ['account', 'password', email])) as {
+    password: string;
+  };
+  t.equal((await status()).status, 401, 'the session of the first password has ended');
+  access = await signIn(password);
 
   t.match(await status(), {
     status: 200,
@@ -50,4 +58,10 @@ void test('an account that the command line makes an operator looks after the se
   t.pass('the process that leads has destroyed its key');
   await cliJson(service.place, ['account', 'operator', email, '--revoke']);
   t.equal((await status()).status, 403);
+  await service.restart();
+  t.match(await status(), { status: 403 }, 'a start does not make it one again');
+  const granted = await cliJson(service.place, ['account', 'operator', email, '--grant']);
+  t.match(granted, { email, operator: true });
+  t.equal((await status()).status, 200);
+  await cliJson(service.place, ['verify']);
 });

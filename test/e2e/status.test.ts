@@ -77,6 +77,17 @@ void test('it shows a service at work and at rest', async (t) => {
   t.strictSame(kept(), before, 'looking changes nothing');
 });
 
+void test('on a terminal it breaks no word', onTerminals, async (t) => {
+  const service = createService(t);
+  await service.start();
+  const { screen } = await onTerminal(service.place, 'status');
+  const lines = screen.split('\r\n');
+  for (const line of lines) t.ok(line.length <= 80, line);
+  const cut = lines.findIndex((line) => /^Not known {3}slots of the service/.test(line));
+  t.match(lines[cut + 1], /^ {12}\S+ /, 'the rest stands below its text');
+  t.match(lines.join(' ').replaceAll(/ +/g, ' '), 'may have been started with another');
+});
+
 void test('over NATS it shows the slots that renderers announce', async (t) => {
   const nats = await startNatsServer(t);
   const folder = join(dirname(createPlace(t).dataDir), 'shared');

@@ -91,6 +91,20 @@ void test('verify, on a copy of a data directory without its keys', async (t) =>
     t.equal(refused.code, 1);
     t.ok(refused.stderr.includes(said), `${args[0]}: ${refused.stderr}`);
   }
+
+  const { id } = readLog(dataDir)[0] ?? {};
+  forge(copy, (db) => db.prepare('UPDATE events SET id = ? WHERE position = 1').run(id));
+  for (const [object, sql] of [
+    ['trigger t', 'CREATE TRIGGER t AFTER INSERT ON blobs BEGIN SELECT 1; END'],
+    ['table events', 'DROP TRIGGER t; ALTER TABLE events RENAME COLUMN data TO other'],
+  ] as const) {
+    forge(copy, (db) => db.exec(sql));
+    const changed = await runCli(place, ['verify', '--json']);
+    t.equal(changed.code, 1);
+    t.match(JSON.parse(changed.stdout), { ok: false, at: { object } });
+    const start = await runCli(place, ['start']);
+    t.match(start, { code: 1, stderr: new RegExp(`changed past the service, at the ${object}:`) });
+  }
 });
 
 void test('whatever is changed at random in a real log is found, and named', {

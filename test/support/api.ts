@@ -17,13 +17,14 @@ import { Budgets } from '../../src/budgets.ts';
 import { createRebuilds } from '../../src/compose/rebuilds.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
-import type { Plan } from '../../src/domain/events.ts';
+import type { ConversionFailureCode, Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { HttpDependencies } from '../../src/http/dependencies.ts';
 import { rateLimitHeadersOf } from '../../src/http/middleware/rate-limit.ts';
-import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
+import { buildDocument } from '../../src/http/openapi/document.ts';
+import { ROUTES } from '../../src/http/routes.ts';
 import { listen, type Timeouts } from '../../src/http/server.ts';
 import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
@@ -178,12 +179,17 @@ export async function startApi(
     rmSync(root, { recursive: true, force: true });
   });
 
-  const served = await fetch(`${origin}/openapi.json`);
-  const openApi = (await served.json()) as OpenApiDocument;
+  const openApi = buildDocument(ROUTES, deps);
   const checkDocumented = documentCheck(openApi);
-  /** Which of the document's answers were given so far. */
-  const seen = new Set<string>();
-  const observe = (answer: Seen): void => void seen.add(checkDocumented(answer));
+  /** Which of the document's answers were given so far, with their JSON bodies. */
+  const seen = new Map<string, unknown[]>();
+  const observe = (answer: Seen): void => {
+    const name = checkDocumented(answer);
+    const bodies = seen.get(name) ?? [];
+    seen.set(name, bodies);
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+    if (isJson && answer.text !== '') bodies.push(JSON.parse(answer.text));
+  };
 
   let accounts = 0;
   const context = (): CommandContext => operatorContext(clock);
@@ -263,10 +269,15 @@ export async function startApi(
     });
   }
 
-  async function fail(accountId: string, conversionId: string, message: string): Promise<void> {
+  async function fail(
+    accountId: string,
+    conversionId: string,
+    message: string,
+    code: ConversionFailureCode = 'timeout',
+  ): Promise<void> {
     const command = {
       type: 'FailConversion',
-      code: 'timeout',
+      code,
       message: await vault.seal(accountId, message),
       retryable: false,
       ...outcome(accountId, conversionId),
@@ -286,6 +297,7 @@ export async function startApi(
     store,
     logged,
     origin,
+    /** Of all routes: the service serves that of the public ones. */
     document: openApi,
     seen,
     observe,

@@ -6,6 +6,7 @@ import type { Result } from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { cliJson } from './cli.ts';
 import { type Service, startService } from './service.ts';
 
 /** Kept after a run, for people who look at the pages. */
@@ -80,6 +81,15 @@ export async function startDashboard(
 ): Promise<DashboardBrowser> {
   const service = await startService(t, env);
   return { service, account: service.firstStart, ...(await openBrowser(t, service.url)) };
+}
+
+/** Sets another password for the first account, as it must have before it acts as an operator. */
+export async function withNewPassword(started: DashboardBrowser): Promise<DashboardBrowser> {
+  const { service, account } = started;
+  const { password } = (await cliJson(service.place, ['account', 'password', account.email])) as {
+    password: string;
+  };
+  return { ...started, account: { ...account, password } };
 }
 
 /** Opens a page as somebody who is not signed in, and signs in on the way to it. */

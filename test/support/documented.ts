@@ -1,7 +1,10 @@
 /** Holds each answer of the API against the OpenAPI document that the service itself serves. */
 import { Compile } from 'typebox/compile';
+import { exampleOf } from '../../src/http/openapi/schemas.ts';
 import type {
   OpenApiDocument,
+  OperationObject,
+  Reference,
   ResponseObject,
   SchemaObject,
 } from '../../src/http/openapi/types.ts';
@@ -17,20 +20,83 @@ export interface Seen {
 /** Nothing of an operation: no path or method of the document. */
 export const COMMON = 'any request';
 
-/** `GET /conversions/{id}/ 404 not_found` for everything that a document names. */
-export function documentedAnswers(document: OpenApiDocument): readonly string[] {
+/** A response, which may be one that operations share. */
+export function responseOf(
+  { components }: OpenApiDocument,
+  response: ResponseObject | Reference,
+): ResponseObject {
+  if (!('$ref' in response)) return response;
+  const shared = components.responses[response.$ref.split('/').at(-1) ?? ''];
+  if (shared === undefined) throw new Error(`The document has no ${response.$ref}.`);
+  return shared;
+}
+
+/** Each answer that a document names, as `GET /conversions/{id}/ 404 not_found`. */
+function answersOf(document: OpenApiDocument) {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
       ([method, { responses }]) => [`${method.toUpperCase()} ${path}`, responses] as const,
     ),
   );
   return [...operations, [COMMON, document['x-common-responses']] as const].flatMap(
-    ([name, responses]) =>
-      Object.entries(responses).map(([status, response]) =>
-        [name, status, codeOf(response)].filter((part) => part !== undefined).join(' '),
-      ),
+    ([operation, responses]) =>
+      Object.entries(responses).map(([status, given]) => {
+        const response = responseOf(document, given);
+        return { name: nameOf(operation, Number(status), response), response };
+      }),
   );
 }
+
+export const documentedAnswers = (document: OpenApiDocument): readonly string[] =>
+  answersOf(document).map(({ name }) => name);
+
+/** The examples of JSON bodies, with the names of their answers. */
+export const examplesOf = (document: OpenApiDocument) =>
+  answersOf(document).flatMap(({ name, response }) => {
+    const { schema = {}, examples = {} } = response.content?.['application/json'] ?? {};
+    return Object.values(examples).map(({ value }) => ({ name, schema, value }));
+  });
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * True if an example has the fields of an answer and no others, is null where that is, and has its values
+ * where the schema enumerates them. Each item of a list is like one of the answer's.
+ */
+export function agrees(
+  document: OpenApiDocument,
+  given: SchemaObject,
+  example: unknown,
+  answer: unknown,
+): boolean {
+  const name = given.$ref?.split('/').at(-1);
+  const schema = name === undefined ? given : (document.components.schemas[name] ?? {});
+  const like = (inner: SchemaObject | undefined, one: unknown, other: unknown) =>
+    agrees(document, inner ?? {}, one, other);
+  if (Array.isArray(example) && Array.isArray(answer)) {
+    return example.every((one) => answer.some((other) => like(schema.items, one, other)));
+  }
+  if (isObject(example) && isObject(answer)) {
+    const { properties, additionalProperties: values, anyOf = [] } = schema;
+    const [object] = anyOf;
+    if (object !== undefined) return like(object, example, answer);
+    // The names of a record are its own, but those of an event are the type's.
+    if (isObject(values) && Object.keys(values).length > 0) return true;
+    const names = Object.keys(example).toSorted();
+    return (
+      names.join() === Object.keys(answer).toSorted().join() &&
+      names.every((each) => like(properties?.[each], example[each], answer[each]))
+    );
+  }
+  if (schema.enum !== undefined || typeof example === 'boolean') return example === answer;
+  if (typeof example === 'number') return typeof answer === 'number' && example < 0 === answer < 0;
+  return typeof example === typeof answer && (example === null) === (answer === null);
+}
+
+/** The name of an answer: operation, status, and the code of an error. */
+export const nameOf = (operation: string, status: number, response: ResponseObject): string =>
+  [operation, status, codeOf(response)].filter((part) => part !== undefined).join(' ');
 
 /** The code of an error's response, which its example is named by. */
 function codeOf({ content }: ResponseObject): string | undefined {
@@ -114,11 +180,47 @@ export function documentCheck(document: OpenApiDocument) {
     const operation = template && document.paths[template]?.[asked.toLowerCase()];
     const name = operation ? `${asked} ${template}` : COMMON;
     const responses = operation ? operation.responses : document['x-common-responses'];
-    const response = responses[seen.status];
+    const given = responses[seen.status];
+    const response = given && responseOf(document, given);
     const told = `${seen.method} ${seen.path} answered ${seen.status} ${seen.text.slice(0, 300)}`;
     if (response === undefined) throw new Error(`Not documented: ${told}`);
     const problem = problemWith(response, seen, seen.method === 'HEAD');
     if (problem !== undefined) throw new Error(`Documented otherwise (${problem}): ${told}`);
-    return [name, seen.status, codeOf(response)].filter((part) => part !== undefined).join(' ');
+    return nameOf(name, seen.status, response);
   };
+}
+
+/** An operation as a request. */
+interface Drive {
+  readonly method: string;
+  readonly path: string;
+  readonly template: string;
+  readonly operation: OperationObject;
+  readonly secured: boolean;
+  /** True where an API key is refused. */
+  readonly needsSession: boolean;
+  /** As the document gives an example of it. */
+  readonly body: object | undefined;
+}
+
+/** Each operation as a request that the document's own examples make. */
+export function drives({ paths, components }: OpenApiDocument): readonly Drive[] {
+  return Object.entries(paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const example = (name: string) => {
+        const parameter = operation.parameters?.find((each) => each.name === name);
+        return String(exampleOf(parameter?.schema ?? {}, components.schemas));
+      };
+      const examples = operation.requestBody?.content['application/json']?.examples ?? {};
+      return {
+        method: method.toUpperCase(),
+        template,
+        path: template.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
+        operation,
+        secured: operation.security.length > 0,
+        needsSession: operation.security.length === 1,
+        body: Object.values(examples)[0]?.value as object | undefined,
+      };
+    }),
+  );
 }

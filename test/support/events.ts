@@ -1,5 +1,6 @@
 /** Events without a meaning, and what a subscription hands over of them. */
 import { randomUUID } from 'node:crypto';
+import type { DomainEvent } from '../../src/domain/events.ts';
 import {
   type AppendResult,
   type EventStore,
@@ -7,6 +8,13 @@ import {
   type RecordedEvent,
   VersionConflict,
 } from '../../src/event-store/port.ts';
+
+/** The command that the id of an event follows from, which the service names after what it is about. */
+export function commandOf({ type, data }: DomainEvent, command: string): string {
+  if (type === 'CreditRefunded') return `refund/${data.conversionId}`;
+  if (type === 'ConversionExpired') return `expire/${data.conversionId}`;
+  return type === 'ErasureCompleted' ? `erase/${data.accountId}` : command;
+}
 
 export function newEvent(data: object = {}): NewEvent {
   return { id: randomUUID(), type: 'Happened', data, metadata: { schemaVersion: 1 } };

@@ -10,7 +10,7 @@ import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import type { Step } from './history.ts';
-import { appendNext } from './events.ts';
+import { appendNext, commandOf } from './events.ts';
 import { NOW } from './samples.ts';
 
 export interface TestLog {
@@ -46,7 +46,10 @@ export function openLog(t: Test, past = 'cmd'): TestLog {
         count += 1;
         const id = `${past}_${count}`;
         const metadata = { correlationId: id, causationId: id, time: NOW + count * 1000 };
-        return encodeEvent(eventId(id), event, { ...metadata, actor: { kind: 'operator' } });
+        return encodeEvent(eventId(`${commandOf(event, id)}/${stream}/0`), event, {
+          ...metadata,
+          actor: { kind: 'operator' },
+        });
       });
       const { position } = await appendNext(store, stream, encoded);
       return position;

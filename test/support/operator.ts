@@ -1,13 +1,28 @@
 /** Somebody who is signed in, as an operator or not. */
 import { setOperator } from '../../src/use-cases/administration.ts';
+import { openAccount } from '../../src/use-cases/accounts.ts';
+import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { type Api, type Answer, BASE, type CallOptions, PASSWORD } from './api.ts';
 
-/** Signs in to the account; @returns the header of its access token */
-export async function signedIn(api: Api, email: string) {
-  const body = { email, password: PASSWORD };
+/** Signs in to the account. */
+export async function tokensOf(api: Api, email: string, password = PASSWORD) {
+  const body = { email, password };
   const { status, text, body: pair } = await api.call('POST', `${BASE}/auth/jwt/create/`, { body });
   if (status !== 200) throw new Error(text);
-  return { Authorization: `Bearer ${String(pair['access'])}` };
+  return { access: String(pair['access']), refresh: String(pair['refresh']) };
+}
+
+/** Signs in to the account; @returns the header of its access token */
+export async function signedIn(api: Api, email: string, password?: string) {
+  return { Authorization: `Bearer ${(await tokensOf(api, email, password)).access}` };
+}
+
+/** Opens the account of the first start, with a key. */
+export async function firstAccount(api: Api) {
+  const request = { email: 'admin@localhost', plan: 'pro', credits: 100, isFirst: true } as const;
+  const { id, email } = await openAccount(api, { ...request, password: PASSWORD }, api.context());
+  const { key } = await createApiKey(api, id, 'first key', api.context());
+  return { id, email, key };
 }
 
 /** Opens an account, makes it an operator and signs in to it. */

@@ -12,6 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
+import { createEventTables } from '../../src/event-store/sqlite/append.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
 import { createLogger } from '../../src/log.ts';
@@ -21,7 +22,7 @@ import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/da
 import { openLog } from '../../src/use-cases/log-origin.ts';
 import { verifyLog, type VerifyOptions } from '../../src/use-cases/verify-log.ts';
 import { testDirectory } from './directory.ts';
-import { appendNext } from './events.ts';
+import { appendNext, commandOf } from './events.ts';
 import {
   accountId,
   conversionId,
@@ -68,15 +69,15 @@ export async function signedLog(
   const append = async (
     stream: string,
     events: readonly DomainEvent[],
-    causationId = 'c',
+    causationId?: string,
     staged: readonly StagedBlob[] = [],
   ) => {
     commands += 1;
     const command = `cmd_${commands}`;
     const written = events.map((event, n) =>
-      encodeEvent(eventId(`${command}/${n}`), event, {
+      encodeEvent(eventId(`${commandOf(event, command)}/${stream}/${n}`), event, {
         correlationId: command,
-        causationId,
+        causationId: causationId ?? command,
         actor: { kind: 'operator' },
         time: NOW + commands * 1000,
       }),
@@ -108,7 +109,7 @@ export async function signedLog(
       idempotencyKey: sha256(n),
     } as const;
     const debit = { type: 'CreditDebited', data: { ...ids(n, of), amount: 1 } } as const;
-    await append(account(of), [debit, { type: 'ConversionRequested', data }], 'c', [blob]);
+    await append(account(of), [debit, { type: 'ConversionRequested', data }], undefined, [blob]);
     const started = { ...ids(n, of), ...attempt, delivery: 'd', startedAt: NOW };
     await append(life(n), [{ type: 'ConversionStarted', data: started }]);
   };
@@ -118,7 +119,7 @@ export async function signedLog(
     const result = { document: document.ref, manifest: manifest.ref, pdf: PDF, pages: 1 };
     const made = { ...attempt, chrome: 'c', timings: TIMINGS, completedAt: NOW };
     const data = { ...ids(n, of), ...result, ...made };
-    await append(life(n), [{ type: 'ConversionCompleted', data }], 'c', [document, manifest]);
+    await append(life(n), [{ type: 'ConversionCompleted', data }], undefined, [document, manifest]);
   };
 
   await openLog({ actors, clock: { now: () => NOW } });
@@ -175,12 +176,13 @@ export function copyOf(dataDir: string): string {
   return copy;
 }
 
-/** Edits the database as somebody would who has the file, past the triggers that forbid it. */
+/** Edits the database as somebody would who has the file, past the triggers that forbid it, and puts these back. */
 export function forge(dataDir: string, edit: (db: Database) => void): void {
   const db = new Sqlite(join(dataDir, DATABASE));
   try {
     db.exec('DROP TRIGGER IF EXISTS events_no_update; DROP TRIGGER IF EXISTS events_no_delete');
     edit(db);
+    createEventTables({ define: (ddl) => db.exec(ddl) });
   } finally {
     db.close();
   }

@@ -34,7 +34,7 @@ import { account, life } from '../support/signed-log.ts';
 function expired(n: number) {
   const data = { accountId: accountId(), conversionId: conversionId(n), expiredAt: NOW };
   return encodeEvent(
-    eventId(`expired/${n}`),
+    eventId(`expire/${conversionId(n)}/${life(n)}/0`),
     { type: 'ConversionExpired', data },
     { correlationId: 'c', causationId: 'c', actor: { kind: 'service' }, time: NOW + 99_000 },
   );

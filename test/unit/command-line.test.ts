@@ -134,7 +134,14 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ],
     ['convert ftp://example.com/a.html -o x.pdf', /neither an HTML file nor an http or https/],
     [`convert ${PACKAGE} -o x.pdf`, /package\.json is JSON, not HTML: put it into a page/],
-    ['convert . -o x.pdf', /\. is a directory: name an HTML file/],
+    [
+      'convert . -o x.pdf',
+      /\. is a directory\. convert takes one page, .*for page in \.\/\*\.html; do/,
+    ],
+    [
+      'convert a.html b.html -o x.pdf',
+      /convert takes one page, .*for page in \*\.html; do .*`\. See/,
+    ],
     ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
     ['convert no-such-file.html -o x.pdf', /There is no file no-such-file\.html\./],
     ['conversions list --status done', /pending, processing, completed, failed/],
@@ -262,6 +269,24 @@ void test('help names every command, argument and option, with a line each', (t)
     for (const line of [`${name} -h`, `help ${name}`, `-h ${name}`, `${name} x y --nose -h`]) {
       t.equal(helpOf(line), help, line);
     }
+  }
+  t.end();
+});
+
+void test('the list of commands cuts no summary at a comma, and says whose keys are meant', (t) => {
+  const [list] = [helpOf('--help')].map((help) => help.replaceAll(/\n {10,}/g, ' '));
+  const listed = (name: string): string | undefined =>
+    new RegExp(`^  ${name}  +(.*)$`, 'm').exec(list ?? '')?.[1];
+  for (const { name, summary } of allCommands) {
+    const text = listed(name) ?? '';
+    t.ok(summary.startsWith(text), name);
+    t.match(summary.slice(text.length), /^[.:;]/, `${name}: ${text}`);
+  }
+  t.equal(listed('move'), 'Move the log, its documents and keys to other places');
+  t.match(listed('history'), /oldest first$/);
+  for (const verb of ['create', 'list', 'revoke']) {
+    t.match(listed(`key ${verb}`), / any account on this machine/);
+    t.match(listed(`keys ${verb}`), / your own account at a service/);
   }
   t.end();
 });

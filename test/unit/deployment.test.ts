@@ -168,6 +168,7 @@ void test('what the images are made of reaches the build, and nothing else does'
     'client/src',
     'src',
     'projections',
+    'samples',
     'verifier',
     'setup/with-node',
     'package-lock.json',

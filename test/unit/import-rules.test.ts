@@ -112,6 +112,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('verifier/verify-evidence.mjs', 'src/transparency-log/merkle-tree.ts'),
     imports('verifier/verify-evidence.mjs', 'node_modules/fflate/index.js'),
   ],
+  'samples-stand-alone': [imports('samples/curl.ts', 'src/errors.ts')],
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors.ts')],
   'compose-is-for-main': [
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
@@ -180,6 +181,7 @@ void test('each import rule refuses what it is there to refuse', async (t) => {
       'client/src',
       'src',
       'projections',
+      'samples',
       'verifier',
       '--config',
       CONFIG,

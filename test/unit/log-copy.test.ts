@@ -9,7 +9,8 @@ import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { encodeBlock } from '../../src/use-cases/log-copy/blocks.ts';
-import type { LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
+import { eventsRead } from '../../src/commands/command.ts';
+import type { CopyProgress, LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
 import { exportLog } from '../../src/use-cases/log-copy/export-log.ts';
 import { openExport } from '../../src/use-cases/log-copy/exported-log.ts';
 import { importLog } from '../../src/use-cases/log-copy/import-log.ts';
@@ -84,7 +85,34 @@ void test('an import gives the same log, and a file that is whole is taken once'
   t.strictSame(await target.readAll(), await store.readAll());
   t.equal(await target.barrier(), undefined);
   t.match(await verifyDirectory(dataDir, { documents: false }), { ok: true, root: totals.root });
+  t.strictSame(await importLog(log, target, quietly), { found: totals.events }, 'it is complete');
+  await target.append('new', newEvents(1), 'no-stream');
   await t.rejects(importLog(log, target, quietly), { message: /^The event store is not empty, / });
+});
+
+/** The position where a server has it that others use, too. */
+const shared = (position: bigint): bigint => 1_000_000n + position * 3n;
+
+void test('a total that follows from the positions of a shared server is an estimate', async (t) => {
+  const { store, totals, file } = await exported(t);
+  const reader: LogReader = {
+    head: async () => shared(await store.head()),
+    readAll: async ({ after = 0n, limit } = {}) => {
+      const own = after === 0n ? 0n : (after - 1_000_000n) / 3n;
+      const events = await store.readAll({ after: own, ...(limit !== undefined && { limit }) });
+      return events.map((event) => ({ ...event, position: shared(event.position) }));
+    },
+    readStream: (stream, options) => store.readStream(stream, options),
+  };
+  const told: CopyProgress[] = [];
+  await exportLog(store, `${file}.own`, (progress) => told.push(progress));
+  await exportLog(reader, `${file}.shared`, (progress) => told.push(progress));
+  const whole = { done: totals.events, total: totals.events };
+  t.match(told, [
+    { ...whole, isEstimate: false },
+    { ...whole, isEstimate: true },
+  ]);
+  t.match(told.map(eventsRead), [/^(\d+) of \1 events \(100 %\)/, /^(\d+) of about \1 events \(/]);
 });
 
 void test('an export that was cut off anywhere is gone on with', async (t) => {

@@ -1,18 +1,21 @@
 /** Moves of a small log between SQLite files and folders: what is refused, and what is taken back. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type Test, test } from 'tap';
+import { refuseBarrier } from '../../src/compose/event-stores.ts';
 import { openMove } from '../../src/compose/move.ts';
 import { openCopyTarget } from '../../src/compose/stored-log.ts';
 import { readConfig } from '../../src/config.ts';
+import { eventId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { namingOptions } from '../../src/environment-there.ts';
 import { createLogger } from '../../src/log.ts';
-import { cancelMove, move, type Moved, type MoveParts } from '../../src/use-cases/move/move.ts';
+import { move, type Moved, type MoveParts } from '../../src/use-cases/move/move.ts';
+import { cancelMove } from '../../src/use-cases/move/moved-log.ts';
 import { readLog } from '../support/invariants.ts';
 import { accountId, conversionId, NOW } from '../support/samples.ts';
-import { filesOf, signedLog, verifyDirectory } from '../support/signed-log.ts';
+import { account, filesOf, signedLog, verifyDirectory } from '../support/signed-log.ts';
 import { newEvents } from '../support/events.ts';
 
 const logger = createLogger('silent');
@@ -26,14 +29,14 @@ async function movable(t: Test) {
   const to = join(from, '../moved');
   const source = { DATA_DIR: from, RETENTION_SECONDS };
   const withParts = async <T>(
-    ahead: boolean,
+    kind: { readonly ahead: boolean; readonly cancels: boolean },
     use: (parts: MoveParts) => Promise<T>,
     target: Readonly<Record<string, string>> = {},
   ): Promise<T> => {
     const settings = [source, { ...source, DATA_DIR: to, ...target }].map((env) => readConfig(env));
     const [old = readConfig(source), there = old] = settings;
     const parts = await openMove(old, there, logger, {
-      ahead,
+      ...kind,
       given: ['DATA_DIR', ...Object.keys(target)],
     });
     try {
@@ -46,9 +49,10 @@ async function movable(t: Test) {
     const { ahead = false, leaveLost = false } = options;
     const quiet = { now: NOW, onEvents: () => {}, onDocuments: () => {} };
     const go = (parts: MoveParts): Promise<Moved> => move(parts, { ahead, leaveLost, ...quiet });
-    return withParts(ahead, go, target);
+    return withParts({ ahead, cancels: false }, go, target);
   };
-  return { from, to, run, cancel: (target = {}) => withParts(true, cancelMove, target) };
+  const cancel = (target = {}) => withParts({ ahead: false, cancels: true }, cancelMove, target);
+  return { from, to, run, cancel };
 }
 
 const verified = (dataDir: string) => verifyDirectory(dataDir, { documents: true });
@@ -111,13 +115,14 @@ void test('what is deleted and erased between two passes is so in the new place'
   await withStore(from, async (store) => {
     const [last] = (await store.readStream(`conversion-${conversionId(1)}`)).slice(-1);
     const data = { accountId: accountId(1), conversionId: conversionId(1), expiredAt: NOW };
-    const [event] = newEvents(1).map((each) => ({
-      ...each,
+    const stream = `conversion-${conversionId(1)}`;
+    const event = {
+      id: eventId(`expire/${conversionId(1)}/${stream}/0`),
       type: 'ConversionExpired',
       data,
       metadata: { ...last?.metadata },
-    }));
-    await store.append(`conversion-${conversionId(1)}`, event ? [event] : [], last?.revision ?? 0);
+    };
+    await store.append(stream, [event], last?.revision ?? 0);
   });
   await run();
   t.notOk(filesOf(to).some((file) => file.includes(conversionId(1))));
@@ -144,6 +149,7 @@ void test('a move goes to no place that holds something else', async (t) => {
   const used = join(to, '../used');
   await withStore(used, async (store) => void (await store.append('a', newEvents(1), 'no-stream')));
   await t.rejects(run({}, { DATA_DIR: used }), { message: /^The event store is not empty, / });
+  t.strictSame(readdirSync(used), ['pressledger.db'], 'nothing was made there');
   const keyed = join(to, '../keyed');
   await new FileKeyring(join(keyed, 'keyring'), loadMasterKey(keyed)).makeKey(accountId(1));
   await t.rejects(run({}, { DATA_DIR: keyed }), {
@@ -192,6 +198,59 @@ void test('a move can be taken back until the log has gone on in the new place',
   });
 });
 
+void test('a move is taken back by the place that it went to alone, and once', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  const masterKey = readFileSync(join(from, 'master.key'), 'utf8');
+  const mistyped = { DATA_DIR: `${to}d` };
+  const wanting = { message: /^This log was not moved to SQLite and files in \S+\/movedd?, / };
+  await t.rejects(cancel(), wanting);
+  await run();
+  const elsewhere = [mistyped, { BLOB_STORE_URL: `file:${to}d`, MASTER_KEY: masterKey }];
+  for (const target of [...elsewhere, { ...elsewhere[1], DATA_DIR: from }]) {
+    await t.rejects(cancel(target), {
+      message: /^This log was moved to SQLite and files in \S+\/moved, and not to .*: give the /,
+    });
+  }
+  t.notOk(existsSync(`${to}d`), 'nothing was made there');
+  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+  renameSync(to, `${to}-away`);
+  await t.rejects(cancel(), {
+    message: /^The new place is empty, though the log was moved there /,
+  });
+  t.notOk(existsSync(to), 'nothing was made there either');
+  renameSync(`${to}-away`, to);
+  await cancel({ DATA_DIR: `${to}/../moved/` });
+  await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+  await t.rejects(cancel(), wanting);
+});
+
+void test('a move is not taken back from a place that was moved on', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  await run();
+  await withStore(to, (store) => store.setBarrier({ kind: 'moved', subject: 'a third place' }));
+  const onward = { message: /^From the new place it was moved on to a third place: / };
+  await t.rejects(cancel(), onward);
+  await withStore(to, (store) => store.setBarrier(undefined));
+  writeFileSync(join(to, 'keyring/keyring.moved'), 'a third place\n28', { mode: 0o600 });
+  await t.rejects(cancel(), onward);
+  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+});
+
+void test('a move that was broken off says so in the old place, and is taken back', async (t) => {
+  const { from, run, cancel } = await movable(t);
+  rmSync(join(from, `keyring/${accountId(2)}.key`));
+  await t.rejects(run(), { message: /^The old place lacks 1 / });
+  await t.rejects(append(from), { name: 'EventStoreUnavailable' });
+  await withStore(from, async (store) => {
+    await t.rejects(refuseBarrier(store), {
+      message: /^This log is being moved to SQLite and files in \S+\/moved: repeat the command /,
+    });
+  });
+  await t.rejects(cancel({ DATA_DIR: join(from, '../other') }), { message: /, and not to / });
+  await cancel();
+  await append(from);
+});
+
 void test('a move that is repeated or taken back with another place leaves the log there as it is', async (t) => {
   const { from, to, run, cancel } = await movable(t);
   const other = join(to, '../other');
@@ -199,9 +258,12 @@ void test('a move that is repeated or taken back with another place leaves the l
   await run();
   const elsewhere = { DATA_DIR: other };
   await t.rejects(run({}, elsewhere), {
-    message: /^This log was moved to SQLite in \S+\/moved, and not to SQLite in \S+\/other: /,
+    message:
+      /^This log was moved to SQLite and files in \S+\/moved, and not to SQLite and files in \S+\/other: move from/,
   });
-  await t.rejects(cancel(elsewhere), { message: /^The new place holds another log: / });
+  await t.rejects(cancel(elsewhere), {
+    message: /^This log was moved to SQLite and files in \S+\/moved, /,
+  });
   await withStore(other, async (store) => void t.equal(await store.barrier(), undefined));
   await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
   rmSync(to, { recursive: true });
@@ -218,4 +280,59 @@ void test('documents and keys move alone, rows of the log included', async (t) =
   t.equal(filesOf(to).filter((file) => /-[0-9a-f]{64}$/.test(file)).length, 7);
   t.match(readFileSync(join(from, 'keyring/keyring.moved'), 'utf8'), to);
   await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+});
+
+void test('a move of documents and keys alone is taken back until the log has gone on', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  const masterKey = readFileSync(join(from, 'master.key'), 'utf8');
+  const target = { DATA_DIR: from, BLOB_STORE_URL: `file:${to}`, MASTER_KEY: masterKey };
+  const record = join(from, 'keyring/keyring.moved');
+  const elsewhere = { ...target, BLOB_STORE_URL: `file:${to}d` };
+  await t.rejects(cancel(target), { message: /^This log was not moved to / });
+  await run({}, target);
+  for (const again of [run, (_: object, place: object) => cancel(place)]) {
+    await t.rejects(async () => void (await again({}, elsewhere)), {
+      message:
+        /^The documents and keys of this log were moved to \S+\/moved, and not to \S+\/movedd: /,
+    });
+  }
+  await cancel({ ...target, BLOB_STORE_URL: `file://${to}/` });
+  t.notOk(existsSync(record));
+  await run({}, target);
+  await append(from);
+  await t.rejects(cancel(target), {
+    message: /^The log has gone on since the documents and keys were moved \((\d+) events now, /,
+  });
+  t.ok(existsSync(record));
+});
+
+const keyOf = (dataDir: string, n: number, what = 'key'): boolean =>
+  existsSync(join(dataDir, `keyring/${accountId(n)}.${what}`));
+
+void test('the key of an erased account comes to no place, and comes back in none', async (t) => {
+  const { from, to, run, cancel } = await movable(t);
+  await withStore(from, async (store) => {
+    const last = (await store.readStream(account(2))).at(-1);
+    const [event] = newEvents(1).map((each) => ({
+      ...each,
+      type: 'AccountErased',
+      data: { accountId: accountId(2) },
+      metadata: { ...last?.metadata },
+    }));
+    await store.append(account(2), event ? [event] : [], last?.revision ?? 0);
+  });
+  t.match(await run(), { lostKeys: [] });
+  t.strictSame([keyOf(from, 2), keyOf(to, 2), keyOf(to, 2, 'erased')], [true, false, true]);
+  await new FileKeyring(join(to, 'keyring'), loadMasterKey(to)).erase(accountId(1));
+  await cancel();
+  for (const n of [1, 2]) {
+    t.strictSame([keyOf(from, n), keyOf(from, n, 'erased')], [false, true]);
+  }
+});
+
+void test('PDFs of any size become files, where the service puts them, and small requests rows', async (t) => {
+  const { to, run } = await movable(t);
+  await run();
+  const names = filesOf(to).map((file) => basename(file).replace(/-.*/, ''));
+  t.strictSame(names, ['document', 'document', 'log']);
 });

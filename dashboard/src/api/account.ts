@@ -1,5 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
+import type { components } from './schema.d.ts';
+
+export type Account = components['schemas']['Account'];
 
 export const accountQuery = queryOptions({
   queryKey: ['account'],

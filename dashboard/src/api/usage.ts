@@ -4,6 +4,9 @@ import type { components } from './schema.d.ts';
 
 export type UsageDay = components['schemas']['UsageDay'];
 
+/** The key of all that the pages know of the usage. */
+export const USAGE = ['usage'] as const;
+
 const DAY_MS = 86_400_000;
 
 const withoutUse = (day: string): UsageDay => ({
@@ -29,7 +32,7 @@ export const lastDays = (count: number, now: number) => ({
 export const recentUsageQuery = (count: number, now: number) => {
   const query = lastDays(count, now);
   return queryOptions({
-    queryKey: ['usage', query],
+    queryKey: [...USAGE, query],
     queryFn: async ({ signal }): Promise<readonly UsageDay[]> => {
       const used = await dataOf(api.GET('/api/v1/account/usage/', { params: { query }, signal }));
       // The service leaves out days without use.

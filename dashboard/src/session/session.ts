@@ -77,8 +77,17 @@ export class Session {
     if (this.#token?.access === access) this.#token = undefined;
   }
 
-  /** @throws {ApiError} the email or the password is wrong, or the service is not there */
+  /**
+   * Signs in. A request of the page that needs a token meanwhile waits for this session: the one before may have
+   * ended with a change of the password.
+   * @throws {ApiError} the email or the password is wrong, or the service is not there
+   */
   async signIn(email: string, password: string): Promise<void> {
+    this.#token = undefined;
+    await this.#renewBy(() => this.#open(email, password));
+  }
+
+  async #open(email: string, password: string): Promise<AccessToken> {
     const response = await fetch(PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -86,7 +95,7 @@ export class Session {
     });
     if (!response.ok) throw await ApiError.from(response);
     this.#account = undefined;
-    await this.#take(response);
+    return await this.#take(response);
   }
 
   /** Ends the session at the service, then here. */
@@ -110,11 +119,18 @@ export class Session {
     if (wasOpen) for (const listener of this.#endListeners) listener(end);
   }
 
-  #renew(): Promise<AccessToken> {
-    this.#renewal ??= this.#askForToken().finally(() => {
-      this.#renewal = undefined;
-    });
-    return this.#renewal;
+  async #renew(): Promise<AccessToken> {
+    return await (this.#renewal ?? this.#renewBy(() => this.#askForToken()));
+  }
+
+  async #renewBy(ask: () => Promise<AccessToken>): Promise<AccessToken> {
+    const renewal = ask();
+    this.#renewal = renewal;
+    try {
+      return await renewal;
+    } finally {
+      if (this.#renewal === renewal) this.#renewal = undefined;
+    }
   }
 
   async #askForToken(): Promise<AccessToken> {

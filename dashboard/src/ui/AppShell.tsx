@@ -112,7 +112,7 @@ export function AppShell() {
         </Link>
         <div className={styles.nav}>
           <Places places={PLACES} />
-          {account?.operator === true && (
+          {account?.operator === true && !account.must_change_password && (
             <>
               <p className={styles.group}>For operators</p>
               <Places places={OPERATOR_PLACES} />

@@ -7,11 +7,9 @@ import {
   type CopiedEvent,
   EventStoreUnavailable,
   type ExpectedRevision,
-  type HiddenFault,
   type NewEvent,
   VersionConflict,
 } from '../port.ts';
-import { MOVED_TRIGGER } from './barrier.ts';
 import type { EventReader } from './read.ts';
 
 /** Positions and revisions are given by the writer inside its transaction, so neither has gaps. */
@@ -36,23 +34,8 @@ export const INSERT_EVENT = `
 INSERT INTO events (position, stream, revision, id, type, data, metadata)
 VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-export function createEventTables(database: EmbeddedDatabase): void {
+export function createEventTables(database: Pick<EmbeddedDatabase, 'define'>): void {
   database.define(DDL);
-}
-
-/**
- * Tells of a trigger that is not the writer's: it could change or add events while they are written, and
- * they would be signed like that.
- */
-export function foreignTrigger(db: Database): HiddenFault | undefined {
-  const own = DDL.replaceAll('IF NOT EXISTS ', '') + MOVED_TRIGGER;
-  const triggers = db
-    .prepare<[], { name: string; sql: string }>(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'events'",
-    )
-    .all();
-  const foreign = triggers.find(({ sql }) => !own.includes(sql));
-  return foreign && { found: `a trigger ${foreign.name} that changes what is appended` };
 }
 
 /** Streams whose last revision is remembered: more than are written to at a time. */

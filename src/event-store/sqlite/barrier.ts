@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Barrier } from '../port.ts';
 
 /** A service that has the log open meets it with its next append, before that is stored. */
-export const MOVED_TRIGGER = `CREATE TRIGGER events_moved BEFORE INSERT ON events
+const MOVED_TRIGGER = `CREATE TRIGGER events_moved BEFORE INSERT ON events
 BEGIN SELECT RAISE(ABORT, 'this log goes on in another store'); END`;
 
 export function readBarrier(db: Database): Barrier | undefined {
@@ -21,5 +21,5 @@ export function writeBarrier(db: Database, barrier: Barrier | undefined): void {
   if (barrier === undefined) return;
   db.exec('CREATE TABLE barrier (kind TEXT NOT NULL, subject TEXT NOT NULL) STRICT');
   db.prepare('INSERT INTO barrier VALUES (?, ?)').run(barrier.kind, barrier.subject);
-  if (barrier.kind === 'moved') db.exec(MOVED_TRIGGER);
+  if (barrier.kind !== 'incomplete') db.exec(MOVED_TRIGGER);
 }

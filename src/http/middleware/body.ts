@@ -29,7 +29,7 @@ function tooLarge(maxBytes: number): ServiceError {
   );
 }
 
-const JSON_OR_FORM = 'Send the body as application/json or as multipart/form-data.';
+export const JSON_OR_FORM = 'Send the body as application/json or as multipart/form-data.';
 
 /** @returns whether the body is a form */
 function checkMediaType(request: IncomingMessage, forms: boolean): boolean {

@@ -164,11 +164,12 @@ export class Credentials {
     const session = await sessionInForce(this.#deps, claims, await this.#noteHead(ctx));
     if (session === undefined) return undefined;
     const { accountId, sessionId } = claims;
-    const { plan, isOperator } = session.account;
+    const { plan, isOperator, mustChangePassword } = session.account;
     return {
       accountId,
       plan,
       isOperator,
+      mustChangePassword,
       sessionKind: session.kind,
       actor: { kind: 'session', id: sessionId },
     };
@@ -191,8 +192,9 @@ export class Credentials {
     const { accountId } = state;
     const { state: account } = await actors.read(accountAggregate, accountId, asOf);
     if (account.status !== 'open') return undefined;
-    const { plan, isOperator } = account;
-    const caller: Caller = { accountId, plan, isOperator, actor: { kind: 'key', id } };
+    const { plan, isOperator, mustChangePassword } = account;
+    const actor = { kind: 'key', id } as const;
+    const caller: Caller = { accountId, plan, isOperator, mustChangePassword, actor };
     if (useIsDue(state, clock.now())) this.#recordUse(ctx, caller);
     return caller;
   }

@@ -1,4 +1,6 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
+import { LANGUAGES } from '../../../samples/all.ts';
+import { sampleRequest } from '../../../samples/json.ts';
 import type { Config } from '../../config.ts';
 import { ERRORS } from '../../errors.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
@@ -18,6 +20,7 @@ import type {
   OpenApiDocument,
   OperationObject,
   ParameterObject,
+  Reference,
   ResponseObject,
   SchemaObject,
 } from './types.ts';
@@ -97,14 +100,47 @@ function parametersOf({ parameters = [] }: OperationDoc): readonly ParameterObje
 
 function bodyOf({ schema, form, examples }: NonNullable<OperationDoc['body']>) {
   const json = media(schemaObject(schema), examples);
-  const asForm =
-    form === undefined ? {} : { 'multipart/form-data': { schema: schemaObject(form) } };
-  return { required: true, content: { 'application/json': json, ...asForm } } as const;
+  if (form === undefined) return { required: true, content: { 'application/json': json } } as const;
+  // Without properties: NSwag would make a parameter of each, beside the body.
+  const parts = { type: 'object', description: form, additionalProperties: true };
+  const both = { 'application/json': json, 'multipart/form-data': { schema: parts } };
+  return { required: true, content: both } as const;
 }
 
-function operation({ auth, doc }: AnyRoute): OperationObject {
+/** The responses that operations share, each under one name. Written out, they are half of the document. */
+class SharedResponses {
+  readonly #names = new Map<string, string>();
+  readonly byName: Record<string, ResponseObject> = {};
+
+  /** Names the first response with a code by that, others also by the operation that has them first. */
+  refer(response: ResponseObject, code: string, operationId: string): Reference {
+    const text = JSON.stringify(response);
+    const unused = code in this.byName ? `${code}.${operationId}` : code;
+    const name = this.#names.get(text) ?? unused;
+    this.#names.set(text, name);
+    this.byName[name] = response;
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string) =>
+  LANGUAGES.map(({ id, title, sample }) => ({
+    lang: id,
+    label: title,
+    source: sample(sampleRequest(request, publicUrl)).trimEnd(),
+  }));
+
+function operation(
+  { auth, doc }: AnyRoute,
+  shared: SharedResponses,
+  publicUrl: string,
+): OperationObject {
   const parameters = parametersOf(doc);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
+  const errors = errorResponses(errorsOf(auth, doc)).map(([status, code, response]) => [
+    status,
+    shared.refer(response, code, doc.id),
+  ]);
   return {
     operationId: doc.id,
     tags: [doc.tag],
@@ -113,10 +149,8 @@ function operation({ auth, doc }: AnyRoute): OperationObject {
     security: SECURITY[auth] ?? [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),
-    responses: {
-      ...Object.fromEntries(answers),
-      ...errorResponses(errorsOf(auth, doc)),
-    },
+    ...(doc.body?.sample && { 'x-codeSamples': samplesOf(doc.body.sample, publicUrl) }),
+    responses: Object.fromEntries([...answers, ...errors]) as OperationObject['responses'],
   };
 }
 
@@ -125,11 +159,16 @@ export function buildDocument(
   { publicUrl, config }: { readonly publicUrl: string; readonly config: Config },
 ): OpenApiDocument {
   const paths: Record<string, Record<string, OperationObject>> = {};
+  const shared = new SharedResponses();
   for (const route of routes) {
     const at = (paths[route.path] ??= {});
-    at[route.method] = operation(route);
+    at[route.method] = operation(route, shared, publicUrl);
   }
-  const used = JSON.stringify(paths);
+  const used = JSON.stringify([paths, shared.byName, SCHEMAS]);
+  // Tools find fault with what nothing refers to.
+  const inUse = <T>(all: Readonly<Record<string, T>>, referTo: (name: string) => string) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => used.includes(referTo(name))));
+  const tags = new Set<string>(routes.map(({ doc }) => doc.tag));
   return {
     openapi: '3.1.1',
     info: {
@@ -141,17 +180,22 @@ export function buildDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(TAGS)
+      .filter(([name]) => tags.has(name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: SECURITY_SCHEMES,
-      schemas: SCHEMAS,
-      // Tools find fault with one that only `x-common-responses` refers to.
-      headers: Object.fromEntries(
-        Object.entries(HEADERS).filter(([name]) => used.includes(`#/components/headers/${name}"`)),
-      ),
+      securitySchemes: inUse(SECURITY_SCHEMES, (name) => `"${name}":[]`),
+      schemas: inUse(SCHEMAS, (name) => `#/components/schemas/${name}"`),
+      headers: inUse(HEADERS, (name) => `#/components/headers/${name}"`),
+      responses: shared.byName,
     },
-    'x-common-responses': errorResponses(COMMON_ERRORS, headersInline),
+    'x-common-responses': Object.fromEntries(
+      errorResponses(COMMON_ERRORS, headersInline).map(([status, , response]) => [
+        status,
+        response,
+      ]),
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The errors that follow from a route, and their form in the document. Their examples are named by their codes. */
+import Type from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { NEEDS_SESSION } from '../middleware/sessions-only.ts';
@@ -8,6 +9,7 @@ import {
   type ErrorDoc,
   type HeaderName,
   HEADERS,
+  IN_THE_BODY,
   OF_EVERY_ANSWER,
   type OperationDoc,
 } from './operation.ts';
@@ -27,13 +29,16 @@ const INSIDE: Errors = {
   },
 };
 
-const LIMITED: Errors = {
+const limited = (whose: string): Errors => ({
   rate_limit_exceeded: {
     when: 'The rate limit or a limit on simultaneous requests was exceeded.',
+    message: `Only 10 requests a minute are allowed ${whose}. Try again in 12 seconds.`,
   },
-};
+});
 
-const COUNTED: Errors = { ...LIMITED, ...INSIDE };
+const BY_ADDRESS = limited('from one address without a valid credential');
+const COUNTED: Errors = { ...BY_ADDRESS, ...INSIDE };
+const BY_PLAN: Errors = { ...limited('on the plan free'), ...INSIDE };
 
 const UNKNOWN: Errors = {
   unauthorized: { when: 'The credential is missing, wrong, expired or revoked.' },
@@ -47,30 +52,36 @@ const OTHER_PAGE: Errors = {
 };
 
 const BY_AUTH: Readonly<Record<Auth, Errors>> = {
-  caller: { ...UNKNOWN, ...COUNTED },
+  caller: { ...UNKNOWN, ...BY_PLAN },
   session: {
     ...UNKNOWN,
     forbidden: { when: 'The credential is an API key.', message: NEEDS_SESSION },
-    ...COUNTED,
+    ...BY_PLAN,
   },
-  operator: { ...UNKNOWN, forbidden: NOT_AN_OPERATOR, ...COUNTED },
-  cookie: { ...OTHER_PAGE, ...COUNTED },
+  operator: { ...UNKNOWN, forbidden: NOT_AN_OPERATOR, ...BY_PLAN },
+  cookie: { ...OTHER_PAGE, ...limited('from the dashboard'), ...INSIDE },
   page: { ...OTHER_PAGE, ...COUNTED },
   address: COUNTED,
-  static: LIMITED,
+  static: BY_ADDRESS,
   link: COUNTED,
   none: {},
 };
 
+/** The example lacks the first field: say another where that is optional. */
+function wrongBody({ schema }: NonNullable<OperationDoc['body']>): Errors {
+  const [field = ''] = Type.IsObject(schema) ? Object.keys(schema.properties) : [];
+  const missing = 'Is required.';
+  const details = { [field]: [missing] };
+  return { validation_error: { when: IN_THE_BODY, message: `${field}: ${missing}`, details } };
+}
+
 const OF_BODY: Errors = {
-  validation_error: {
-    when: 'The body is not a JSON object, or fields are missing, unknown or invalid. details lists all of them.',
-    message: 'name: Is required.',
-    details: { name: ['Is required.'] },
+  payload_too_large: {
+    when: 'The body is larger than the service accepts.',
+    message: 'The request body is larger than 65536 bytes, the most that is accepted.',
   },
-  payload_too_large: { when: 'The body is larger than the service accepts.' },
   unsupported_media_type: {
-    when: 'The body is not application/json in UTF-8 (for a conversion also multipart/form-data), or it is compressed.',
+    when: 'The body is not application/json in UTF-8, or it is compressed.',
   },
 };
 
@@ -96,6 +107,7 @@ export const COMMON_ERRORS: Errors = {
     when: 'The path does not support this method. Allow lists those that it supports.',
   },
   rate_limit_exceeded: {
+    ...BY_ADDRESS.rate_limit_exceeded,
     when: 'The rate limit was exceeded, or too many wrong credentials were sent.',
   },
   request_timeout: {
@@ -104,15 +116,24 @@ export const COMMON_ERRORS: Errors = {
   ...INSIDE,
 };
 
+/** An operation's own words for an error take the place of the usual ones, each by itself. */
 export function errorsOf(auth: Auth, doc: OperationDoc): Errors {
-  return { ...BY_AUTH[auth], ...(doc.body ? OF_BODY : {}), ...doc.errors };
+  const usual: Errors = {
+    ...BY_AUTH[auth],
+    ...(doc.body && { ...wrongBody(doc.body), ...OF_BODY }),
+  };
+  const own = Object.entries(doc.errors ?? {}) as [ErrorCode, ErrorDoc][];
+  return {
+    ...usual,
+    ...Object.fromEntries(own.map(([code, each]) => [code, { ...usual[code], ...each }])),
+  };
 }
 
-/** Status to response, in the order of the statuses. */
+/** Status, code and response of each error. */
 export function errorResponses(errors: Errors, headersOf = headerRefs) {
   const entries = Object.entries(errors) as [ErrorCode, ErrorDoc][];
-  return Object.fromEntries(
-    entries.map(([code, doc]) => [ERRORS[code].status, errorResponse(code, doc, headersOf)]),
+  return entries.map(
+    ([code, doc]) => [ERRORS[code].status, code, errorResponse(code, doc, headersOf)] as const,
   );
 }
 

@@ -47,6 +47,10 @@ export interface ErrorDoc {
   readonly headers?: readonly HeaderName[];
 }
 
+/** When a body is answered with 400. */
+export const IN_THE_BODY =
+  'The body is not a JSON object, or fields are missing, unknown or invalid. details lists all of them.';
+
 export interface OperationDoc {
   readonly id: string;
   readonly tag: keyof typeof TAGS;
@@ -55,9 +59,11 @@ export interface OperationDoc {
   readonly parameters?: readonly ParameterDoc[];
   readonly body?: {
     readonly schema: TSchema;
-    /** The same as `multipart/form-data`, where that is taken too. */
-    readonly form?: TSchema;
+    /** Says what `multipart/form-data` has, where that is taken too. */
+    readonly form?: string;
     readonly examples: Readonly<Record<string, object>>;
+    /** The example that programs in several languages send, in the place of samples made of the parameters. */
+    readonly sample?: Readonly<Record<string, unknown>>;
   };
   /** Status to answer: the successes. */
   readonly answers: Readonly<Record<number, AnswerDoc>>;
@@ -91,6 +97,8 @@ export interface Route {
   readonly auth: Auth;
   readonly handler: (deps: RouteDependencies) => HttpMiddleware;
   readonly doc: OperationDoc;
+  /** True for what only our own pages and their readers use: clients are generated without it. */
+  readonly isInternal?: boolean;
 }
 
 const text = (description: string, example: string, required = true): HeaderObject => ({

@@ -1,7 +1,7 @@
 /** The document's components, made of the TypeBox schemas that judge requests and answers. */
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { ConversionForm, ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
+import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
@@ -64,7 +64,6 @@ export const ErrorAnswer = Type.Object(
 
 const NAMED: Readonly<Record<string, TSchema>> = {
   ConversionRequest,
-  ConversionForm,
   Cookie,
   Conversion,
   ConversionStatus,
@@ -172,7 +171,7 @@ export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntrie
   }),
 );
 
-/** A body that the schema takes, made of the examples and defaults in it. */
+/** A body that the schema takes, made of the examples and defaults in it. Optional fields without an example are left out. */
 export function exampleOf(
   schema: SchemaObject,
   components: Readonly<Record<string, SchemaObject>>,
@@ -187,8 +186,10 @@ export function exampleOf(
   const [choice] = schema.anyOf ?? [];
   if (choice !== undefined) return exampleOf(choice, components);
   if (schema.type === 'array') return [exampleOf(schema.items ?? {}, components)];
-  if (schema.properties === undefined) return {};
+  const { properties = {}, required = [] } = schema;
   return Object.fromEntries(
-    Object.entries(schema.properties).map(([name, each]) => [name, exampleOf(each, components)]),
+    Object.entries(properties)
+      .filter(([name, { examples }]) => required.includes(name) || examples !== undefined)
+      .map(([name, each]) => [name, exampleOf(each, components)]),
   );
 }

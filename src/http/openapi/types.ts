@@ -73,7 +73,15 @@ export interface OperationObject {
     readonly required: true;
     readonly content: Readonly<Record<string, MediaTypeObject>>;
   };
-  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+  /** https://spec.openapis.org/registry/extension/x-codeSamples */
+  readonly 'x-codeSamples'?: readonly CodeSample[];
+}
+
+export interface CodeSample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
 }
 
 export interface OpenApiDocument {
@@ -93,6 +101,7 @@ export interface OpenApiDocument {
     readonly securitySchemes: Readonly<Record<string, object>>;
     readonly schemas: Readonly<Record<string, SchemaObject>>;
     readonly headers: Readonly<Record<string, HeaderObject>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
   };
   /** Answers to any request, before an operation is found for it. */
   readonly 'x-common-responses': Readonly<Record<string, ResponseObject>>;

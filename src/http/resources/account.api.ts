@@ -27,6 +27,11 @@ export const Account = Type.Object(
       description: 'True if the account is an operator of the service.',
       examples: [false],
     }),
+    must_change_password: Type.Boolean({
+      description:
+        'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
+      examples: [false],
+    }),
     created_at: Timestamp('The time when the account was opened.'),
   },
   closed,
@@ -92,7 +97,7 @@ export const changePasswordDoc: OperationDoc = {
   answers: { 204: { description: 'The password was changed. There is no body.' } },
   errors: {
     validation_error: {
-      when: 'The current password is wrong, the new one is too short or too long, or fields are missing, unknown or invalid. details lists all of them.',
+      when: 'The current password is wrong, the new one is the same, too short or too long, or fields are missing, unknown or invalid. details lists all of them.',
       ...WRONG_PASSWORD,
     },
     rate_limit_exceeded: {
@@ -119,6 +124,30 @@ export const getAccountDoc: OperationDoc = {
   },
 };
 
+const grant = {
+  id: 'entry_1c2f0a7e5b8d4c3f9a60712e8d4b5c36',
+  type: 'grant',
+  amount: 100,
+  balance: 100,
+  created_at: '2026-11-20T09:00:00.000Z',
+};
+const debit = {
+  id: 'entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11',
+  type: 'debit',
+  amount: -1,
+  balance: 99,
+  conversion_id: 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
+  created_at: '2026-11-21T08:15:30.123Z',
+};
+const refund = {
+  ...debit,
+  id: 'entry_7d3e6c1a4d1b4a6f8d1e2f3a4b5c6d7e',
+  type: 'refund',
+  amount: 1,
+  balance: 100,
+  created_at: '2026-11-21T08:15:31.502Z',
+};
+
 export const listLedgerDoc: OperationDoc = {
   id: 'listLedgerEntries',
   tag: 'Account',
@@ -126,6 +155,12 @@ export const listLedgerDoc: OperationDoc = {
   description:
     'All grants, debits and refunds of credits, newest first, each with the balance after it. With `Accept: text/csv`, the response is all of them as one table, whatever the page.',
   parameters: [...PAGE_PARAMETERS, AS_OF],
-  answers: { 200: { ...pageOfItems(LedgerEntry, ['Pressledger-As-Of']), media: 'text/csv' } },
+  answers: {
+    200: {
+      ...pageOfItems(LedgerEntry, ['Pressledger-As-Of']),
+      examples: { entries: [refund, debit, grant] },
+      media: 'text/csv',
+    },
+  },
   errors: { validation_error: WRONG_QUERY },
 };

@@ -32,6 +32,7 @@ export function getAccount(deps: RouteDependencies): HttpMiddleware {
 }
 
 const checkChange = compile(PasswordChange);
+const NOT_NEW = 'The new password is the current one. Choose another.';
 
 export function changeOwnPassword(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
@@ -39,6 +40,9 @@ export function changeOwnPassword(deps: RouteDependencies): HttpMiddleware {
     const { accountId } = caller;
     const change = await deps.bodies.readSmall(ctx, deps.config, checkChange);
     checkPassword(change.new_password, 'new_password');
+    if (change.new_password === change.current_password) {
+      throw new ServiceError('validation_error', NOT_NEW, { details: { new_password: [NOT_NEW] } });
+    }
     const { clientAddress, requestId, loggedId, log } = ctx.state;
     const request = { clientAddress, requestId, loggedId, log, actor: caller.actor };
     const password = change.current_password;

@@ -7,6 +7,11 @@ const SHA256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978
 const URL = 'https://example.com/logo.png';
 
 const { html, url, ...options } = ConversionRequest.properties;
+const OPTIONS = Object.fromEntries(
+  Object.entries<TSchema>(options).flatMap(([name, schema]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  ),
+);
 
 /** The answer of `GET /conversions/{id}/request/`. */
 export const StoredRequest = Type.Object(
@@ -52,13 +57,13 @@ const Resource = Type.Object({
     Type.Enum(['received', 'decoded', 'text'], {
       description:
         'The form that was hashed: as it came, without its content coding, or decoded and in UTF-8.',
+      examples: ['decoded'],
     }),
   ),
-  encoding: Type.Optional(Type.String({ description: 'The content coding.', examples: ['br'] })),
+  encoding: Type.Optional(Type.String({ description: 'The content coding, such as br.' })),
   error: Type.Optional(
     Type.String({
-      description: 'Why there is no answer, or not all of it.',
-      examples: ['net::ERR_CONNECTION_RESET'],
+      description: 'Why there is no answer, or not all of it, such as net::ERR_CONNECTION_RESET.',
     }),
   ),
 });
@@ -73,10 +78,10 @@ export const RenderRecord = Type.Object({
     sha256: Type.String({ examples: [SHA256] }),
     bytes: count('The size of the encrypted request.'),
   }),
-  options: Type.Object(
-    {},
-    { description: 'The options of the page, with the defaults filled in, and wait_for.' },
-  ),
+  options: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The options of the page, with the defaults filled in, and wait_for.',
+    examples: [OPTIONS],
+  }),
   document: Type.Object({
     sha256: Type.String({ examples: [SHA256] }),
     bytes: count('The size of the PDF.'),
@@ -159,8 +164,9 @@ export const getConversionRequestDoc: OperationDoc = {
         html: {
           source: 'html',
           html: '<h1>Invoice 4711</h1>',
-          options: { page_size: 'A4', landscape: false, metadata: { title: 'Invoice 4711' } },
+          options: OPTIONS,
         },
+        url: { source: 'url', url: 'https://example.com/', options: OPTIONS },
       },
     },
   },

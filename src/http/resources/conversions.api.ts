@@ -1,11 +1,12 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
-import { ConversionForm, ConversionRequest } from '../../conversion-request/schema.ts';
+import { ConversionRequest } from '../../conversion-request/schema.ts';
 import { FAILURE_CODES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
+import { JSON_OR_FORM } from '../middleware/body.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
@@ -28,6 +29,13 @@ export const Conversion = Type.Object(
     }),
     status: ConversionStatus,
     created_at: Timestamp('The time when the request was accepted.'),
+    filename: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The name of the PDF when it is downloaded, if the request gave one.',
+        examples: ['Invoice 4711.pdf'],
+      }),
+    ),
     file_url: Type.Optional(
       Type.String({
         format: 'uri',
@@ -97,8 +105,10 @@ export const Conversion = Type.Object(
   { additionalProperties: false },
 );
 
+/** A record in each status, with the fields that it then has. */
 const pending = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
-const completed = {
+const processing = { ...pending, status: 'processing' };
+export const completed = {
   ...pending,
   status: 'completed',
   completed_at: '2026-11-21T08:15:31.456Z',
@@ -134,6 +144,8 @@ const prefer = (more = ''): ParameterDoc => ({
   schema: Type.String(),
 });
 
+const HTML = { html: '<h1>Invoice 4711</h1>', page_size: 'A4' };
+
 export const createConversionDoc: OperationDoc = {
   id: 'createConversion',
   tag: 'Conversions',
@@ -148,9 +160,10 @@ export const createConversionDoc: OperationDoc = {
   ],
   body: {
     schema: ConversionRequest,
-    form: ConversionForm,
+    form: 'The page as a part named files with the file name index.html, and the files that it refers to by relative URLs as further parts named files, with these as file names: curl names a file without its folders, so say files=@img/logo.png;filename=img/logo.png. Each other field of ConversionRequest is a part of its name, a list or object as JSON.',
+    sample: HTML,
     examples: {
-      html: { html: '<h1>Invoice 4711</h1>', page_size: 'A4' },
+      html: HTML,
       files: {
         html: '<link rel="stylesheet" href="style.css"><h1>Invoice 4711</h1>',
         files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
@@ -171,6 +184,7 @@ export const createConversionDoc: OperationDoc = {
       description:
         'The conversion ended within the time of Prefer: wait. The body is the conversion, or the PDF (application/pdf) if the client accepts that.',
       schema: Conversion,
+      examples: { completed, failed },
       media: 'application/pdf',
       headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed', 'X-Conversion-Warnings'],
     },
@@ -198,7 +212,14 @@ export const createConversionDoc: OperationDoc = {
       message: 'The page answered with status 404.',
     },
     gone: { when: 'The PDF of an earlier request with this Idempotency-Key has been deleted.' },
-    payload_too_large: { when: 'The body or its html is larger than the service accepts.' },
+    payload_too_large: {
+      when: 'The body or its html is larger than the service accepts.',
+      message: 'The request body is larger than 10485760 bytes, the most that is accepted.',
+    },
+    unsupported_media_type: {
+      when: 'The body is neither application/json in UTF-8 nor multipart/form-data, or it is compressed.',
+      message: JSON_OR_FORM,
+    },
     rate_limit_exceeded: {
       when: 'The rate limit was exceeded, or the documents of the account use all of its storage.',
     },
@@ -216,7 +237,7 @@ export const getConversionDoc: OperationDoc = {
     200: {
       description: 'The conversion. Its status decides which fields it has.',
       schema: Conversion,
-      examples: { pending, completed, failed },
+      examples: { pending, processing, completed, failed },
       headers: ['Preference-Applied', 'Pressledger-As-Of'],
     },
   },
@@ -280,7 +301,12 @@ export const listConversionsDoc: OperationDoc = {
   answers: {
     200: {
       ...pageOfItems(Conversion, ['Pressledger-As-Of']),
-      examples: { conversions: [completed, failed] },
+      examples: {
+        conversions: [pending, processing, failed, completed].map((record, n) => ({
+          ...record,
+          id: `${ID.slice(0, -1)}${3 - n}`,
+        })),
+      },
     },
   },
   errors: { validation_error: WRONG_QUERY },

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { OperationDoc } from '../openapi/operation.ts';
-import { Conversion } from './conversions.api.ts';
-import { ProvenEvent } from './transparency-log.api.ts';
+import { completed, Conversion } from './conversions.api.ts';
+import { PROVEN_EVENT, ProvenEvent } from './transparency-log.api.ts';
 
 const closed = { additionalProperties: false } as const;
 const SHA_256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
@@ -44,7 +44,10 @@ export const verifyPdfDoc: OperationDoc = {
     200: {
       description: 'Only known, if it is false; else also the conversion and its proof.',
       schema: Verification,
-      examples: { unknown: { known: false } },
+      examples: {
+        known: { known: true, conversion: completed, entries: [PROVEN_EVENT] },
+        unknown: { known: false },
+      },
     },
   },
 };

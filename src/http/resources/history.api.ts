@@ -5,9 +5,10 @@ import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 
 const closed = { additionalProperties: false } as const;
+const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
-/** One item of a history. */
+/** One item of a history. Its examples are those of one event, which a renderer has caused. */
 export const HistoryEntry = Type.Object(
   {
     id: Type.String({ examples: ['0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11'] }),
@@ -44,16 +45,10 @@ export const HistoryEntry = Type.Object(
       { ...closed, description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
     ),
     client_address: Type.Optional(
-      Type.String({
-        description: 'The address that the request came from.',
-        examples: ['192.0.2.7'],
-      }),
+      Type.String({ description: 'The address that the request came from, if any.' }),
     ),
     request_id: Type.Optional(
-      Type.String({
-        description: 'The X-Request-Id of the request that caused it.',
-        examples: ['r-4711'],
-      }),
+      Type.String({ description: 'The X-Request-Id of the request that caused it, if any.' }),
     ),
     correlation_id: Type.String({
       description: 'The same for all events of one conversion.',
@@ -66,7 +61,16 @@ export const HistoryEntry = Type.Object(
     data: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',
-      examples: [{ renderer: 'node-1', attempt: 1 }],
+      examples: [
+        {
+          accountId: ACCOUNT,
+          conversionId: CONVERSION,
+          renderer: 'node-1',
+          delivery: '2f4b15bf-3c85-4568-80a1-65bd41b2186d',
+          attempt: 1,
+          startedAt: 1795248930123,
+        },
+      ],
     }),
   },
   closed,

@@ -2,7 +2,12 @@ import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/events.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
-import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
+import {
+  IN_THE_BODY,
+  type OperationDoc,
+  type ParameterDoc,
+  Timestamp,
+} from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { Account } from './account.api.ts';
@@ -42,8 +47,8 @@ export const OpenedAccount = Type.Object(
   {
     id: Account.properties.id,
     email: Account.properties.email,
-    plan,
-    credits: Type.Integer({ minimum: 0, examples: [500] }),
+    plan: Type.Enum([...PLANS], { examples: ['free'] }),
+    credits: Type.Integer({ minimum: 0, examples: [100] }),
     password: Type.Optional(
       Type.String({
         description: 'The generated password. It is shown only this once.',
@@ -105,19 +110,22 @@ export const ErasureRequest = Type.Object(
 export const AccountDetails = Type.Object(
   {
     ...Account.properties,
-    hold: Type.Union([
-      Type.Object(
-        {
-          placed_at: Timestamp('The time when the hold was placed.'),
-          until: Type.Union([
-            Timestamp('The time when it ends by itself; null: it has no end.'),
-            Type.Null(),
-          ]),
-        },
-        closed,
-      ),
-      Type.Null(),
-    ]),
+    hold: Type.Union(
+      [
+        Type.Object(
+          {
+            placed_at: Timestamp('The time when the hold was placed.'),
+            until: Type.Union([
+              Timestamp('The time when it ends by itself; null: it has no end.'),
+              Type.Null(),
+            ]),
+          },
+          closed,
+        ),
+        Type.Null(),
+      ],
+      { examples: [null] },
+    ),
     stored_bytes: Type.Integer({
       minimum: 0,
       description: 'The bytes that its documents take.',
@@ -128,6 +136,8 @@ export const AccountDetails = Type.Object(
   },
   closed,
 );
+
+export const WRONG_UNTIL = 'Must be an ISO 8601 time to come, such as 2027-06-30T00:00:00Z.';
 
 const EndedSessions = Type.Object(
   { sessions_ended: Type.Integer({ minimum: 0, examples: [2] }) },
@@ -151,6 +161,20 @@ const errors = {
 } as const;
 
 const changed = { 200: { description: 'The account after the change.', schema: AccountDetails } };
+
+const held = {
+  id: 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0',
+  email: 'ada@example.com',
+  plan: 'pro',
+  credits: 99,
+  rate_limit: 100,
+  operator: false,
+  created_at: '2026-11-20T09:00:00.000Z',
+  hold: { placed_at: '2026-11-21T08:15:30.123Z', until: '2027-06-30T00:00:00.000Z' },
+  stored_bytes: 51_200,
+  api_keys: 2,
+  sessions: 1,
+};
 
 export const listOperatorAccountsDoc: OperationDoc = {
   id: 'listOperatorAccounts',
@@ -222,8 +246,15 @@ export const postHoldDoc: OperationDoc = {
     'Until the hold ends or is released, nothing of the account is deleted. It takes the place of a hold that is in force.',
   parameters: [ID],
   body: { schema: HoldRequest, examples: { hold: { until: '2027-06-30T00:00:00Z' } } },
-  answers: changed,
-  errors,
+  answers: { 200: { ...changed[200], examples: { held } } },
+  errors: {
+    ...errors,
+    validation_error: {
+      when: IN_THE_BODY,
+      message: `until: ${WRONG_UNTIL}`,
+      details: { until: [WRONG_UNTIL] },
+    },
+  },
 };
 
 export const deleteHoldDoc: OperationDoc = {

@@ -31,6 +31,7 @@ import {
   HoldRequest,
   PlanChange,
   WRONG_PASSWORD,
+  WRONG_UNTIL,
 } from './operator-accounts.api.ts';
 
 const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
@@ -140,7 +141,7 @@ function endOf(until: string | undefined, now: number): number | undefined {
   if (until === undefined) return undefined;
   const time = timeIn(until);
   if (time !== undefined && time > now) return time;
-  throw invalid('until', 'Must be an ISO 8601 time to come, such as 2027-06-30T00:00:00Z.');
+  throw invalid('until', WRONG_UNTIL);
 }
 
 export function postHold(deps: RouteDependencies): HttpMiddleware {

@@ -16,7 +16,13 @@ export const Activity = Type.Object(
       closed,
     ),
     failures: Type.Array(
-      Type.Object({ code: Type.Enum([...FAILURE_CODES]), count: count('In that time.') }, closed),
+      Type.Object(
+        {
+          code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
+          count: count('In that time.'),
+        },
+        closed,
+      ),
       { description: 'Most first.' },
     ),
     renderers: Type.Array(
@@ -41,8 +47,9 @@ export const ServiceStatus = Type.Object(
     uptime_seconds: count('The time since this node was started.', 86400),
     memory: Type.Object({ rss_bytes: count('Memory of this node.', 150_000_000) }, closed),
     ready: Type.Boolean({ examples: [true] }),
-    missing: Type.Array(Type.String({ examples: ['NATS is away'] }), {
+    missing: Type.Array(Type.String(), {
       description: 'What this node lacks to be ready.',
+      examples: [[]],
     }),
     leads: Type.Boolean({ description: 'This node feeds the renderers.', examples: [true] }),
     time: Timestamp('The time of the look.'),
@@ -51,7 +58,10 @@ export const ServiceStatus = Type.Object(
       Type.Null(),
     ]),
     nodes: Type.Array(
-      Type.Object({ id: Type.String({ examples: ['here'] }), slots: count('Its slots.') }, closed),
+      Type.Object(
+        { id: Type.String({ examples: ['here'] }), slots: count('Its slots.', 4) },
+        closed,
+      ),
       { description: 'The renderers that take conversions now.' },
     ),
     slots: Type.Object(
@@ -174,13 +184,27 @@ export const ProjectionState = Type.Object(
 
 const Rebuilding = Type.Object({ status: Type.Enum(['rebuilding']) }, closed);
 
+const projection = { name: 'accounts', version: 2, position: '4711', lag: 0, last_rebuild: null };
+
 export const listProjectionsDoc: OperationDoc = {
   id: 'listProjections',
   tag: 'Operators',
   summary: 'List the projections',
   description:
     'The read models of the node that answers: how far each is behind the log, and how far a rebuild is.',
-  answers: { 200: { description: 'All projections.', schema: Type.Array(ProjectionState) } },
+  answers: {
+    200: {
+      description: 'All projections.',
+      schema: Type.Array(ProjectionState),
+      examples: {
+        idle: [projection],
+        rebuilding: [{ ...projection, rebuilding: { position: '2000', target: '4711' } }],
+        rebuilt: [
+          { ...projection, last_rebuild: { ended_at: '2026-11-21T08:15:30.123Z', error: null } },
+        ],
+      },
+    },
+  },
 };
 
 export const postRebuildDoc: OperationDoc = {

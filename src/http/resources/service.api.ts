@@ -43,7 +43,10 @@ export const readyzDoc: OperationDoc = {
     'For readiness probes and load balancers: the service can accept requests and render them.',
   answers: { 200: { description: 'The service is ready.', schema: Ready } },
   errors: {
-    internal_error: { when: 'An internal error occurred.' },
+    internal_error: {
+      when: 'An internal error occurred.',
+      message: 'Something went wrong on our side. When you report it, name the request r-4711.',
+    },
     service_unavailable: {
       when: 'The service is not ready. details.missing lists the reasons.',
       message: 'Not ready: the renderer is starting.',
@@ -61,7 +64,7 @@ export const openApiDoc: OperationDoc = {
   answers: {
     200: {
       description: 'The document.',
-      schema: Type.Object({ openapi: Type.String({ examples: ['3.1.1'] }) }),
+      media: 'application/json',
       headers: ['ETag'],
     },
     304: NOT_MODIFIED,

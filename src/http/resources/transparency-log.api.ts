@@ -20,21 +20,27 @@ export const ConsistencyProof = Type.Object(
   closed,
 );
 
+export const PROVEN_EVENT = {
+  index: 42,
+  event: '{"data":{…},"id":"…","metadata":{…},"revision":0,"stream":"…","type":"…"}',
+  proof: `c2sp.org/tlog-proof@v1\nindex 42\n${HASH}\n\n${CHECKPOINT}`,
+};
+
 /** An event, and the proof that the checkpoint covers it. */
 export const ProvenEvent = Type.Object(
   {
     index: Type.Integer({
       minimum: 0,
       description: 'The number of the event in the log, from 0.',
-      examples: [42],
+      examples: [PROVEN_EVENT.index],
     }),
     event: Type.String({
       description: 'The event as stored, in the canonical form of RFC 8785: what is hashed.',
-      examples: ['{"data":{…},"id":"…","metadata":{…},"revision":0,"stream":"…","type":"…"}'],
+      examples: [PROVEN_EVENT.event],
     }),
     proof: Type.String({
       description: 'The inclusion proof with the checkpoint, as c2sp.org/tlog-proof has it.',
-      examples: [`c2sp.org/tlog-proof@v1\nindex 42\n${HASH}\n\n${CHECKPOINT}`],
+      examples: [PROVEN_EVENT.proof],
     }),
   },
   closed,

@@ -6,6 +6,7 @@ import { WRONG_QUERY } from '../pagination.ts';
 /** The most days of one answer. */
 export const MAX_DAYS = 3_660;
 export const USUAL_DAYS = 30;
+export const WRONG_DAY = 'Must be a day in UTC, such as 2026-11-21.';
 
 const closed = { additionalProperties: false } as const;
 const count = (description: string, example: number) =>
@@ -57,5 +58,11 @@ export const getUsageDoc: OperationDoc = {
     },
   ],
   answers: { 200: { description: 'The usage.', schema: Usage, media: 'text/csv' } },
-  errors: { validation_error: WRONG_QUERY },
+  errors: {
+    validation_error: {
+      ...WRONG_QUERY,
+      message: `from: ${WRONG_DAY}`,
+      details: { from: [WRONG_DAY] },
+    },
+  },
 };

@@ -8,14 +8,14 @@ import { callerOf, type HttpContext, type HttpMiddleware } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { checkQuery } from '../pagination.ts';
-import { MAX_DAYS, USUAL_DAYS } from './usage.api.ts';
+import { MAX_DAYS, USUAL_DAYS, WRONG_DAY } from './usage.api.ts';
 
 function dayOf(ctx: HttpContext, name: 'from' | 'to', issues: ValidationIssues) {
   const text = ctx.query[name];
   if (text === undefined) return undefined;
   const time = typeof text === 'string' ? dayIn(text) : undefined;
   if (time !== undefined) return time / DAY_MS;
-  issues.add(name, 'Must be a day in UTC, such as 2026-11-21.');
+  issues.add(name, WRONG_DAY);
   return undefined;
 }
 

@@ -12,8 +12,9 @@ export type LogReader = Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
 
 export interface CopyProgress {
   readonly done: number;
-  /** Events that there are, which may be an estimate. */
   readonly total: number;
+  /** The total follows from positions, which have gaps where others use the server too. */
+  readonly isEstimate?: boolean;
   readonly perSecond: number;
 }
 
@@ -81,16 +82,24 @@ export class CheckedLog {
   ): AsyncGenerator<readonly LogEntry[]> {
     const head = await this.#store.head();
     const [began, before] = [performance.now(), this.digest.tree.size];
+    let start = after;
     for (let at = after; at < head; ) {
       const events = await this.#store.readAll({ after: at, limit: BATCH });
       const taken = events.filter(({ position }) => position <= head);
       const entries = taken.map((event) => ({ ...entryOf(event), event }));
       await this.take(entries);
       yield entries;
+      // What lies before the log's first event at a server is not part of it.
+      if (at === 0n) start = (taken[0]?.position ?? 1n) - 1n;
       at = taken.at(-1)?.position ?? head;
       const done = this.digest.tree.size;
-      const perSecond = ((done - before) * 1000) / (performance.now() - began);
-      onProgress({ done, total: Math.round((done * Number(head)) / Number(at)), perSecond });
+      const [read, passed] = [done - before, Number(at - start)];
+      onProgress({
+        done,
+        total: before + Math.round((read * Number(head - start)) / passed),
+        isEstimate: read !== passed,
+        perSecond: (read * 1000) / (performance.now() - began),
+      });
     }
   }
 

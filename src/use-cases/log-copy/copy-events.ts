@@ -12,12 +12,25 @@ const BATCH = 1_000;
  * @throws {Error} one line: the store holds something else
  */
 export async function beginCopy(store: CopyableEventStore, subject: string): Promise<void> {
+  await refuseOtherLog(store, subject);
+  if ((await store.barrier()) === undefined) {
+    await store.setBarrier({ kind: 'incomplete', subject });
+  }
+}
+
+/**
+ * Looks whether the store is empty, or holds the beginning of this copy.
+ * @throws {Error} one line: it holds something else
+ */
+export async function refuseOtherLog(
+  store: Pick<CopyableEventStore, 'barrier' | 'head'>,
+  subject: string,
+): Promise<void> {
   const barrier = await store.barrier();
   if (barrier?.kind === 'incomplete' && barrier.subject === subject) return;
   if (barrier !== undefined)
     throw new Error(`The event store ${heldBy(barrier)}: name an empty one.`);
   await refuseUsedStore(store);
-  await store.setBarrier({ kind: 'incomplete', subject });
 }
 
 /**
@@ -34,9 +47,9 @@ export async function refuseUsedStore(
 }
 
 const heldBy = ({ kind, subject }: Barrier): string =>
-  kind === 'moved'
-    ? `holds a log that was moved to ${subject}`
-    : `holds another copy that is not complete, of ${subject}`;
+  kind === 'incomplete'
+    ? `holds another copy that is not complete, of ${subject}`
+    : `holds a log that ${kind === 'moved' ? 'was' : 'is being'} moved to ${subject}`;
 
 export class EventCopy {
   readonly #store: CopyableEventStore;
@@ -78,8 +91,20 @@ export class EventCopy {
  */
 export async function verifyCopy(
   store: CopyableEventStore,
-  { events, root }: Pick<Totals, 'events' | 'root'>,
+  totals: Pick<Totals, 'events' | 'root'>,
 ): Promise<void> {
+  const { events, root } = await treeOf(store);
+  if (events === totals.events && root === totals.root) return;
+  throw new Error(
+    `The event store holds ${events} events with the root ${root}, and the log has ${totals.events} with the root ${totals.root}: ` +
+      'begin anew with an empty store.',
+  );
+}
+
+/** The number of the store's events, and the root of the tree over them, in base64. */
+export async function treeOf(
+  store: Pick<CopyableEventStore, 'readAll'>,
+): Promise<Pick<Totals, 'events' | 'root'>> {
   const tree = new Frontier();
   for (let after = 0n; ; ) {
     const batch = await store.readAll({ after, limit: BATCH });
@@ -87,10 +112,5 @@ export async function verifyCopy(
     if (batch.length < BATCH) break;
     after = batch.at(-1)?.position ?? after;
   }
-  const found = tree.root().toString('base64');
-  if (tree.size === events && found === root) return;
-  throw new Error(
-    `The event store holds ${tree.size} events with the root ${found}, and the log has ${events} with the root ${root}: ` +
-      'begin anew with an empty store.',
-  );
+  return { events: tree.size, root: tree.root().toString('base64') };
 }

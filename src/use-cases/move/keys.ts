@@ -27,11 +27,8 @@ export async function copyKey(
   accountId: string,
 ): Promise<boolean> {
   const [key, erased] = [`${accountId}.key`, `${accountId}.erased`];
-  const tombstone = await from.read(erased);
-  if (tombstone !== undefined) {
-    await to.create(erased, tombstone);
-    await to.remove(key);
-    if ((await to.read(erased)) === undefined) throw unlike(erased);
+  if (((await from.read(erased)) ?? (await to.read(erased))) !== undefined) {
+    await eraseKey(to, accountId);
     return true;
   }
   const text = await from.read(key);
@@ -39,6 +36,15 @@ export async function copyKey(
   await to.create(key, text);
   if ((await to.read(key)) !== text) throw unlike(key);
   return true;
+}
+
+/** Destroys an account's key, and leaves the record of its erasure. @throws {Error} the record is not there */
+export async function eraseKey(records: KeyRecords, accountId: string): Promise<void> {
+  const erased = `${accountId}.erased`;
+  // First of all: from then on nobody makes a new key, whatever happens to this process.
+  await records.create(erased, 'erased');
+  await records.remove(`${accountId}.key`);
+  if ((await records.read(erased)) === undefined) throw unlike(erased);
 }
 
 const unlike = (name: string): Error =>

@@ -13,7 +13,8 @@ import { Broken } from '../verify-log/difference.ts';
 import { LogRules } from '../verify-log/rules.ts';
 import { copyDocuments, type MovedDocuments } from './documents.ts';
 import { Journal } from './journal.ts';
-import { copyIdentity, copyKey } from './keys.ts';
+import { copyIdentity, copyKey, eraseKey } from './keys.ts';
+import { firstOf, holdsCopy, sizeOf, subjectOf } from './moved-log.ts';
 
 /** One part of a deployment, and the place that it goes to, in the operator's words. */
 export interface Transfer<T> {
@@ -28,11 +29,13 @@ export interface MoveParts {
   readonly events?: Transfer<CopyableEventStore>;
   readonly documents?: Transfer<BlobStore>;
   readonly keys?: Transfer<KeyRecords>;
+  /** All of the new place, in the operator's words. */
+  readonly place: string;
   /** The data directory that the commands in messages name. */
   readonly oldDataDir: string;
   /** The new data directory. */
   readonly dataDir: string;
-  /** The record in a keyring that says where it was moved. */
+  /** The record in a keyring that says where it was moved, and at how many events of the log. */
   readonly movedRecord: string;
   /** Keeps the log's newest checkpoint in the new data directory. */
   readonly keepCheckpoint: (note: string) => Promise<void>;
@@ -59,13 +62,9 @@ export interface Moved extends Totals {
 /** @throws {Error} one line: the places cannot be used, or are not what they must be in the end */
 export async function move(parts: MoveParts, options: MoveOptions): Promise<Moved> {
   const { store, events, documents, keys } = parts;
-  const [first] = await store.readAll({ limit: 1 });
-  if (first === undefined) {
-    throw new Error('The log is empty, so there is nothing to move: start with the new settings.');
-  }
-  const subject = `the log that begins with the event ${first.id}`;
+  const first = await firstOf(store);
+  const subject = subjectOf(first);
   if (events) {
-    await refuseIfMovedElsewhere(events);
     await takeUpIfMoved(events, subject);
     await beginCopy(events.to, subject);
   }
@@ -75,8 +74,8 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
     );
   }
   if (keys) await copyIdentity(keys.from, keys.to, keys.place);
-  // The old event store takes nothing from here on, from whoever has it open.
-  if (!options.ahead) await events?.from.setBarrier({ kind: 'moved', subject: events.place });
+  // The old event store takes nothing from here on, also from a service that has it open.
+  if (!options.ahead) await events?.from.setBarrier({ kind: 'moving', subject: parts.place });
   const journal = new Journal(parts.dataDir, `${subject}, to ${documents?.place}`);
   const pass = new Pass(parts, options, journal);
   try {
@@ -84,19 +83,6 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   } finally {
     pass.close();
   }
-}
-
-/** The log may have gone on there, and would then go on twice. */
-async function refuseIfMovedElsewhere({
-  from,
-  place,
-}: Transfer<CopyableEventStore>): Promise<void> {
-  const barrier = await from.barrier();
-  if (barrier?.kind !== 'moved' || barrier.subject === place) return;
-  throw new Error(
-    `This log was moved to ${barrier.subject}, and not to ${place}: move it from there, or take that move back ` +
-      'first, with the options that it was called with and --cancel.',
-  );
 }
 
 /** A call may have been killed after its last step: the next one looks at all of it once more. */
@@ -121,7 +107,7 @@ class Pass {
   readonly #log: CheckedLog;
   readonly #rules: LogRules;
   readonly #copy: EventCopy | undefined;
-  readonly #lostKeys: string[] = [];
+  readonly #lostKeys = new Set<string>();
   #accounts = 0;
 
   constructor(parts: MoveParts, options: MoveOptions, journal: Journal) {
@@ -153,7 +139,7 @@ class Pass {
       ...totals,
       found: this.#copy?.found ?? 0,
       accounts: this.#accounts,
-      lostKeys: this.#lostKeys,
+      lostKeys: [...this.#lostKeys],
       ...(documents && { documents }),
     };
   }
@@ -172,7 +158,13 @@ class Pass {
       if (type === 'AccountOpened' && keys) {
         const { accountId } = event.data as { readonly accountId: string };
         this.#accounts += 1;
-        if (!(await copyKey(keys.from, keys.to, accountId))) this.#lostKeys.push(accountId);
+        if (!(await copyKey(keys.from, keys.to, accountId))) this.#lostKeys.add(accountId);
+      }
+      // The log decides: the old keyring may be a copy from before the erasure.
+      if (type === 'AccountErased' && keys) {
+        const { accountId } = event.data as { readonly accountId: string };
+        await eraseKey(keys.to, accountId);
+        this.#lostKeys.delete(accountId);
       }
       // An earlier pass may have copied what was deleted since.
       if (type === 'ConversionExpired' && documents && before + index >= this.#journal.through) {
@@ -209,8 +201,11 @@ class Pass {
   }
 
   async #switchOver(documents: MovedDocuments | undefined): Promise<void> {
-    const { events, keys, movedRecord, keepCheckpoint, oldDataDir } = this.#parts;
-    const lost = [...(documents?.lost ?? []), ...this.#lostKeys.map((id) => `the key of ${id}`)];
+    const { events, keys, movedRecord, place, keepCheckpoint, oldDataDir } = this.#parts;
+    const lost = [
+      ...(documents?.lost ?? []),
+      ...[...this.#lostKeys].map((id) => `the key of ${id}`),
+    ];
     if (lost.length > 0 && !this.#options.leaveLost) {
       throw new Error(
         `The old place lacks ${lost.length} of what the log names, or has it damaged (${lost.slice(0, 3).join(', ')}): ` +
@@ -219,58 +214,9 @@ class Pass {
     }
     if (this.#log.newest !== undefined) await keepCheckpoint(this.#log.newest);
     await keys?.to.remove(movedRecord);
-    await keys?.from.create(movedRecord, keys.place);
+    await keys?.from.create(movedRecord, `${place}\n${this.#log.digest.tree.size}`);
+    await events?.from.setBarrier({ kind: 'moved', subject: place });
     await events?.to.setBarrier(undefined);
     this.#journal.remove();
-  }
-}
-
-/**
- * Takes a move back: the old place is in use again, and the new one holds a copy that is not complete.
- * @throws {Error} one line: the log has gone on in the new place
- */
-export async function cancelMove({ store, events, keys, movedRecord }: MoveParts): Promise<void> {
-  const [first] = await store.readAll({ limit: 1 });
-  if (events && first !== undefined) {
-    if (await holdsCopy(events)) {
-      await refuseIfGoneOn(events);
-      const subject = `the log that begins with the event ${first.id}`;
-      await events.to.setBarrier({ kind: 'incomplete', subject });
-    } else if ((await events.to.head()) !== 0n) {
-      throw new Error(
-        'The new place holds another log: give the options that the move was called with.',
-      );
-    }
-    await events.from.setBarrier(undefined);
-  }
-  await keys?.from.remove(movedRecord);
-}
-
-/** False where `to` is empty, and where it holds another log, which no barrier of this one may close. */
-async function holdsCopy({
-  from,
-  to,
-}: Pick<Transfer<CopyableEventStore>, 'from' | 'to'>): Promise<boolean> {
-  const [[ours], [theirs]] = [await from.readAll({ limit: 1 }), await to.readAll({ limit: 1 })];
-  return ours !== undefined && ours.id === theirs?.id;
-}
-
-async function refuseIfGoneOn({ from, to }: Transfer<CopyableEventStore>): Promise<void> {
-  const [old, copied] = [await sizeOf(from), await sizeOf(to)];
-  if (copied <= old) return;
-  throw new Error(
-    `The log has gone on in the new place (${copied} events there, ${old} here), so the move cannot be taken back: ` +
-      'move the log from there to an empty store instead.',
-  );
-}
-
-async function sizeOf(store: CopyableEventStore): Promise<number> {
-  let size = 0;
-  for (let after = 0n; ; ) {
-    const events = await store.readAll({ after });
-    const last = events.at(-1);
-    if (last === undefined) return size;
-    size += events.length;
-    after = last.position;
   }
 }

@@ -10,6 +10,7 @@ import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
 import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { Broken, Difference, type Place, placeOf } from './difference.ts';
+import { EventIds, type LastCommand } from './event-ids.ts';
 import { StateTable } from './state-table.ts';
 import { checkStream, decoded, isOfAccount, isOfConversion, type StreamEnd } from './streams.ts';
 
@@ -39,6 +40,7 @@ interface Conversion {
 }
 
 interface StreamState extends StreamEnd {
+  command?: LastCommand | undefined;
   account?: { credits: number; failures: number; refunds: number; isErased?: true };
   conversion?: Conversion;
 }
@@ -53,6 +55,7 @@ export interface KeptConversion {
 
 export class LogRules {
   readonly #streams = new StateTable<StreamState>();
+  readonly #ids = new EventIds();
   readonly #keys: StateTable<{ readonly requestedAt: number }>;
   readonly #keepsBlobs: boolean;
   #newestRequest = 0;
@@ -84,6 +87,7 @@ export class LogRules {
     const state = this.#streams.get(stream) ?? this.#begin(stream);
     const event = decoded(recorded);
     checkStream(recorded, event, state);
+    state.command = this.#ids.check(recorded, event, state.command);
     this.#checkPair(recorded, event);
     if (isOfAccount(event)) this.#account(state, event, recorded, index);
     else if (isOfConversion(event)) this.#conversion(state, event, recorded, index);
@@ -111,6 +115,7 @@ export class LogRules {
   close(): void {
     this.#streams.close();
     this.#keys.close();
+    this.#ids.close();
   }
 
   #begin(stream: string): StreamState {

@@ -8,6 +8,7 @@ import {
   CREDITS_PER_CONVERSION,
   MAX_BALANCE,
 } from '../../../src/domain/account.ts';
+import type { EventOf } from '../../../src/domain/events.ts';
 import { fold, given } from '../../support/given.ts';
 import {
   accountId,
@@ -22,7 +23,7 @@ import {
 } from '../../support/samples.ts';
 
 const ID = accountId();
-const opened: AccountEvent = {
+const opened: EventOf<'AccountOpened'> = {
   type: 'AccountOpened',
   data: { accountId: ID, email: 'v1.email', passwordHash: 'v1.hash', plan: 'free' },
 };
@@ -97,6 +98,11 @@ const newPassword: AccountCommand = {
   accountId: ID,
   passwordHash: 'v1.other',
 };
+
+function rightsAfter(...events: AccountEvent[]) {
+  const { isOperator, mustChangePassword } = fold(account, events);
+  return { isOperator, mustChangePassword };
+}
 
 void test('the stream is named after the account', (t) => {
   t.equal(accountStream(ID), `account-${ID}`);
@@ -182,6 +188,35 @@ void test('an operator is made once and revoked once', (t) => {
   t.equal(fold(account, [opened, made]).isOperator, true);
   t.equal(fold(account, [opened, made, revoked]).isOperator, false);
   t.equal(fold(account, [opened, made, erased]).isOperator, false);
+  t.end();
+});
+
+void test('the first account is an operator, whose password is to be changed', (t) => {
+  const first: AccountEvent = {
+    type: 'AccountOpened',
+    data: { ...opened.data, mustChangePassword: true },
+  };
+  const made: AccountEvent = { type: 'OperatorGranted', data: { accountId: ID } };
+  const revoked: AccountEvent = { type: 'OperatorRevoked', data: { accountId: ID } };
+  const changed: AccountEvent = {
+    type: 'PasswordChanged',
+    data: { accountId: ID, passwordHash: 'v1.other' },
+  };
+  given(t, account)
+    .when({ ...open, isFirst: true })
+    .thenEvents(first, made, granted(100));
+  given(t, account, first, made, revoked)
+    .when({ ...open, isFirst: true })
+    .thenNothing();
+  given(t, account, first, made).when(newPassword).thenEvents(changed);
+  t.strictSame(rightsAfter(first, made), { isOperator: true, mustChangePassword: true });
+  t.strictSame(rightsAfter(first, made, revoked, made), {
+    isOperator: true,
+    mustChangePassword: true,
+  });
+  t.strictSame(rightsAfter(first, made, changed), { isOperator: true, mustChangePassword: false });
+  t.strictSame(rightsAfter(opened, made), { isOperator: true, mustChangePassword: false });
+  t.strictSame(rightsAfter(first, made, erased), { isOperator: false, mustChangePassword: false });
   t.end();
 });
 

@@ -67,6 +67,16 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
       type: 'AccountOpened',
       data: { ...owner, email: 'v1.e', passwordHash: 'v1.p', plan: 'starter' },
     },
+    {
+      type: 'AccountOpened',
+      data: {
+        ...owner,
+        email: 'v1.e',
+        passwordHash: 'v1.p',
+        plan: 'pro',
+        mustChangePassword: true,
+      },
+    },
     { type: 'PlanChanged', data: { ...owner, plan: 'pro' } },
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
     { type: 'SessionsEnded', data: owner },
@@ -214,7 +224,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '7: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,plan,credits,refunds,keys',
+    '8: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,mustChangePassword,plan,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

@@ -12,8 +12,9 @@ const accountRow = (n: number, plan: string, credits: number, createdAt: number)
   email: `sealed ${n}`,
   plan,
   credits,
-  isOperator: false,
   createdAt,
+  isOperator: false,
+  mustChangePassword: false,
 });
 
 void test('accounts: plan, balance, order of opening', async (t) => {
@@ -58,6 +59,24 @@ void test('accounts: who is an operator', async (t) => {
   t.equal(isOperator(), true);
   await add('OperatorRevoked');
   t.equal(isOperator(), false);
+});
+
+void test('accounts: who has the password that the first start printed', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const id = accountId(1);
+  const data = { accountId: id, email: 'sealed', passwordHash: 'sealed', plan: 'pro' } as const;
+  const add = async (event: Parameters<typeof log.append>[1]) => {
+    await runner.waitFor(await log.append(`account-${id}`, event));
+    return readModel.query(accountQueries).byId(id)?.mustChangePassword;
+  };
+  const opened = { type: 'AccountOpened', data: { ...data, mustChangePassword: true } } as const;
+  t.equal(await add(opened), true);
+  t.equal(await add({ type: 'OperatorGranted', data: { accountId: id } }), true);
+  const changed = {
+    type: 'PasswordChanged',
+    data: { accountId: id, passwordHash: 'other' },
+  } as const;
+  t.equal(await add(changed), false);
 });
 
 void test('ledger: signed amounts, the balance after each, newest first', async (t) => {

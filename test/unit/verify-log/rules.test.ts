@@ -14,6 +14,7 @@ import {
   start,
 } from '../../support/history.ts';
 import { accountId, conversionId, keyId, NOW, sessionId, sha256 } from '../../support/samples.ts';
+import { commandOf } from '../../support/events.ts';
 import type { Step } from '../../support/history.ts';
 
 /** The events of the steps as a store numbers them; a step is one command. */
@@ -25,12 +26,16 @@ function logOf(steps: readonly Step[], causes: ReadonlyMap<Step, string> = new M
     for (const [n, event] of step.events(failedAt).entries()) {
       const revision = (revisions.get(step.stream) ?? -1) + 1;
       revisions.set(step.stream, revision);
-      const encoded = encodeEvent(eventId(`${command}/${n}`), event, {
-        correlationId: `${command}`,
-        causationId: causes.get(step) ?? `${command}`,
-        actor: { kind: 'service' },
-        time: NOW,
-      });
+      const encoded = encodeEvent(
+        eventId(`${commandOf(event, `${command}`)}/${step.stream}/${n}`),
+        event,
+        {
+          correlationId: `${command}`,
+          causationId: causes.get(step) ?? `${command}`,
+          actor: { kind: 'service' },
+          time: NOW,
+        },
+      );
       log.push({ ...encoded, stream: step.stream, revision, position: BigInt(log.length + 1) });
     }
     if (step.failure === true) failedAt = BigInt(log.length);

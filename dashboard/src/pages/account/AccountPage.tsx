@@ -37,8 +37,8 @@ export default function AccountPage() {
           </dl>
         )}
       </Section>
+      <PasswordSection account={account.data} />
       <SessionsSection />
-      <PasswordSection email={account.data?.email} />
     </Page>
   );
 }

@@ -1,7 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { api, dataOf } from '../../api/client.ts';
+import type { Account } from '../../api/account.ts';
 import { ApiError } from '../../api/error.ts';
+import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/Checkbox.tsx';
@@ -9,6 +11,7 @@ import { errorText } from '../../ui/ErrorState.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/TextField.tsx';
+import { announce } from '../../ui/Toasts.tsx';
 import { formText } from '../../ui/form-text.ts';
 import styles from './AccountPage.module.css';
 
@@ -16,11 +19,29 @@ import styles from './AccountPage.module.css';
 const SHORTEST = 12;
 
 interface PasswordSectionProps {
-  /** The address by which the browser's password manager finds the password. */
-  readonly email: string | undefined;
+  /** Undefined until it is loaded. By its address the browser's password manager finds the password. */
+  readonly account: Account | undefined;
 }
 
-export function PasswordSection({ email }: PasswordSectionProps) {
+/**
+ * Changes the password at the service, which ends all sessions, and signs in with the new one.
+ * @returns whether the person is still signed in
+ */
+async function changeTo(
+  email: string,
+  body: { readonly current_password: string; readonly new_password: string },
+): Promise<boolean> {
+  await dataOf(api.POST('/api/v1/account/password/', { body }));
+  try {
+    await session.signIn(email, body.new_password);
+    return true;
+  } catch {
+    session.end('password-changed');
+    return false;
+  }
+}
+
+export function PasswordSection({ account }: PasswordSectionProps) {
   const [isShown, setShown] = useState(false);
   const [isPending, setPending] = useState(false);
   const [failure, setFailure] = useState<unknown>();
@@ -32,7 +53,8 @@ export function PasswordSection({ email }: PasswordSectionProps) {
 
   const change = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
+    const { currentTarget } = event;
+    const form = new FormData(currentTarget);
     const body = {
       current_password: formText(form, 'current_password'),
       new_password: formText(form, 'new_password'),
@@ -40,8 +62,10 @@ export function PasswordSection({ email }: PasswordSectionProps) {
     setPending(true);
     setFailure(undefined);
     try {
-      await dataOf(api.POST('/api/v1/account/password/', { body }));
-      session.end('password-changed');
+      if (!(await changeTo(account?.email ?? '', body))) return;
+      currentTarget.reset();
+      announce('The password is changed. All other sessions have ended.');
+      await queryClient.invalidateQueries();
     } catch (error) {
       setFailure(error);
     } finally {
@@ -52,11 +76,23 @@ export function PasswordSection({ email }: PasswordSectionProps) {
   return (
     <Section
       title="Change the password"
-      lead="A new password ends all sessions of the account, this one too. API keys stay valid."
+      lead="A new password ends all other sessions of the account. API keys stay valid."
     >
       <Form className={styles.form} onSubmit={(event) => void change(event)}>
+        {account?.must_change_password === true && (
+          <Notice kind="warning">
+            The first start printed the current password. Choose another: that opens the pages for
+            operators.
+          </Notice>
+        )}
         {failure !== undefined && !hasField && <Notice kind="danger">{errorText(failure)}</Notice>}
-        <input type="hidden" name="email" autoComplete="username" value={email ?? ''} readOnly />
+        <input
+          type="hidden"
+          name="email"
+          autoComplete="username"
+          value={account?.email ?? ''}
+          readOnly
+        />
         <TextField
           label="Current password"
           name="current_password"

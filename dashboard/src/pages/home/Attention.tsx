@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import type { Account } from '../../api/account.ts';
 import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import type { ApiKey } from '../../api/keys.ts';
 import { recentUsageQuery } from '../../api/usage.ts';
@@ -20,13 +21,13 @@ const SHOWN_FAILURES = 3;
 
 interface AttentionProps {
   readonly keys: readonly ApiKey[];
-  readonly credits: number | undefined;
+  readonly account: Account | undefined;
   /** The account has asked for nothing yet. */
   readonly isNew: boolean;
 }
 
 /** Failures, credits that run out, and keys that nobody uses or that are old. */
-export function Attention({ keys, credits, isNew }: AttentionProps) {
+export function Attention({ keys, account, isNew }: AttentionProps) {
   // The time of the visit: the query would change with each drawing otherwise.
   const [now] = useState(Date.now);
   const from = new Date(now - FAILURE_DAYS * DAY_MS);
@@ -35,7 +36,7 @@ export function Attention({ keys, credits, isNew }: AttentionProps) {
     conversionsQuery({ status: 'failed', from: from.toISOString() }, { pageSize: SHOWN_FAILURES }),
   );
   const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
-  const daysLeft = credits === undefined ? undefined : daysOfCreditsLeft(credits, usage.data ?? []);
+  const daysLeft = account && daysOfCreditsLeft(account.credits, usage.data ?? []);
   const concerns = keys.flatMap((key) => {
     const concern = concernOf(key, now);
     return concern === undefined ? [] : [{ key, concern }];
@@ -53,7 +54,7 @@ export function Attention({ keys, credits, isNew }: AttentionProps) {
         </p>
       )}
       <ul className={styles.items}>
-        {daysLeft !== undefined && <CreditsItem daysLeft={daysLeft} credits={credits ?? 0} />}
+        {account && daysLeft !== undefined && <CreditsItem daysLeft={daysLeft} account={account} />}
         {failed > 0 && (
           <FailuresItem
             failed={failed}
@@ -101,10 +102,10 @@ function Item({ tone, icon, title, children, action }: ItemProps) {
 
 interface CreditsItemProps {
   readonly daysLeft: number;
-  readonly credits: number;
+  readonly account: Account;
 }
 
-function CreditsItem({ daysLeft, credits }: CreditsItemProps) {
+function CreditsItem({ daysLeft, account: { id, credits, operator } }: CreditsItemProps) {
   const days = daysLeft === 1 ? 'a day' : `${daysLeft} days`;
   return (
     <Item
@@ -125,8 +126,15 @@ function CreditsItem({ daysLeft, credits }: CreditsItemProps) {
     >
       <p>
         {credits === 0
-          ? 'New conversions are refused. Ask the operator of the service for credits.'
-          : `${formatNumber(credits)} are left, by the use of the last ${USAGE_DAYS} days. Ask the operator of the service for more.`}
+          ? 'New conversions are refused.'
+          : `${formatNumber(credits)} are left, by the use of the last ${USAGE_DAYS} days.`}{' '}
+        {operator ? (
+          <Link to="/operations/accounts/$id" params={{ id }}>
+            Add credits
+          </Link>
+        ) : (
+          'Ask the operator of the service for more.'
+        )}
       </p>
     </Item>
   );
@@ -177,7 +185,7 @@ const KEY_TEXTS: Readonly<Record<KeyConcern, { readonly title: string; readonly 
   },
   old: {
     title: `is older than ${KEY_DAYS} days`,
-    text: 'Make another key, give it to the program, then revoke this one.',
+    text: 'Create another key, give it to the program, then revoke this one.',
   },
 };
 

@@ -28,16 +28,16 @@ export function FirstSteps({ hasKey, hasUsedKey, hasPdf }: FirstStepsProps) {
   return (
     <Section title="First steps" lead={`${done} of 3 done.`}>
       <ol className={styles.steps}>
-        <Step isDone={hasKey} title="Make a key">
+        <Step isDone={hasKey} title="Create a key">
           <p>A key lets your programs use the service. It is shown once.</p>
           <ButtonLink to="/keys" icon="key" look="primary">
-            Make a key
+            Create a key
           </ButtonLink>
         </Step>
         <Step isDone={hasUsedKey} title="Send a request">
           <p>
             Put your key in the place of YOUR_KEY. The command saves hello.pdf. A key that you have
-            lost is never shown again: make another under <Link to="/keys">Keys</Link>.
+            lost is never shown again: create another under <Link to="/keys">Keys</Link>.
           </p>
           <Code code={curlFor(location.origin)} copyLabel="Copy the command" />
         </Step>

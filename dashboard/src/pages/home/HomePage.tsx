@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { useAccount } from '../../api/account.ts';
+import { type Account, accountQuery, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
 import { keysQuery } from '../../api/keys.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
 import { queryClient } from '../../api/queries.ts';
+import { USAGE } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Loading } from '../../ui/Loading.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { ConversionTable } from '../conversions/ConversionTable.tsx';
@@ -23,7 +25,7 @@ const RECENT = 5;
 /** Many conversions may end in a short time, and every question counts in the rate limit. */
 const ASK_AGAIN_MS = 2000;
 
-/** Asks again after conversions have ended: new ones are in no list yet, and a key may be used now. */
+/** Asks again after conversions have ended: new ones are in no list yet, a key may be used now, and credits were taken. */
 function useLatest(): void {
   const [isStale, setStale] = useState(false);
   const take = useCallback((changed: readonly Conversion[]) => {
@@ -34,7 +36,7 @@ function useLatest(): void {
     if (!isStale) return;
     const timer = setTimeout(() => {
       setStale(false);
-      for (const queryKey of [LISTS, keysQuery.queryKey]) {
+      for (const queryKey of [LISTS, USAGE, keysQuery.queryKey, accountQuery.queryKey]) {
         void queryClient.invalidateQueries({ queryKey });
       }
     }, ASK_AGAIN_MS);
@@ -71,6 +73,7 @@ export default function HomePage() {
     hasUsedKey: keys.data.some(({ last_used_at: at }) => at !== null),
     hasPdf: completed.data.total > 0,
   };
+  const hasAllSteps = Object.values(steps).every(Boolean);
   const isNew = recent.data.total === 0;
   return (
     <Page
@@ -88,15 +91,16 @@ export default function HomePage() {
         </ButtonLink>
       }
     >
-      {!Object.values(steps).every(Boolean) && <FirstSteps {...steps} />}
-      <Attention keys={keys.data} credits={account?.credits} isNew={isNew} />
+      {account?.operator === true && <OperatorsNext account={account} hasAllSteps={hasAllSteps} />}
+      {!hasAllSteps && <FirstSteps {...steps} />}
+      <Attention keys={keys.data} account={account} isNew={isNew} />
       {!isNew && (
         <>
           <section className={styles.recent}>
             <header className={styles.recentHeader}>
               <h2>Recent conversions</h2>
               <ButtonLink to="/conversions" small>
-                All {formatNumber(recent.data.total)} conversions
+                All conversions
               </ButtonLink>
             </header>
             <ConversionTable conversions={recent.data.conversions} />
@@ -106,12 +110,39 @@ export default function HomePage() {
       )}
       {isNew && (
         <div className={styles.nothing}>
-          <EmptyState icon="chart" title="Nothing was converted yet">
+          <EmptyState icon="chart" title="No conversions yet">
             Conversions, what needs attention and the usage of the last days appear here.
           </EmptyState>
         </div>
       )}
     </Page>
+  );
+}
+
+interface OperatorsNextProps {
+  readonly account: Account;
+  readonly hasAllSteps: boolean;
+}
+
+/** Leads an operator from the first password to the pages for operators. */
+function OperatorsNext({ account, hasAllSteps }: OperatorsNextProps) {
+  if (account.must_change_password) {
+    return (
+      <Notice kind="warning">
+        <Link to="/account">Change the first password</Link> to open the pages for operators. There
+        you add credits, and open an account for each customer.
+      </Notice>
+    );
+  }
+  if (hasAllSteps) return null;
+  return (
+    <Notice kind="info">
+      You are an operator of this service. Under{' '}
+      <Link to="/operations/accounts" search={{}}>
+        Accounts
+      </Link>{' '}
+      you add credits, and open an account for each customer.
+    </Notice>
   );
 }
 

@@ -40,6 +40,9 @@ export function RecentUsage() {
 const sum = (days: readonly UsageDay[], of: 'completed' | 'failed' | 'pages'): number =>
   days.reduce((total, day) => total + day[of], 0);
 
+const pagesText = (pages: number): string =>
+  pages === 1 ? '1 page' : `${formatNumber(pages)} pages`;
+
 const labelOf = ({ day, completed, failed }: UsageDay): string =>
   `${DAY.format(new Date(day))}: ${formatNumber(completed)} completed, ${formatNumber(failed)} failed`;
 
@@ -57,7 +60,7 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
           <i className={styles.key} data-kind="failed" aria-hidden="true" />
           {formatNumber(sum(days, 'failed'))} failed
         </span>
-        <span>{formatNumber(sum(days, 'pages'))} pages</span>
+        <span>{pagesText(sum(days, 'pages'))}</span>
       </p>
       <ol className={styles.bars}>
         {days.map((day) => (

@@ -7,8 +7,8 @@ const DAY_MS = 86_400_000;
 export const KEY_DAYS = 90;
 /** A key that is younger may not have been put in its place yet. */
 const NEW_KEY_DAYS = 7;
-/** The least days of an average: an hour of first tries is not the use of each day. */
-const LEAST_DAYS = 3;
+/** The least days of an average: the first tries are not the use of each day. */
+const LEAST_DAYS = 7;
 /** Credits that last no longer than this are worth saying. */
 const SHORT_DAYS = 14;
 
@@ -22,12 +22,12 @@ export function concernOf(key: ApiKey, now: number): KeyConcern | undefined {
   return age >= KEY_DAYS ? 'old' : undefined;
 }
 
-/** Credits that are taken on an average day since the first use: those of conversions that did not fail. */
+/** Credits that are taken on an average day since the first use: those of conversions that did not fail. 0 before a week of use. */
 function creditsPerDay(days: readonly UsageDay[]): number {
   const first = days.findIndex(({ accepted }) => accepted > 0);
-  if (first === -1) return 0;
+  if (first === -1 || days.length - first < LEAST_DAYS) return 0;
   const taken = days.reduce((sum, { accepted, failed }) => sum + accepted - failed, 0);
-  return Math.max(0, taken) / Math.max(LEAST_DAYS, days.length - first);
+  return Math.max(0, taken) / (days.length - first);
 }
 
 /**

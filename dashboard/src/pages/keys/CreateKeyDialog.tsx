@@ -96,7 +96,7 @@ function NameForm({ onCancel, onCreated }: NameFormProps) {
       <DialogActions>
         <Button onPress={onCancel}>Cancel</Button>
         <Button look="primary" type="submit" isPending={isPending}>
-          Create the key
+          Create a key
         </Button>
       </DialogActions>
     </Form>

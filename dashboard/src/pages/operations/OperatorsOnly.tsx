@@ -20,7 +20,9 @@ export function OperatorsOnly({ title, children }: OperatorsOnlyProps) {
   useOnEnd(account.data?.operator === true, () =>
     announce('Your account is no longer an operator of this service.', 'danger'),
   );
-  if (account.data?.operator === true) return children;
+  if (account.data?.operator === true) {
+    return account.data.must_change_password ? <ChangePasswordFirst /> : children;
+  }
   if (account.data !== undefined) return <ForOperators email={account.data.email} />;
   return (
     <Page title={title}>
@@ -33,6 +35,25 @@ export function OperatorsOnly({ title, children }: OperatorsOnlyProps) {
   );
 }
 
+function ChangePasswordFirst() {
+  return (
+    <Page title="For operators">
+      <EmptyState
+        icon="server"
+        title="Change the first password to open the pages for operators"
+        action={
+          <ButtonLink to="/account" look="primary">
+            Change the password
+          </ButtonLink>
+        }
+      >
+        The first start printed it. The pages for operators show the state of the service. There you
+        add credits, and open an account for each customer.
+      </EmptyState>
+    </Page>
+  );
+}
+
 function ForOperators({ email }: { readonly email: string }) {
   return (
     <Page title="For operators">
@@ -41,8 +62,10 @@ function ForOperators({ email }: { readonly email: string }) {
         title={`${email} is not an operator of this service`}
         action={<ButtonLink to="/">Go to the first page</ButtonLink>}
       >
-        The pages of operators show the state of the service and all its accounts. Who runs the
-        service can make your account an operator.
+        The pages for operators show the state of the service and all its accounts. If you run the
+        service, make your account an operator on its machine:
+        <br />
+        <code>bin/pressledger account operator {email} --grant</code>
       </EmptyState>
     </Page>
   );

@@ -3,27 +3,9 @@ import { Code } from '../../ui/Code.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Tabs } from '../../ui/Tabs.tsx';
 import type { Values } from './request.ts';
-import { csharpSample } from './samples/csharp.ts';
-import { curlSample } from './samples/curl.ts';
-import { goSample } from './samples/go.ts';
-import { jsonOf, REQUEST_FILE, type SampleRequest, sampleRequest } from './samples/json.ts';
-import { pythonSample } from './samples/python.ts';
-import { typescriptSample } from './samples/typescript.ts';
+import { LANGUAGES } from '../../../../samples/all.ts';
+import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import styles from './Playground.module.css';
-
-interface Language {
-  readonly id: string;
-  readonly title: string;
-  readonly sample: (request: SampleRequest) => string;
-}
-
-const LANGUAGES: readonly Language[] = [
-  { id: 'curl', title: 'curl', sample: curlSample },
-  { id: 'typescript', title: 'TypeScript', sample: typescriptSample },
-  { id: 'python', title: 'Python', sample: pythonSample },
-  { id: 'csharp', title: 'C#', sample: csharpSample },
-  { id: 'go', title: 'Go', sample: goSample },
-];
 
 /** The request as the source text of programs. */
 export function CodeSamples({ request }: { readonly request: Values }) {

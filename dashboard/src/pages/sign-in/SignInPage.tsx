@@ -78,8 +78,7 @@ export default function SignInPage() {
         </Button>
       </Form>
       <p className={styles.note}>
-        The first start of a service prints the address and the password of its first account. An
-        operator sets a new password with <code>pressledger account password</code>.
+        Forgot your password? Ask the people who run this service for a new one.
       </p>
     </LonePage>
   );

@@ -1,5 +1,7 @@
 /** The request as JSON that can stand in the source text of any language. */
-import type { Values } from '../request.ts';
+
+/** The body of `POST /pdf/`. */
+type Values = Readonly<Record<string, unknown>>;
 
 /** Larger requests have no place in the samples, which then read them from a file. */
 const LONGEST = 60_000;

@@ -1,0 +1,342 @@
+/** Requests that have the API give each answer of its OpenAPI document. */
+import type { Test } from 'tap';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
+import type { ActorSystem } from '../../src/actors/system.ts';
+import { listen } from '../../src/http/server.ts';
+import { type Api, BASE, PASSWORD, startApi } from './api.ts';
+import { drives } from './documented.ts';
+import { recordCosignature, recordTimestamp } from './attested.ts';
+import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
+import { newOperator } from './operator.ts';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
+import { setOperator } from '../../src/use-cases/administration.ts';
+import { partsOf, rawHttp } from './raw-http.ts';
+import { signatureLine } from '../../src/transparency-log/signed-note.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { firstCommand } from '../../src/use-cases/command-context.ts';
+
+const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
+
+/** The answers that were given, by their names, each with the JSON bodies that it had. */
+class Answered {
+  readonly bodies = new Map<string, unknown[]>();
+
+  add({ seen }: Api, counts: (name: string) => boolean = () => true): void {
+    for (const [name, bodies] of seen) {
+      if (counts(name)) this.bodies.set(name, [...(this.bodies.get(name) ?? []), ...bodies]);
+    }
+  }
+}
+
+/** The headers of an access token and of the dashboard's cookie, by signing in to the dashboard. */
+async function signedIn(api: Api, email: string): Promise<Readonly<Record<string, string>>> {
+  const body = { email, password: PASSWORD };
+  const answer = await api.call('POST', SESSION, { headers: ownPage(), body });
+  const access = String(answer.body['access']);
+  return { ...ownPage(sessionCookie(answer)), Authorization: `Bearer ${access}` };
+}
+
+const optional = <K extends string, V>(name: K, value: V | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
+
+/** What a request lacks or has too much of: 400, 401, 404, 413, 415. */
+async function driveRefusals(t: Test, given: Answered) {
+  const api = await startApi(t, { env: { MAX_BODY_BYTES: '2048' } });
+  const { key, email, ...account } = await api.newAccount();
+  await setOperator(api, account.id, true, api.context());
+  const headers = await signedIn(api, email);
+  for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
+    const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };
+    const { responses } = operation;
+    if (responses[403]) await api.call(method, `${path}?token=x`, needsSession ? { key } : {});
+    if (responses[400]) {
+      const wrong = body ? { ...credential, body: { unknown: 1 } } : credential;
+      await api.call(method, body ? path : `${path}?page=0&as_of=then`, wrong);
+    }
+    if (responses[401]) {
+      await api.call(method, path, { headers: ownPage(), ...optional('body', body) });
+    }
+    if (responses[404]) {
+      const id = /conv_\w+/.exec(path)?.[0] ?? '';
+      const token = api.fileTokens.mint(id, 60);
+      const whole = { ...credential, ...optional('body', body) };
+      await api.call(method, `${path}?token=${token}&as_of=0`, whole);
+    }
+    if (body) {
+      const large = { ...credential, body: { x: 'x'.repeat(3000) } };
+      await api.call(method, path, large);
+      const plain = { ...credential.headers, 'Content-Type': 'text/plain' };
+      await api.call(method, path, { ...credential, headers: plain, body });
+    }
+  }
+  const poor = await api.newAccount({ credits: 0 });
+  await api.call('POST', `${BASE}/pdf/`, { key: poor.key, body: { html: '<p>x</p>' } });
+  await api.call('GET', '/nowhere');
+  await api.call('PUT', '/healthz');
+  given.add(api);
+}
+
+async function driveSessions(api: Api, email: string): Promise<void> {
+  let headers = await signedIn(api, email);
+  await api.call('GET', SESSION, { headers });
+  await api.call('DELETE', SESSION, { headers });
+  headers = await signedIn(api, email);
+  const listed = await api.call('GET', `${BASE}/sessions/`, { headers });
+  const [own] = listed.body as unknown as readonly { readonly id: string }[];
+  await api.call('DELETE', `${BASE}/sessions/${own?.id}/`, { headers });
+  headers = await signedIn(api, email);
+  await api.call('DELETE', `${BASE}/sessions/`, { headers });
+  headers = await signedIn(api, email);
+  const body = { current_password: PASSWORD, new_password: 'another long password' };
+  await api.call('POST', `${BASE}/account/password/`, { headers, body });
+}
+
+/** Does what a renderer does first: the conversion is processing then. */
+async function start(api: Api, accountId: string, conversionId: string): Promise<void> {
+  const at = api.clock.now();
+  const by = { renderer: 'test', attempt: 1, delivery: 'one', at };
+  const command = { type: 'StartConversion', accountId, conversionId, ...by } as const;
+  const context = firstCommand(at, { kind: 'renderer', id: 'test' });
+  await api.actors.send(conversionAggregate, conversionId, command, context);
+}
+
+async function driveSuccesses(t: Test, given: Answered) {
+  const api = await startApi(t, { env: { RETENTION_SECONDS: '60' } });
+  const { id: accountId, email, key } = await api.newAccount();
+  const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const id = String(created.body['id']);
+  await api.call('GET', `${BASE}/conversions/${id}/`, { key, headers: { Prefer: 'wait=0' } });
+  const own = `${BASE}/conversions/${id}/file/`;
+  await api.call('GET', own, { key });
+  await api.complete(accountId, id, PDF);
+  const record = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
+  const file = String(record.body['file_url']);
+  const whole = await api.call('GET', file);
+  await api.call('HEAD', file);
+  await api.call('GET', file, { headers: { Range: 'bytes=0-9' } });
+  await api.call('GET', file, { headers: { Range: 'bytes=9999-' } });
+  const same = { 'If-None-Match': whole.headers.get('etag') ?? '' };
+  await api.call('GET', file, { headers: same });
+  await api.call('GET', `${file}&disposition=x`);
+  await api.call('GET', `${own}?disposition=x`, { key });
+  for (const headers of [{}, same, { Range: 'bytes=0-9' }, { Range: 'bytes=9999-' }]) {
+    await api.call('GET', own, { key, headers });
+  }
+  const repeat = (idempotencyKey: string, accept: string) =>
+    api.call('POST', `${BASE}/pdf/`, {
+      key,
+      body: { html: '<p>x</p>' },
+      headers: { 'Idempotency-Key': idempotencyKey, Prefer: 'wait=0', Accept: accept },
+    });
+  const failing = await repeat('fails', 'application/pdf');
+  const failed = `${BASE}/conversions/${String(failing.body['id'])}/`;
+  await start(api, accountId, String(failing.body['id']));
+  await api.call('GET', failed, { key });
+  await api.fail(accountId, String(failing.body['id']), 'x', 'page_status');
+  const refunds = startRefunds(api);
+  while (!(await api.log()).some(({ type }) => type === 'CreditRefunded')) {
+    await new Promise(setImmediate);
+  }
+  await refunds.stop();
+  await api.call('GET', failed, { key });
+  await repeat('fails', 'application/json');
+  await repeat('fails', 'application/pdf');
+  await api.call('GET', `${failed}file/`, { key });
+  await api.call('GET', `${failed}events/`, { key });
+  const ending = await repeat('ends', 'application/pdf');
+  await api.complete(accountId, String(ending.body['id']), PDF);
+  await repeat('ends', 'application/pdf');
+  await repeat('ends', 'application/json');
+  api.clock.time += 61_000;
+  await repeat('ends', 'application/pdf');
+  await api.call('GET', file);
+  await api.call('GET', own, { key });
+  const events = `/conversions/${id}/events/`;
+  for (const path of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']) {
+    await api.call('GET', `/tlog/${path}`);
+  }
+  const { size } = await recordTimestamp(api, Buffer.from('made up'));
+  await api.call('GET', `/tlog/timestamp/${size}`);
+  await api.call('GET', `${BASE}/conversions/${id}/proof/`, { key });
+  await api.call('GET', `${BASE}/conversions/${id}/evidence/`, { key });
+  const sha256 = '0'.repeat(64);
+  await api.call('POST', `${BASE}/verify/`, { key, body: { sha256 } });
+  await api.call('POST', `${BASE}/verify/`, { key, body: { sha256: record.body['sha256'] } });
+  const late = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const ofUrl = await api.call('POST', `${BASE}/pdf/`, {
+    key,
+    body: { url: 'https://example.com/' },
+  });
+  const lateId = String(late.body['id']);
+  for (const conversion of [id, lateId, String(ofUrl.body['id']), String(failing.body['id'])]) {
+    await api.call('GET', `${BASE}/conversions/${conversion}/request/`, { key });
+    await api.call('GET', `${BASE}/conversions/${conversion}/manifest/`, { key });
+  }
+  await api.complete(accountId, lateId, PDF);
+  await start(api, accountId, String(ofUrl.body['id']));
+  await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  await api.call('GET', `${BASE}/conversions/${lateId}/manifest/`, { key });
+  await api.call('HEAD', `${BASE}/conversions/stream/`, { key });
+  const lists = [
+    '/conversions/',
+    '/account/ledger/',
+    '/account/events/',
+    '/api-keys/',
+    '/account/usage/',
+  ];
+  for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
+    await api.call('GET', BASE + path, { key });
+  }
+  const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });
+  await api.call('DELETE', `${BASE}/api-keys/${String(made.body['id'])}/`, { key });
+  const auth = (what: string, body: object) =>
+    api.call('POST', `${BASE}/auth/jwt/${what}/`, { body });
+  const pair = await auth('create', { email, password: PASSWORD });
+  const { refresh } = pair.body;
+  await auth('refresh', { refresh });
+  await auth('revoke', { refresh });
+  await driveSessions(api, email);
+  for (const path of ['/healthz', '/readyz']) await api.call('GET', path);
+  for (const path of ['/openapi.json', '/docs', '/docs/reference.js']) {
+    const { headers } = await api.call('GET', path);
+    await api.call('GET', path, { headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+  }
+  given.add(api);
+}
+
+/** What operators do, to an account of their making. */
+async function driveOperators(t: Test, given: Answered) {
+  const api = await startApi(t);
+  const operator = await newOperator(api);
+  const email = 'opened@example.com';
+  const opened = await operator.call('POST', '/accounts/', { body: { email } });
+  await recordTimestamp(api, Buffer.from('made up'));
+  const signature = Buffer.alloc(72);
+  signature.writeBigUInt64BE(1_795_000_000n);
+  await recordCosignature(api, () =>
+    signatureLine('witness.example.com/w1', '01234567', signature),
+  );
+  const { id, key } = await api.newAccount();
+  const request = async () => {
+    const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+    return String(body['id']);
+  };
+  await api.fail(id, await request(), 'x');
+  await request();
+  for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/'])
+    await operator.call('GET', path);
+  await operator.call('POST', '/projections/rebuild/');
+  await operator.call('GET', '/projections/');
+  while (api.operations.rebuilds.state().underWay) await new Promise(setImmediate);
+  await operator.call('GET', '/projections/');
+  const at = `/accounts/${String(opened.body['id'])}`;
+  await operator.call('POST', `${at}/plan/`, { body: { plan: 'pro' } });
+  await operator.call('POST', `${at}/credits/`, { body: { amount: 1 } });
+  for (const path of ['/accounts/', `${at}/`]) await operator.call('GET', path);
+  await operator.call('POST', `${at}/hold/`, { body: { until: '2100-01-01T00:00:00Z' } });
+  await operator.call('GET', `${at}/`);
+  await operator.call('DELETE', `${at}/hold/`);
+  await operator.call('POST', `${at}/sessions/end/`);
+  await operator.call('POST', `${at}/erase/`, { body: { email, password: PASSWORD } });
+  given.add(api);
+}
+
+/** More requests than a minute allows. */
+async function driveLimits(t: Test, given: Answered) {
+  const env = { RATE_LIMIT_FREE: '1', RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_DASHBOARD: '1' };
+  const api = await startApi(t, { env });
+  const { key, email } = await api.newAccount({ plan: 'free' });
+  const headers = await signedIn(api, email);
+  await api.call('GET', `${BASE}/account/`, { key });
+  await api.call('GET', SESSION, { headers });
+  for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
+    if (operation.responses[429]) {
+      const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };
+      await api.call(method, path, { ...optional('body', body), ...credential });
+    }
+  }
+  await api.call('GET', '/nowhere', { key: 'pk_live_' });
+  given.add(api, (name) => name.includes(' 429 '));
+}
+
+/** Parts that fail: 500 and 503. */
+async function driveFailures(t: Test, given: Answered) {
+  let failure: Error = new TypeError('a mistake');
+  const failing = () => Promise.reject(failure);
+  const api = await startApi(t, {
+    replace: ({ actors }) => ({
+      actors: Object.assign(Object.create(actors) as ActorSystem, { read: failing }),
+      store: { head: failing },
+      readiness: failing,
+      tokens: {
+        issue: failing,
+        verify: () => Promise.resolve({ accountId: 'acct_x', sessionId: 'sess_x' }),
+      },
+    }),
+  });
+  const { key } = await api.newAccount();
+  for (const next of [failure, new EventStoreUnavailable('away')]) {
+    failure = next;
+    for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
+      if (!operation.responses[500]) continue;
+      const token = api.fileTokens.mint(/conv_\w+/.exec(path)?.[0] ?? '', 60);
+      const headers = {
+        ...ownPage('__Host-pressledger=x'),
+        ...(needsSession && { Authorization: 'Bearer x' }),
+      };
+      const credential = secured && !needsSession ? { key } : { headers };
+      await api.call(method, `${path}?token=${token}`, {
+        ...credential,
+        ...optional('body', body),
+      });
+    }
+    await api.call('GET', '/nowhere', { key });
+  }
+  given.add(api);
+}
+
+async function driveUnready(t: Test, given: Answered) {
+  const missing = ['the renderer is starting'];
+  const api = await startApi(t, {
+    replace: () => ({ readiness: () => ({ ready: false, missing, leads: false }) }),
+  });
+  await api.call('GET', '/readyz');
+  given.add(api);
+}
+
+/** What never reaches the application. A slow request is given 10 seconds. */
+async function driveTheWire(t: Test, api: Api, given: Answered) {
+  const port = Number(new URL(api.origin).port);
+  const starting = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    rateLimitHeaders: api.rateLimitHeaders,
+  });
+  t.teardown(() => starting.close());
+  const early = await fetch(`http://127.0.0.1:${starting.port}/not-routed`);
+  const { status, headers } = early;
+  const answers = [
+    { status, headers, text: await early.text() },
+    partsOf(await rawHttp(port, 'nonsense\r\n\r\n')),
+    partsOf(await rawHttp(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')),
+  ];
+  for (const answer of answers) api.observe({ method: 'GET', path: '/not-routed', ...answer });
+  given.add(api);
+}
+
+/** Has the service give each answer that it documents. @returns the JSON bodies, by the names of the answers */
+export async function everyAnswer(t: Test, api: Api): Promise<Answered['bodies']> {
+  const given = new Answered();
+  await Promise.all([
+    driveTheWire(t, api, given),
+    (async () => {
+      await driveRefusals(t, given);
+      await driveSuccesses(t, given);
+      await driveOperators(t, given);
+      await driveLimits(t, given);
+      await driveFailures(t, given);
+      await driveUnready(t, given);
+    })(),
+  ]);
+  return given.bodies;
+}
