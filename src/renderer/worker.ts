@@ -38,18 +38,31 @@ const USED_TOO_MUCH =
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
 const notify = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
+const run = promisify(execFile);
+/** The families that Chrome takes where a document names none that is there. */
+const DEFAULT_FAMILIES = ['Times New Roman', 'Arial', 'Courier New'];
 /**
- * The names of the fonts with ideographs that languages share and write in shapes of their own. A Chrome process takes
- * the font that it found first for such a character, whatever language asks next, so that it serves no document after
- * one that used these. Undefined if fontconfig cannot be asked: then a process serves one document.
+ * The names of the installed fonts but for those of the default families. A Chrome process takes the fallback font that
+ * it found first for a character, whatever language asks next. So it serves no document after one that used these.
+ * Undefined if fontconfig cannot be asked: then a process serves one document.
  */
-const sharedIdeographs = promisify(execFile)('fc-list', [':charset=4e00', 'postscriptname']).then(
-  ({ stdout }) => new Set(stdout.match(/(?<=postscriptname=)[^:\n]+/g)),
-  () => undefined,
-);
-const mayDependOnLanguage = async (fonts: readonly string[]): Promise<boolean> => {
-  const shared = await sharedIdeographs;
-  return shared === undefined || fonts.some((name) => shared.has(name));
+async function findFallbackFonts(): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const own = DEFAULT_FAMILIES.map((name) => run('fc-match', ['-f', '%{family[0]}', name]));
+    const defaults = new Set((await Promise.all(own)).map(({ stdout }) => stdout));
+    const { stdout } = await run('fc-list', ['-f', '%{family[0]}\t%{postscriptname}\n']);
+    const fonts = stdout.split('\n').map((line) => line.split('\t'));
+    return new Set(
+      fonts.flatMap(([family = '', name = '']) => (defaults.has(family) ? [] : [name])),
+    );
+  } catch {
+    return undefined;
+  }
+}
+const fallbackFonts = findFallbackFonts();
+const usedFallback = async (fonts: readonly string[]): Promise<boolean> => {
+  const known = await fallbackFonts;
+  return known === undefined || fonts.some((name) => known.has(name));
 };
 
 /** The Chromes of this worker, which alone may use the proxy. */
@@ -138,9 +151,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
     completed = true;
     // The network may have left cookies, connections and cached files: those are never cleaned up.
     reusable =
-      request.html !== undefined &&
-      !network.usedNetwork &&
-      !(await mayDependOnLanguage(rendered.fonts));
+      request.html !== undefined && !network.usedNetwork && !(await usedFallback(rendered.fonts));
     const { path, sha256, bytes, pages, timings } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session, request);
     const incomplete = incompleteness(page, request.fail_on);

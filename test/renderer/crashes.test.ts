@@ -46,7 +46,12 @@ void test('a page that closes its own window fails at once, without another try'
     const id = await offer({ html: `<p>x</p><script>${code}</script>` });
     const outcome = await ended(id);
     if (outcome.kind === 'completed') continue;
-    t.match(outcome, { kind: 'failed', code: 'page_crashed', attempt: 1, message: /closed its own/ });
+    t.match(outcome, {
+      kind: 'failed',
+      code: 'page_crashed',
+      attempt: 1,
+      message: /closed its own/,
+    });
     t.ok(performance.now() - begun < 10_000);
   }
 });
