@@ -16,12 +16,16 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 
 FROM base AS dashboard
+WORKDIR /app/dashboard
 COPY dashboard/package.json dashboard/package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 COPY dashboard .
-# The pages use both, and name them by their places beside the folder of the dashboard.
-COPY verifier /verifier/
-COPY samples /samples/
+# The pages use the checks of the verifier and the samples, by their places beside the folder of the dashboard. The client
+# is packed beside them, for GET /client.tgz.
+COPY verifier ../verifier/
+COPY samples ../samples/
+COPY client ../client/
+COPY tsconfig.json ../
 RUN node node_modules/vite/bin/vite.js build
 
 FROM base AS app
@@ -31,7 +35,7 @@ COPY client/package.json client/
 # No package needs its install script: better-sqlite3 brings its binaries.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY . .
-COPY --from=dashboard /app/dist dashboard/dist/
+COPY --from=dashboard /app/dashboard/dist dashboard/dist/
 
 FROM base AS renderer
 # fontconfig makes the index of the fonts here, or each Chrome would make it at its start; tini takes in

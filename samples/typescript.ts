@@ -7,7 +7,7 @@ export function typescriptSample({ json, server }: SampleRequest): string {
   const files = json === undefined ? 'readFile, writeFile' : 'writeFile';
   const request =
     json === undefined ? `JSON.parse(await readFile('${REQUEST_FILE}', 'utf8'))` : literal(json);
-  return `// npm install @pressledger/client
+  return `// npm install --allow-remote=root ${server}/client.tgz
 import { ${files} } from 'node:fs/promises';
 import { PressledgerClient } from '@pressledger/client';
 

@@ -1,4 +1,4 @@
-/** Builds the dashboard, where its sources are not those of the last build. */
+/** Builds the dashboard and what is served beside it, where the sources are not those of the last build. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,6 +16,11 @@ const SOURCES = [
   // What the service or its auditors run, too.
   '../samples',
   '../verifier/verify-evidence.mjs',
+  'reference-license.txt',
+  '../tsconfig.json',
+  ...['LICENSE', 'README.md', 'package.json', 'src', 'tsconfig.json'].map(
+    (name) => `../client/${name}`,
+  ),
 ];
 /** Generated for the type check, which is no part of a build. */
 const GENERATED = 'schema.d.ts';

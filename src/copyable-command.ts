@@ -1,10 +1,7 @@
 /** A command for the user to copy: it acts on the `DATA_DIR` that the process which prints it works on. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Environment, PREFIX } from './config.ts';
 import { credentialsThere } from './environment-there.ts';
-
-/** How the command line is called: in a clone, or where the package is installed. */
-export const COMMAND = import.meta.filename.endsWith('.ts') ? 'bin/pressledger' : 'npx pressledger';
 
 /** Settings that can hold a password. */
 const SERVERS = ['EVENT_STORE_URL', 'NATS_URL'];
@@ -12,9 +9,20 @@ const SERVERS = ['EVENT_STORE_URL', 'NATS_URL'];
 export const inShell = (text: string): string =>
   /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
+/**
+ * How the command line is called: in a clone, or where the package is installed. Never by a name that npx would
+ * take from a registry, where anybody may register it.
+ */
+export function program(): string {
+  if (import.meta.filename.endsWith('.ts')) return 'bin/pressledger';
+  const path = join(import.meta.dirname, '../../bin/pressledger');
+  const isHere = path === resolve('node_modules/pressledger/bin/pressledger');
+  return isHere ? 'node_modules/.bin/pressledger' : inShell(path);
+}
+
 export function copyableCommand(dataDir: string, ...args: readonly string[]): string {
   const setting = dataDir === resolve('data') ? '' : `DATA_DIR=${inShell(dataDir)} `;
-  return `${setting}${COMMAND} ${args.map(inShell).join(' ')}`;
+  return `${setting}${program()} ${args.map(inShell).join(' ')}`;
 }
 
 /**
@@ -36,5 +44,5 @@ export function commandThere(
     return `${spelled(name)}=${inShell(isSecret ? 'the URL with its password' : value)}`;
   });
   const credentials = credentialsThere(env).map(([name]) => `${spelled(name)}="$TO_${name}"`);
-  return [...texts, ...credentials, COMMAND, ...args.map(inShell)].join(' ');
+  return [...texts, ...credentials, program(), ...args.map(inShell)].join(' ');
 }

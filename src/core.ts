@@ -57,8 +57,17 @@ export interface ServiceStatus {
   /** The accounts that have unfinished conversions, those with most first. */
   readonly queue: readonly QueuedAccount[] | undefined;
   readonly recent: Activity;
+  readonly backups: BackupTimes;
   /** One line each. */
   readonly notKnown: readonly string[];
+}
+
+/** Times in milliseconds since the Unix epoch, as far as a DATA_DIR knows. */
+export interface BackupTimes {
+  /** The time of the keyring that was copied last. */
+  readonly keyringCopiedAt?: number;
+  /** The time of the newest backup that was verified: of its log, not of the verification. */
+  readonly verifiedBackupOf?: number;
 }
 
 /** Access to the render queue, and to the right to feed it. */
@@ -108,8 +117,10 @@ export interface Core extends AccountDependencies {
   readonly signer: CheckpointSigner;
   readonly queues: RenderQueues;
   readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
-  /** 32 bytes from which every signing key is derived. */
+  /** 32 bytes from which the keys of tokens and links are derived. */
   readonly masterKey: Buffer;
+  /** Keys the hashes of idempotency keys. */
+  readonly idempotencySecret: Buffer;
   /** Waits until the read model holds everything that was in the log when it was called. */
   caughtUp(): Promise<void>;
   /** Reasons why it cannot take commands and show their outcome right now, for its operator; else empty. */

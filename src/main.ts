@@ -3,7 +3,9 @@ import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, Interrupted, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
+import { recordBackup } from './compose/backup-times.ts';
 import {
+  keyOpener,
   openBackupPlace,
   openKeyringSource,
   restorePlace,
@@ -13,6 +15,7 @@ import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { checkStart } from './compose/checks.ts';
 import { openMove } from './compose/move.ts';
+import { openKeyringChange } from './compose/rewrap.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
 import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
@@ -122,6 +125,13 @@ async function main(args: readonly string[]): Promise<void> {
       },
       withKeyring: async (use) => {
         const opened = await openKeyringSource(readConfig(process.env), createLogger('warn'));
+        await closing(opened, () => use(opened));
+      },
+      keyOpener: () => keyOpener(readConfig(process.env)),
+      recordBackup: (times, log) => recordBackup(readConfig(process.env).dataDir, times, log),
+      withKeyringChange: async (use) => {
+        const config = readConfig(process.env, 'start');
+        const opened = await openKeyringChange(config, process.env, createLogger('warn'));
         await closing(opened, () => use(opened));
       },
       restorePlace: () => restorePlace(readConfig(process.env), createLogger('warn')),

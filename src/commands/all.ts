@@ -24,6 +24,7 @@ import { accountErase, accountHold } from './erasure.ts';
 import { history } from './history.ts';
 import { keyCreate, keyList, keyRevoke } from './key.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
+import { keyringRewrap } from './keyring.ts';
 import { logExport, logImport } from './log-copies.ts';
 import { login, logout } from './login.ts';
 import { manifest } from './manifest.ts';
@@ -114,6 +115,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
       backupKeyring,
       backupVerify,
       restore,
+      keyringRewrap,
     ],
   },
   {

@@ -1,6 +1,6 @@
 /** `backup`, `backup keyring`, `backup verify`: copies of the log, the documents and the keys, in another place. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isoTime } from '../clock.ts';
 import { copyableCommand } from '../copyable-command.ts';
 import { errorMessage } from '../error-message.ts';
@@ -9,8 +9,16 @@ import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyrin
 import { makeBackup } from '../use-cases/backup/make-backup.ts';
 import { UnusableBackup } from '../use-cases/backup/manifest.ts';
 import { verifyBackup } from '../use-cases/backup/verify-backup.ts';
+import type { CheckedCopy } from '../use-cases/backup/verify-keyring.ts';
 import { readNote } from '../use-cases/verify-log/checkpoints.ts';
-import { assertFile, type Command, counted, type Output, UsageError } from './command.ts';
+import {
+  assertFile,
+  type Command,
+  counted,
+  type Output,
+  textOption,
+  UsageError,
+} from './command.ts';
 import { namingVerify, progressOn, verifierKeys } from './verify.ts';
 
 export const PLACE = 'a folder, or s3://bucket/prefix?region=…&endpoint=… as in BLOB_STORE_URL';
@@ -118,10 +126,13 @@ export const backupKeyring: Command = {
   examples: ['backup keyring /mnt/keys/keyring.jsonl'],
   positionals: { file: 'the file; the one before is replaced as a whole' },
   options: {},
-  run: async ({ positionals: [file = ''] }, { withKeyring, writeSecret, output }) => {
+  run: async ({ positionals: [file = ''] }, context) => {
+    const { withKeyring, writeSecret, recordBackup, output } = context;
     await withKeyring(async ({ keyring, masterKey, masterKeyFile }) => {
       const stored = await readKeyring(keyring, masterKey, Date.now());
       await writeSecret(file, keyringText(stored));
+      const owner = stored.records.get('keyring.log');
+      await noteUnlessRecorded(output, recordBackup({ keyringCopiedAt: stored.madeAt }, owner));
       const [keys, erased] = [accountsOf(stored, 'keys').size, accountsOf(stored, 'erased').size];
       output.json({ file, keys, erased });
       output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'account')} erased.`);
@@ -138,39 +149,88 @@ export const backupVerify: Command = {
   name: 'backup verify',
   usage: '<place>',
   summary: 'Check every file of a backup, its log with all checkpoints, and every document.',
-  examples: ['backup verify /mnt/backup/pressledger --json'],
+  examples: [
+    'backup verify /mnt/backup/pressledger --keyring /mnt/keys/keyring.jsonl',
+    'backup verify /mnt/backup/pressledger --json',
+  ],
   positionals: { place: PLACE },
   options: {
+    keyring: {
+      value: 'file',
+      help: 'the file that backup keyring wrote, to check against the log',
+    },
     checkpoint: { value: 'file', help: 'a signed checkpoint that the log must contain' },
     key: {
       value: 'key',
       help: "verifier keys to trust instead of the log's own, or a file of them",
     },
   },
-  run: async (invocation, { withBackupPlace, output }) => {
+  run: async (invocation, { withBackupPlace, keyOpener, recordBackup, output }) => {
     const [name = ''] = invocation.positionals;
     const keys = verifierKeys(invocation, 'key');
     const given = await checkpointOption(invocation.values['checkpoint']);
     const checkpoints = given.map((note) => ({ at: { checkpoint: 'given' }, note }));
+    const file = textOption(invocation, 'keyring');
+    const text = file === undefined ? undefined : await readUnlessMissing(file);
+    const keyring = file === undefined ? undefined : { file, text, opener: keyOpener() };
     await withBackupPlace(name, { write: false }, async (place) => {
-      const options = { now: Date.now(), keys, checkpoints, onProgress: progressOn(output) };
+      const onProgress = progressOn(output);
+      const options = { now: Date.now(), keys, checkpoints, keyring, onProgress };
       const verified = await namingPlace(place.name, () => verifyBackup(place, options));
-      const { made_at: madeAt, problems, ...rest } = verified;
-      output.json({ place: place.name, made_at: isoTime(madeAt), ...rest, problems });
+      const { made_at: madeAt, problems, keyring: copy, openedAs, ...rest } = verified;
+      const [first] = problems;
+      output.json({
+        place: place.name,
+        made_at: isoTime(madeAt),
+        ...rest,
+        ...first?.difference,
+        keyring: {
+          checked: keyring !== undefined,
+          ...(copy && { ...copy, made_at: isoTime(copy.made_at) }),
+        },
+        problems: problems.map(({ at, problem }) => ({ at, problem })),
+      });
       const { events, documents, bytes, checkpoints: signed, root, due } = rest;
       for (const { at, problem } of problems.slice(0, MOST_TOLD)) output.note(`${at}: ${problem}`);
-      if (problems.length > 0) {
+      if (first !== undefined) {
         throw new Error(
-          `${place.name} is not whole: ${counted(problems.length, 'problem')}, first ${problems[0]?.at}: ${problems[0]?.problem}.`,
+          `${place.name} is not whole: ${counted(problems.length, 'problem')}, first ${first.at}: ${first.problem}.`,
         );
       }
       output.line(`The backup of ${isoTime(madeAt)} is whole.`);
       output.line(`${counted(events, 'event')}, root ${root}, ${counted(signed, 'checkpoint')}.`);
       output.line(`${counted(documents, 'document')}, ${counted(bytes, 'byte')}.`);
       if (due > 0) output.line(`Due for deletion, and not in it: ${counted(due, 'document')}.`);
+      if (copy) output.line(copyInWords(copy));
+      else output.note("The keyring's copy was not checked: name it with --keyring.");
+      await noteUnlessRecorded(output, recordBackup({ verifiedBackupOf: madeAt }, openedAs));
     });
   },
 };
+
+function copyInWords({ file, made_at: madeAt, keys, erased, opened }: CheckedCopy): string {
+  const tried = opened
+    ? 'Each key opens with the master key of these settings.'
+    : 'That the keys open was not checked: MASTER_KEY is not set here.';
+  return (
+    `The keyring's copy of ${isoTime(madeAt)} fits the log: ${counted(keys, 'key')} in ${file}, ` +
+    `${counted(erased, 'account')} erased. ${tried}`
+  );
+}
+
+/** @throws {Error} one line: it cannot be read */
+async function readUnlessMissing(path: string): Promise<string | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory() === true) throw new Error(`${path} is a folder; name the file.`);
+  return stats === undefined ? undefined : await readFile(path, 'utf8');
+}
+
+/** The times in `status` and metrics matter less than what they are of. */
+async function noteUnlessRecorded(output: Output, recording: Promise<void>): Promise<void> {
+  await recording.catch((error: unknown) =>
+    output.note(`Not recorded for status and metrics: ${errorMessage(error)}`),
+  );
+}
 
 /** The note in a file that an option names. @throws {UsageError} it is no checkpoint */
 export async function checkpointOption(

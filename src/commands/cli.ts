@@ -8,6 +8,7 @@ import {
 } from 'commander';
 import { type Config, ConfigError, SETTINGS } from '../config.ts';
 import type { Role } from '../setting.ts';
+import { errorLine, errorMessage } from '../error-message.ts';
 import { ServiceError } from '../errors.ts';
 import { suggest } from '../suggest.ts';
 import {
@@ -301,7 +302,9 @@ export function errorLines(error: unknown, command: Command | undefined): readon
     issues.map((issue) => `${optionOf(field, command) ?? field}: ${issue}`),
   );
   if (lines.length > 0) return lines;
-  const text = error instanceof Error ? error.message : String(error);
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-  return [cause === '' || text.includes(cause) ? text : `${text} (${cause})`];
+  const text = errorLine(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error) || text.includes(errorMessage(cause))) return [text];
+  const [said, line] = [errorMessage(cause), errorLine(cause)];
+  return [line === said ? `${text} (${said})` : `${text.replace(/\.$/, '')}: ${line}`];
 }

@@ -6,6 +6,7 @@ import type { ClientConfig } from '../client-config.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
 import type {
+  BackupTimes,
   Core,
   Examined,
   OpenedStoredLog,
@@ -16,6 +17,7 @@ import type {
 import type { Stoppable } from '../stoppable.ts';
 import type { MoveParts } from '../use-cases/move/move.ts';
 import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
+import type { KeyOpener } from '../use-cases/backup/verify-keyring.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
@@ -66,6 +68,16 @@ export interface CommandContext {
   ) => Promise<void>;
   /** Opens the keyring of the settings for reading alone, and closes it. */
   readonly withKeyring: (use: (opened: OpenedKeyring) => Promise<void>) => Promise<void>;
+  /** The master key of the settings, if any, to look whether keys open with it. */
+  readonly keyOpener: () => KeyOpener | undefined;
+  /**
+   * Records in DATA_DIR when backups were made, for `status` and metrics.
+   * @param log the one that it is a backup of, by its first name
+   * @throws {Error} one line: it cannot be recorded there
+   */
+  readonly recordBackup: (times: BackupTimes, log: string | undefined) => Promise<void>;
+  /** Opens the keyring of the settings for a change of its master key, with no service on it, and closes it. */
+  readonly withKeyringChange: (use: (change: KeyringChange) => Promise<void>) => Promise<void>;
   /** The place of the settings that a restore fills. Nothing is made there before its stores are opened. */
   readonly restorePlace: () => RestorePlace;
   /** Puts a file in the place of another one as a whole; its owner alone may read it. */
@@ -91,6 +103,15 @@ export interface OpenedKeyring {
   readonly masterKey: string;
   /** The file of the master key, where no setting names it. */
   readonly masterKeyFile?: string;
+}
+
+export interface KeyringChange {
+  /** An absolute path. */
+  readonly dataDir: string;
+  /** The file that the new master key lies in, where no setting has it. */
+  readonly masterKeyFile?: string;
+  /** Can be killed and called again, with the same keys. @returns the number of data keys */
+  readonly rewrap: (onKeys: (done: number, total: number) => void) => Promise<number>;
 }
 
 export interface RestorePlace {

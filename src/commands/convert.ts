@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountQueries } from '../../projections/accounts.ts';
-import { COMMAND, copyableCommand, inShell } from '../copyable-command.ts';
+import { copyableCommand, inShell, program } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { openAccount } from '../use-cases/accounts.ts';
@@ -33,7 +33,7 @@ import {
 
 /** The remedy for those who want several pages converted. */
 const onePage = (pages: string): string =>
-  `convert takes one page, and the name of its PDF with -o. For several, run \`for page in ${pages}; do ${COMMAND} convert "$page" -o "\${page%.html}.pdf"; done\`.`;
+  `convert takes one page, and the name of its PDF with -o. For several, run \`for page in ${pages}; do ${program()} convert "$page" -o "\${page%.html}.pdf"; done\`.`;
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.
@@ -137,10 +137,10 @@ async function convertRemotely(
   interrupt: Interrupt,
 ): Promise<Converted> {
   const { signal } = interrupt;
-  interrupt.left = `it is not known whether ${server} has accepted the conversion. If so, \`${COMMAND} conversions list --server ${server}\` shows it.`;
+  interrupt.left = `it is not known whether ${server} has accepted the conversion. If so, \`${program()} conversions list --server ${server}\` shows it.`;
   // A key of its own lets the request be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey: randomUUID(), signal });
-  interrupt.left = `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${COMMAND} conversions download ${id} --server ${server}\`.`;
+  interrupt.left = `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${program()} conversions download ${id} --server ${server}\`.`;
   output.waiting(`${id} is accepted; waiting for ${server}`);
   const record = await client.wait(id, { signal });
   const { splitWarnings } = await import('./convert-files.ts');

@@ -1,7 +1,7 @@
 /** `restore`: brings a backup into the empty stores of the settings. */
 import { readFile } from 'node:fs/promises';
 import { isoTime, timeIn } from '../clock.ts';
-import { errorMessage } from '../error-message.ts';
+import { errorLine, errorMessage } from '../error-message.ts';
 import { parseKeyring, type StoredKeyring } from '../use-cases/backup/keyring-file.ts';
 import { planRestore, type RestorePlan, type Until } from '../use-cases/backup/restore-plan.ts';
 import { checkKeyringFile, restore as restoreBackup } from '../use-cases/backup/restore.ts';
@@ -111,7 +111,7 @@ function refuseAll(outcomes: readonly PromiseSettledResult<unknown>[]): void {
   const failures = outcomes.flatMap((outcome) =>
     outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
   );
-  if (failures.length > 1) throw new Error(failures.map(errorMessage).join('\n'));
+  if (failures.length > 1) throw new Error(failures.map(errorLine).join('\n'));
   if (failures.length === 1) throw failures[0];
 }
 

@@ -8,12 +8,14 @@ const SHOWN_ACCOUNTS = 8;
 const SHOWN_RENDERERS = 5;
 const SHOWN_FAILURES = 5;
 
-/** `12 s`, `3 min`, `2 h`. */
+/** `12 s`, `3 min`, `2 h`, `4 days`. */
 function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 72 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
 const listed = (lines: readonly string[], most: number): readonly string[] =>
@@ -64,6 +66,13 @@ function recentLines({ recent, at }: ServiceStatus): readonly string[] {
   ];
 }
 
+function backupLine({ backups, at }: ServiceStatus): string {
+  const age = (of: number | undefined): string =>
+    of === undefined ? 'none known here' : `${duration(at - of)} old`;
+  const { keyringCopiedAt: keyring, verifiedBackupOf: verified } = backups;
+  return `Backups     last copy of the keyring ${age(keyring)}, last verified backup ${age(verified)}`;
+}
+
 /** @returns the lines, the most important first */
 export function statusLines(status: ServiceStatus): readonly string[] {
   const { position, readModel } = status.log;
@@ -74,6 +83,7 @@ export function statusLines(status: ServiceStatus): readonly string[] {
     `Log         position ${position}, read models behind by ${lag}`,
     ...queueLines(status),
     ...recentLines(status),
+    backupLine(status),
     ...status.notKnown.map((line) => `Not known   ${line}`),
   ].map(plainText);
 }

@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { statusLines, wrapped } from './status-screen.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
+const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms));
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
 function statusJson({
@@ -12,6 +13,7 @@ function statusJson({
   slots,
   queue,
   recent,
+  backups,
   at,
   notKnown,
 }: ServiceStatus): object {
@@ -44,6 +46,10 @@ function statusJson({
       ...each,
       last_report: time(lastSeen),
     })),
+    backups: {
+      keyring_copied_at: timeOrNull(backups.keyringCopiedAt),
+      verified_backup_of: timeOrNull(backups.verifiedBackupOf),
+    },
     not_known: notKnown,
   };
 }

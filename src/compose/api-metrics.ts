@@ -5,6 +5,7 @@ import type { EventMetadata } from '../domain/event-metadata.ts';
 import { FAILURE_CODES } from '../domain/events.ts';
 import type { ApiMetrics } from '../metrics/definitions.ts';
 import { eventCounter } from '../metrics/log-counts.ts';
+import { backupTimes } from './backup-times.ts';
 import { lagBehind } from '../use-cases/log-lag.ts';
 
 /** `MAX_BODIES_BYTES` → `max_bodies_bytes`. */
@@ -24,6 +25,7 @@ export function watchCore(core: Core): void {
   metrics.onScrape(() => tellBounds(core, api));
   metrics.onScrape(() => tellQueue(core, api));
   metrics.onScrape(() => tellLag(core, api));
+  metrics.onScrape(() => tellBackups(core, api));
 }
 
 /** Every bound of this process: what is used of it, and what was refused because of it. */
@@ -58,6 +60,15 @@ async function tellLag(
   const lag = await lagBehind(store, runner.checkpoint(), clock.now());
   lagEvents.set(lag.lagEvents);
   lagSeconds.set(lag.lagMs / 1000);
+}
+
+function tellBackups({ config }: Core, { keyringCopied, backupVerified }: ApiMetrics): void {
+  // Absent until they are known: 0 would be a backup of 1970.
+  keyringCopied.remove();
+  backupVerified.remove();
+  const { keyringCopiedAt, verifiedBackupOf } = backupTimes(config.dataDir);
+  if (keyringCopiedAt !== undefined) keyringCopied.set(keyringCopiedAt / 1000);
+  if (verifiedBackupOf !== undefined) backupVerified.set(verifiedBackupOf / 1000);
 }
 
 /** Counts what the log says, while this process leads; returns how to end that. */

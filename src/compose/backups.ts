@@ -14,18 +14,26 @@ import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
-import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
+import {
+  findMasterKey,
+  fingerprintOf,
+  loadMasterKey,
+  MASTER_CHECK,
+  masterKeysIn,
+} from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
-import { missingKeyring } from '../keyring/records.ts';
+import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import { RemoteKeyring } from '../keyring/remote.ts';
+import { unwrapDataKey } from '../keyring/sealing.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../use-cases/backup/restore.ts';
+import type { KeyOpener } from '../use-cases/backup/verify-keyring.ts';
 import { refuseUsedStore } from '../use-cases/log-copy/copy-events.ts';
 import { isDirectory, openDirectory } from './directories.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
 import { lookAtEventStore, openEventStore } from './event-stores.ts';
-import { openKeyRecords } from './keyring.ts';
+import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
 import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
 
 /**
@@ -76,12 +84,13 @@ export function openKeyringSource(
     const close = () => openings.close();
     if (place === undefined) {
       const directory = join(dataDir, 'keyring');
+      if (!isDirectory(directory)) throw new Error(missingKeyring(directory));
+      const keyring = new FileKeyRecords(directory);
+      await refuseRewrap(keyring, directory);
       const masterKey = findMasterKey(dataDir, given);
-      if (!isDirectory(directory) || masterKey === undefined) {
-        throw new Error(missingKeyring(directory));
-      }
+      if (masterKey === undefined) throw new Error(missingKeyring(directory));
       return {
-        keyring: new FileKeyRecords(directory),
+        keyring,
         masterKey: fingerprintOf(masterKey),
         ...(given === undefined && { masterKeyFile: join(dataDir, 'master.key') }),
         close,
@@ -89,12 +98,25 @@ export function openKeyringSource(
     }
     const around = await openSurroundings(config, logger, openings);
     const { records } = await openKeyRecords(around, place, false);
-    const masterKey = await records.read('master.check');
-    if (masterKey === undefined) {
-      throw new Error(missingKeyring('the place that BLOB_STORE_URL names'));
-    }
+    await refuseRewrap(records, SHARED_PLACE);
+    const masterKey = await records.read(MASTER_CHECK);
+    if (masterKey === undefined) throw new Error(missingKeyring(SHARED_PLACE));
     return { keyring: records, masterKey, close };
   });
+}
+
+/** The master key of the settings, if any: a backup is verified on machines without one, too. */
+export function keyOpener({ dataDir, masterKey: given }: Config): KeyOpener | undefined {
+  const masterKey = given ?? masterKeysIn(dataDir)[0];
+  if (masterKey === undefined) return undefined;
+  const opens = (accountId: string, wrapped: string): boolean => {
+    try {
+      return unwrapDataKey(masterKey, accountId, wrapped).length > 0;
+    } catch {
+      return false;
+    }
+  };
+  return { masterKey: fingerprintOf(masterKey), opens };
 }
 
 /** @throws {Error} one line: the master key is missing, or is not the one that DATA_DIR belongs to */
@@ -164,6 +186,7 @@ export async function writeSecret(path: string, text: string): Promise<void> {
   const whole = resolve(path);
   const folder = dirname(whole);
   if (!isDirectory(folder)) openDirectory('The folder of the keyring', folder);
+  if (isDirectory(whole)) throw new Error(`${whole} is a folder; name a file.`);
   // Files that a killed call left may hold the keys of accounts that were erased since.
   removeTemporary(`${whole}.`, isAbandoned);
   await writeDurably(whole, `${whole}.${temporaryName()}.tmp`, Buffer.from(text));

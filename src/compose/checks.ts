@@ -7,18 +7,18 @@ import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
 import type { Examined, Finding } from '../core.ts';
-import { errorMessage } from '../error-message.ts';
+import { errorLine } from '../error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import { findMasterKey } from '../keyring/master-key.ts';
-import { missingKeyring } from '../keyring/records.ts';
+import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import type { KeyRecords } from '../keyring/port.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';
 import { checkDirectory, isMissing } from './directories.ts';
-import { holdsKeyring } from './keyring.ts';
+import { holdsKeyring, SHARED_PLACE } from './keyring.ts';
 import { connect } from './nats.ts';
 import { openEventStore, refuseBarrier } from './event-stores.ts';
 import { Openings } from './openings.ts';
@@ -132,7 +132,7 @@ async function make(
   try {
     return { name, ...(await withTimeout(LOOK_MS, look())) };
   } catch (error) {
-    return { name, verdict: 'wrong', text: errorMessage(error) };
+    return { name, verdict: 'wrong', text: errorLine(error) };
   }
 }
 
@@ -267,6 +267,7 @@ async function keys(config: Config, logger: Logger, head: bigint | undefined): P
   };
   if (place === undefined) {
     const directory = join(dataDir, 'keyring');
+    await refuseRewrap({ read: async (name) => readIfThere(join(directory, name)) }, directory);
     if (!isMissing(dataDir)) findMasterKey(dataDir, given);
     return found(holdsKeyring(directory), directory);
   }
@@ -274,8 +275,9 @@ async function keys(config: Config, logger: Logger, head: bigint | undefined): P
   const look = async (around: Surroundings): Promise<Finding> => {
     const { findKeyring } = await import('../keyring/remote.ts');
     const records = await keyRecords(around, place);
+    if (records) await refuseRewrap(records, SHARED_PLACE);
     const isThere = records && given && (await findKeyring(records, given));
-    return found(isThere === true, 'the place that BLOB_STORE_URL names');
+    return found(isThere === true, SHARED_PLACE);
   };
   return await looking(config, logger, look, side);
 }

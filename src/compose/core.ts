@@ -12,7 +12,7 @@ import { systemClock } from '../clock.ts';
 import { type Config, SETTINGS } from '../config.ts';
 import type { Core } from '../core.ts';
 import { ed25519Key } from '../ed25519.ts';
-import { deriveKey } from '../keyring/master-key.ts';
+import { signingPurpose } from '../keyring/master-key.ts';
 import { createVault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
 import { openReadModel, type ReadModel } from '../read-model/database.ts';
@@ -37,7 +37,7 @@ export async function openCore(
   { create, metrics, tracing }: Observers & { readonly create: boolean },
 ): Promise<Core> {
   const adapters = await openAdapters(config, logger, { create, metrics, tracing });
-  const { store, blobs, keyring, masterKey, queues, openRateLimiter } = adapters;
+  const { store, blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
   const actors = createActors({ store, snapshots, log: logger }, tracing);
   const projected = readModelOf(config, logger);
@@ -65,8 +65,7 @@ export async function openCore(
     lastCheckpoint,
     clock: systemClock,
     logName: config.logOrigin,
-    signingKey: (generation) =>
-      ed25519Key(deriveKey(masterKey, `log signing key ${generation}`, 32)),
+    signingKey: (generation) => ed25519Key(keyFor(signingPurpose(generation))),
   });
   const core: Core = {
     config,
@@ -85,7 +84,8 @@ export async function openCore(
     runner,
     signer,
     masterKey,
-    addressKey: deriveKey(masterKey, 'sign-in address', 32),
+    addressKey: keyFor('sign-in address'),
+    idempotencySecret: keyFor('idempotency keys'),
     queues,
     openRateLimiter,
     unhealthyReasons: async () => {

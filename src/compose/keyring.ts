@@ -9,15 +9,21 @@ import { FileKeyring } from '../keyring/file.ts';
 import { KeyringIdentity } from '../keyring/identity.ts';
 import { loadMasterKey } from '../keyring/master-key.ts';
 import { type Keyring, KeyringGone, type ListedKeyRecords } from '../keyring/port.ts';
-import { missingKeyring } from '../keyring/records.ts';
+import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
+import { lastingKeys } from '../keyring/rewrap.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { isDirectory, openDirectory } from './directories.ts';
 import { needed, openS3, type Surroundings } from './stores.ts';
+
+/** Where a keyring lies that nodes share, in words. */
+export const SHARED_PLACE = 'the place that BLOB_STORE_URL names';
 
 export interface OpenedKeyring {
   readonly keyring: Keyring;
   readonly keyringIdentity: KeyringIdentity;
   readonly masterKey: Buffer;
+  /** The key for a purpose: it stays where the log holds what it made, and follows from the master key elsewhere. */
+  readonly keyFor: (purpose: string) => Buffer;
 }
 
 /**
@@ -64,10 +70,12 @@ async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: Even
   if (!holdsKeyring(directory) && (await store.head()) !== 0n) {
     throw new Error(missingKeyring(directory));
   }
+  if (isDirectory(directory)) await refuseRewrap(new FileKeyRecords(directory), directory);
   const masterKey = loadMasterKey(dataDir, given);
   const keyring = new FileKeyring(directory, masterKey);
   const records = new FileKeyRecords(directory);
-  return { keyring, masterKey, keyringIdentity: await KeyringIdentity.open(records, directory) };
+  const keyringIdentity = await KeyringIdentity.open(records, directory);
+  return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
 }
 
 export const holdsKeyring = (directory: string): boolean =>
@@ -82,12 +90,10 @@ async function openSharedKeyring(
   const { RemoteKeyring } = await import('../keyring/remote.ts');
   const create = (await store.head()) === 0n;
   const { records, recheckMs } = await openKeyRecords(around, place, create);
+  await refuseRewrap(records, SHARED_PLACE);
   const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  const keyringIdentity = await KeyringIdentity.open(
-    records,
-    'the place that BLOB_STORE_URL names',
-  );
-  return { keyring, masterKey, keyringIdentity };
+  const keyringIdentity = await KeyringIdentity.open(records, SHARED_PLACE);
+  return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
 }
 
 /** @param create allows a new place for them where there is none */

@@ -8,6 +8,7 @@ import { FileKeyRecords } from '../keyring/file-records.ts';
 import { MOVED_RECORD } from '../keyring/identity.ts';
 import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
 import type { KeyRecords } from '../keyring/port.ts';
+import { refuseRewrap } from '../keyring/records.ts';
 import { findKeyring } from '../keyring/remote.ts';
 import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
@@ -18,7 +19,7 @@ import { isDirectory } from './directories.ts';
 import { lookAtEventStore, openEventStore } from './event-stores.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
-import { openKeyRecords } from './keyring.ts';
+import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
 import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
 
 export interface OpenedMove extends MoveParts {
@@ -56,7 +57,10 @@ export function openMove(
     }
     const from = await openSurroundings(source, logger, openings);
     const { store, database } = await openEventStore(from, 'moved');
-    if (!ahead && database) await keepServicesOff(source.dataDir, openings);
+    if (!ahead && database) {
+      const remedy = 'stop it for the last step of the move, or give --ahead to copy while it runs';
+      await keepServicesOff(source.dataDir, openings, remedy);
+    }
     const masterKey = masterKeyOf(source);
     const sourceKeys = places.keys ? await recordsOf(from, masterKey, 'source') : undefined;
     const old = { store, keys: sourceKeys, movedRecord: MOVED_RECORD };
@@ -161,13 +165,13 @@ const blobPlace = ({ blobStoreUrl: place, natsUrl, dataDir }: Config): string =>
 };
 
 /** @throws {Error} one line: a service renders on this store */
-async function keepServicesOff(dataDir: string, openings: Openings): Promise<void> {
+export async function keepServicesOff(
+  dataDir: string,
+  openings: Openings,
+  remedy: string,
+): Promise<void> {
   const held = await new FileLease(join(dataDir, 'render.lock')).acquire();
-  if (held === undefined) {
-    throw new Error(
-      `A service runs on ${dataDir}: stop it for the last step of the move, or give --ahead to copy while it runs.`,
-    );
-  }
+  if (held === undefined) throw new Error(`A service runs on ${dataDir}: ${remedy}.`);
   openings.add({ close: () => held.release() });
 }
 
@@ -187,6 +191,7 @@ async function recordsOf(
   const { blobStoreUrl, dataDir } = around.config;
   if (blobStoreUrl !== undefined) {
     const { records } = await openKeyRecords(around, blobStoreUrl, side === 'target');
+    await refuseRewrap(records, SHARED_PLACE);
     const isThere = await findKeyring(records, masterKey);
     if (!isThere && side === 'source') throw new Error('There is no keyring at BLOB_STORE_URL.');
     return withMasterCheck(records, masterKey);
@@ -196,7 +201,9 @@ async function recordsOf(
     throw new Error(`There is no keyring in ${directory}: restore it from a backup.`);
   }
   if (side === 'target') loadMasterKey(dataDir, masterKey);
-  return withMasterCheck(new FileKeyRecords(directory), masterKey);
+  const records = new FileKeyRecords(directory);
+  await refuseRewrap(records, directory);
+  return withMasterCheck(records, masterKey);
 }
 
 /** A data directory has the check of its master key beside its keyring, other places have it in there. */

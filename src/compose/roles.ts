@@ -1,4 +1,5 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Core, RunningRenderer, RunningService } from '../core.ts';
@@ -286,10 +287,10 @@ export async function startApi(
       ...core,
       streams: core.store,
       publicUrl,
+      builtFolder: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
       rateLimiter,
       tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
       fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
-      idempotencySecret: deriveKey(masterKey, 'idempotency keys', 32),
       operations: { version: readVersion(), renderers, rebuilds },
       readiness,
       onRequestEnd: requestCounter(core),

@@ -14,6 +14,7 @@ import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
 import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import { lagBehind } from '../use-cases/log-lag.ts';
 import { RecentActivity } from '../use-cases/recent-activity.ts';
+import { backupTimes } from './backup-times.ts';
 import { readinessAt } from './doctor.ts';
 import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
@@ -68,6 +69,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
           slots: { nodes: listed.length, total, busy },
           queue,
           recent,
+          backups: backupTimes(config.dataDir),
         };
         return { ...status, notKnown: notKnown(config, status) };
       },

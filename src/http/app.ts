@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
+import { BuiltFiles } from './fixed-answer.ts';
 import {
   authenticate,
   authenticateByCookie,
@@ -68,7 +69,8 @@ export function createApp(given: HttpDependencies): HttpApp {
   const deps = { ...given, store: { head: coalescedHead(given.store) } };
   const credentials = new Credentials(deps);
   const closing = new AbortController();
-  const dashboard = createDashboard(deps);
+  const built = new BuiltFiles(deps.builtFolder);
+  const dashboard = createDashboard(deps, built);
   const app = new Koa<RequestState>();
   // Every failure is answered and logged by `errors`; what is left is a client that went away.
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
@@ -95,6 +97,7 @@ export function createApp(given: HttpDependencies): HttpApp {
     {
       ...deps,
       document,
+      built,
       bodies,
       lookBacks,
       signInAudit: createSignInAudit(deps),

@@ -17,6 +17,7 @@ import type { SignInAudit } from '../use-cases/sign-in.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
 import type { Operations } from './operations.ts';
 import type { Caller, HttpContext } from './context.ts';
+import type { BuiltFiles } from './fixed-answer.ts';
 import type { RequestEnd } from './middleware/observe.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
@@ -51,10 +52,12 @@ export interface HttpDependencies {
   readonly tokens: Tokens;
   /** Keys the hash under which a sign-in address is found. */
   readonly addressKey: Buffer;
-  /** Keys the hashes of idempotency keys: `deriveKey(master, 'idempotency keys', 32)`. */
+  /** Keys the hashes of idempotency keys. */
   readonly idempotencySecret: Buffer;
   /** The origin under which clients reach the service. */
   readonly publicUrl: string;
+  /** The folder of what `dashboard/` builds: the pages, the reference page's script, the client's package. */
+  readonly builtFolder: string;
   readonly operations: Operations;
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** Absent where requests are not traced. */
@@ -68,6 +71,7 @@ export interface RouteDependencies extends HttpDependencies {
   /** Aborted when the server closes: nothing is waited for any longer. */
   readonly closing: AbortSignal;
   readonly document: OpenApiDocument;
+  readonly built: BuiltFiles;
   /** Finds who sends a request, as far as the credential still holds. */
   readonly findCaller: (ctx: HttpContext) => Promise<Caller | undefined>;
   readonly bodies: RequestBodies;

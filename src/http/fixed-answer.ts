@@ -1,5 +1,7 @@
 /** Answers that are the same for everybody until the next version. */
 import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { hasCopy, type HttpContext } from './context.ts';
@@ -48,4 +50,35 @@ export function sendFixed(
   if (coding !== undefined) ctx.set('Content-Encoding', coding);
   ctx.type = type;
   ctx.body = body[coding ?? 'identity'];
+}
+
+/** What the build of `dashboard/` made, by path; each file is read once, when it is first asked for. */
+export class BuiltFiles {
+  readonly #folder: string;
+  readonly #names: Promise<ReadonlySet<string>>;
+  readonly #read = new Map<string, Promise<FixedBody>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#names = readdir(folder, { recursive: true }).then(
+      (names) => new Set(names),
+      () => new Set(),
+    );
+  }
+
+  async find(name: string): Promise<FixedBody | undefined> {
+    const names = await this.#names;
+    if (!names.has(name)) return undefined;
+    const known = this.#read.get(name);
+    if (known !== undefined) return await known;
+    const read = async (ending: string) =>
+      names.has(name + ending) ? await readFile(join(this.#folder, name + ending)) : undefined;
+    const body = Promise.all([readFile(join(this.#folder, name)), read('.br'), read('.gz')]).then(
+      ([identity, br, gzipped]) => fixedBody(identity, { br, gzip: gzipped }),
+    );
+    this.#read.set(name, body);
+    // Read anew where it could not be: there may be too many open files for a moment.
+    body.catch(() => this.#read.delete(name));
+    return await body;
+  }
 }

@@ -77,6 +77,7 @@ import {
 } from './resources/operator-service.api.ts';
 import { getStatus } from './resources/operator-service.ts';
 import {
+  clientPackageDoc,
   healthzDoc,
   openApiDoc,
   readyzDoc,
@@ -84,6 +85,7 @@ import {
   referenceScriptDoc,
 } from './resources/service.api.ts';
 import {
+  getClientPackage,
   getOpenApi,
   getReferencePage,
   getReferenceScript,
@@ -196,4 +198,5 @@ export const ROUTES: readonly Route[] = [
   internal('get', '/openapi.json', 'none', getOpenApi, openApiDoc),
   internal('get', '/docs', 'none', getReferencePage, referencePageDoc),
   internal('get', '/docs/reference.js', 'static', getReferenceScript, referenceScriptDoc),
+  internal('get', '/client.tgz', 'none', getClientPackage, clientPackageDoc),
 ];

@@ -39,6 +39,8 @@ export function readIfThere(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
+    // Node names a file that cannot be opened, and not a folder that cannot be read.
+    if (hasCode(error, 'EISDIR')) throw Object.assign(error, { path });
     throw error;
   }
 }
@@ -73,6 +75,6 @@ function syncDirectory(directory: string): void {
   }
 }
 
-function hasCode(error: unknown, code: string): boolean {
+function hasCode(error: unknown, code: string): error is Error {
   return error instanceof Error && 'code' in error && error.code === code;
 }

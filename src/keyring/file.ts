@@ -6,7 +6,9 @@ import { isAbandoned } from '../blob-store/writer.ts';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
 import { assertOwned } from '../ownership.ts';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
+import { fingerprintOf, MASTER_CHECK } from './master-key.ts';
 import { KeyErased, KeyMissing, type Keyring, KeyringGone } from './port.ts';
+import { MASTER_KEY_CHANGED, REWRAP_RECORD } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
@@ -75,10 +77,21 @@ export class FileKeyring implements Keyring {
       removeDurably(path);
       throw this.#erased(accountId);
     }
+    if (this.#isMasterKeyChanged()) {
+      if (made) removeDurably(path);
+      throw new KeyringGone(MASTER_KEY_CHANGED);
+    }
     if (made) return key;
     const theirs = this.#load(accountId);
     if (theirs === undefined) throw this.#erased(accountId);
     return theirs;
+  }
+
+  /** Looked for after a key is stored: a change that begins later finds that key. */
+  #isMasterKeyChanged(): boolean {
+    if (existsSync(join(this.#dir, REWRAP_RECORD))) return true;
+    const check = readIfThere(join(this.#dir, MASTER_CHECK));
+    return check !== undefined && check !== fingerprintOf(this.#masterKey);
   }
 
   #path(accountId: string, suffix: 'key' | 'erased'): string {

@@ -2,9 +2,11 @@ import { createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAbandoned } from '../blob-store/writer.ts';
-import { createDurably, readIfThere, removeTemporary } from './durable-file.ts';
+import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
 
 const KEY_BYTES = 32;
+/** Says which key belongs here without saying the key, so that a wrong one is found at the start. */
+export const MASTER_CHECK = 'master.check';
 
 /**
  * The key that everything secret in a data directory hangs on: the one given, else the one kept in
@@ -22,8 +24,7 @@ export function loadMasterKey(dataDir: string, given?: Buffer): Buffer {
   return findMasterKey(dataDir, given) ?? key;
 }
 
-/** Says which key belongs here without saying the key, so that a wrong one is found at the start. */
-const checkFileIn = (dataDir: string): string => join(dataDir, 'master.check');
+const checkFileIn = (dataDir: string): string => join(dataDir, MASTER_CHECK);
 const keyFileIn = (dataDir: string): string => join(dataDir, 'master.key');
 
 /** A text that tells one master key from another, and does not tell the key. */
@@ -50,6 +51,33 @@ export function findMasterKey(dataDir: string, given?: Buffer): Buffer | undefin
   return key;
 }
 
+/** The next key, until it has taken the place of the one in use. */
+const nextFileIn = (dataDir: string): string => join(dataDir, 'master.key.new');
+
+/** The next master key of a data directory that keeps its own, made once. */
+export const nextMasterKey = (dataDir: string): Buffer =>
+  readKey(nextFileIn(dataDir)) ?? makeKey(nextFileIn(dataDir));
+
+/** The keys that lie in the directory, the one in use first; none of a file that a kill left half overwritten. */
+export const masterKeysIn = (dataDir: string): readonly Buffer[] =>
+  [keyFileIn(dataDir), nextFileIn(dataDir)].flatMap((file) => keyIn(file) ?? []);
+
+/** Makes `key` the one of the directory, and destroys the one before. Safe to repeat after a kill. */
+export function replaceMasterKey(dataDir: string, key: Buffer): void {
+  const [file, next] = [keyFileIn(dataDir), nextFileIn(dataDir)];
+  removeDurably(checkFileIn(dataDir));
+  createDurably(checkFileIn(dataDir), fingerprintOf(key));
+  const isKept = masterKeysIn(dataDir).some((each) => each.equals(key));
+  if (keyIn(file)?.equals(key) !== true) {
+    removeDurably(file);
+    if (isKept) createDurably(file, key.toString('hex'));
+  }
+  removeDurably(next);
+}
+
+/** The purpose of the key that signs the log's checkpoints. */
+export const signingPurpose = (generation: number): string => `log signing key ${generation}`;
+
 /** A key for one purpose (RFC 5869, HKDF-SHA-256): knowing one says nothing about another. */
 export function deriveKey(master: Buffer, purpose: string, length: number): Buffer {
   // Derivation from a key object takes half as long as from its bytes.
@@ -57,11 +85,16 @@ export function deriveKey(master: Buffer, purpose: string, length: number): Buff
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `pressledger ${purpose}`, length));
 }
 
+function keyIn(file: string): Buffer | undefined {
+  const key = Buffer.from(readIfThere(file) ?? '', 'hex');
+  return key.length === KEY_BYTES ? key : undefined;
+}
+
 function readKey(file: string): Buffer | undefined {
-  const text = readIfThere(file);
-  if (text === undefined) return undefined;
-  const key = Buffer.from(text, 'hex');
-  if (key.length !== KEY_BYTES) throw new Error(`${file} is damaged; restore it from a backup.`);
+  const key = keyIn(file);
+  if (key === undefined && readIfThere(file) !== undefined) {
+    throw new Error(`${file} is damaged; restore it from a backup.`);
+  }
   return key;
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { checkAccountId, HeldKeys } from './held-keys.ts';
-import { fingerprintOf } from './master-key.ts';
+import { fingerprintOf, MASTER_CHECK } from './master-key.ts';
 import {
   KeyErased,
   KeyMissing,
@@ -14,12 +14,10 @@ import {
   KeyringUnavailable,
 } from './port.ts';
 import { errorMessage } from '../error-message.ts';
-import { missingKeyring } from './records.ts';
+import { MASTER_KEY_CHANGED, missingKeyring, REWRAP_RECORD } from './records.ts';
 import { seal, unwrapDataKey } from './sealing.ts';
 
 const KEY_BYTES = 32;
-/** The same file name as in a data directory: says which master key belongs here. */
-const MASTER_CHECK = 'master.check';
 const KEYRING = 'The keyring at BLOB_STORE_URL';
 
 export interface RemoteKeyringOptions {
@@ -144,11 +142,21 @@ export class RemoteKeyring implements Keyring {
         await this.#records.remove(name);
         throw this.#erased(accountId);
       }
+      if (await this.#isMasterKeyChanged()) {
+        if (made) await this.#records.remove(name);
+        throw new KeyringGone(MASTER_KEY_CHANGED);
+      }
       return made ? undefined : ((await this.#records.read(name)) ?? '');
     });
     if (theirs === undefined) return key;
     if (theirs === '') throw this.#erased(accountId);
     return unwrapDataKey(this.#masterKey, accountId, theirs);
+  }
+
+  /** Looked for after a key is stored: a change that begins later finds that key. The order of the two matters. */
+  async #isMasterKeyChanged(): Promise<boolean> {
+    if ((await this.#records.read(REWRAP_RECORD)) !== undefined) return true;
+    return (await this.#records.read(MASTER_CHECK)) !== fingerprintOf(this.#masterKey);
   }
 
   async #isErased(accountId: string): Promise<boolean> {

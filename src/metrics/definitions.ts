@@ -112,6 +112,14 @@ export function apiMetrics(registry: Registry) {
       'queue_oldest_age_seconds',
       'Age of the oldest conversion that no renderer has started; 0 where there is none.',
     ),
+    keyringCopied: gauge(
+      'keyring_copy_timestamp_seconds',
+      'When the keyring was last copied by a command with this DATA_DIR, in Unix time; absent where none was.',
+    ),
+    backupVerified: gauge(
+      'verified_backup_timestamp_seconds',
+      'When the newest backup was made that a command with this DATA_DIR has verified, in Unix time; absent where none was.',
+    ),
     leader: gauge('leader', '1 in the process that feeds the queue and records outcomes.'),
     // Counted in the leader, from the log: it sees what every node and command has appended.
     accepted: counter('conversions_accepted_total', 'Conversions accepted; counted by the leader.'),

@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'is locked by another process; stop that process',
   SQLITE_FULL: 'cannot be written, the disk is full; make room',
   SQLITE_READONLY: 'cannot be written; give this user write access to it and its directory',
+  SQLITE_IOERR: 'cannot be read or written; check that it is a file, and its disk (dmesg)',
   SQLITE_CANTOPEN: 'cannot be opened; give this user access to it and its directory',
 };
 /**

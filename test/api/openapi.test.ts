@@ -42,7 +42,7 @@ void test('the document that is served has every public route, shaped for genera
   t.strictSame(inIt.toSorted(), named(open));
   t.strictSame(
     [...new Set(internal?.map(({ path }) => path.split('/')[1]))],
-    ['dashboard', 'openapi.json', 'docs'],
+    ['dashboard', 'openapi.json', 'docs', 'client.tgz'],
   );
   t.match(JSON.stringify(served), /^(?!.*(dashboardCookie|Set-Cookie|DashboardAccess))/);
   const size = JSON.stringify(document).length;

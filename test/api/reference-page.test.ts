@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import type { Page } from 'puppeteer';
 import { test } from 'tap';
 import { BASE, startApi } from '../support/api.ts';
@@ -24,6 +25,7 @@ void test('the reference page asks nobody but this service, and tries a request'
   const sample = await page.waitForSelector('::-p-xpath(//pre[contains(., "wait=30")])');
   t.match(await sample?.evaluate(({ textContent }) => textContent), /Accept: application\/pdf/);
 
+  t.equal(await page.$eval('nav a', (link) => link.textContent), 'Dashboard');
   await page.locator('input[placeholder]').fill(key);
   const answered = page.waitForResponse(
     (response) => response.request().method() === 'POST' && response.url().endsWith(`${BASE}/pdf/`),
@@ -58,4 +60,30 @@ void test('what is the same for everybody is compressed, and revalidated by its 
     t.match(await get('br', browser.tag), { status: 304, text: '', tag: browser.tag });
     t.match(await get('br', '"other"'), { status: 200 });
   }
+  const script = await (await fetch(`${api.origin}/docs/reference.js`)).text();
+  t.match(script, /^\/\*! @scalar\/api-reference@[\d.]+\n\nMIT License\n\nCopyright/);
+});
+
+void test('the client is a package in the version of the service, for anybody', async (t) => {
+  const api = await startApi(t);
+  const get = async (init: RequestInit = {}) => {
+    const answer = await fetch(`${api.origin}/client.tgz`, init);
+    return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+  const { answer, bytes } = await get();
+  t.equal(answer.status, 200);
+  t.match(gunzipSync(bytes).toString('latin1'), '"name": "@pressledger/client"');
+  const headers = Object.fromEntries(answer.headers);
+  t.match(headers, {
+    'content-type': 'application/gzip',
+    'content-length': String(bytes.length),
+    'cache-control': 'public, max-age=300',
+    'x-content-type-options': 'nosniff',
+  });
+  t.notOk(headers['content-encoding'], 'it is compressed already');
+  const head = await get({ method: 'HEAD' });
+  t.equal(head.answer.headers.get('content-length'), headers['content-length']);
+  t.equal(head.bytes.length, 0);
+  const same = await get({ headers: { 'If-None-Match': headers['etag'] ?? '' } });
+  t.equal(same.answer.status, 304);
 });

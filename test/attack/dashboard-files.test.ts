@@ -8,6 +8,7 @@ import Koa from 'koa';
 import { test } from 'tap';
 import { clientAddress } from '../../src/http/middleware/client-address.ts';
 import { createDashboard } from '../../src/http/middleware/dashboard.ts';
+import { BuiltFiles } from '../../src/http/fixed-answer.ts';
 import type { RequestState } from '../../src/http/context.ts';
 import { startApi } from '../support/api.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -18,7 +19,7 @@ void test('a file that could not be read once is read the next time', async (t) 
   const app = new Koa<RequestState>();
   app.silent = true;
   app.use(clientAddress(api.config));
-  app.use(createDashboard(api, folder).serve);
+  app.use(createDashboard(api, new BuiltFiles(folder)).serve);
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
   t.teardown(() => server.close());

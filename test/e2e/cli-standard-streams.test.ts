@@ -40,7 +40,8 @@ void test('what standard output cannot take is told', async (t) => {
     const line = `echo '<h1>x</h1>' | "$0" ${args} > /dev/full`;
     const result = await runCommand('/bin/sh', ['-c', line, LAUNCHER], place.env);
     t.equal(result.code, 1, args);
-    const told = /^(conv_.*\n)?pressledger: Standard output cannot be written \(ENOSPC.*\)\n$/;
+    const told =
+      /^(conv_.*\n)?pressledger: Standard output cannot be written: .*disk is full \(ENOSPC\); make room.*\n$/;
     t.match(result.stderr, told, args);
   }
 });

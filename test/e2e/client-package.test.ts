@@ -1,10 +1,11 @@
-/** The client's package as its users get it: packed, installed offline, imported from JavaScript and TypeScript. */
+/** The client's package as its users get it: installed from the service, imported from JavaScript and TypeScript. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { test } from 'tap';
+import { readVersion } from '../../src/version.ts';
 import { startService } from '../support/service.ts';
 
 const execute = promisify(execFile);
@@ -18,9 +19,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLIENT = join(ROOT, 'client');
 const TSC = join(ROOT, 'node_modules', '.bin', 'tsc');
 
-type Manifest = Partial<
-  Record<'dependencies' | 'devDependencies' | 'bin' | 'scripts', Record<string, string>>
->;
+interface Manifest {
+  readonly dependencies?: object;
+  readonly bin?: object;
+  readonly version: string;
+}
 const manifestIn = async (folder: string) =>
   JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
 
@@ -64,36 +67,33 @@ const TSCONFIG = {
   files: ['consumer.ts', 'consumer.cts'],
 };
 
-void test('the packed client serves ECMAScript, CommonJS and TypeScript', async (t) => {
+void test('the client that the service serves suits ECMAScript, CommonJS and TypeScript', async (t) => {
   const folder = t.testdir({
     'package.json': '{"type":"module"}',
     'consumer.ts': TYPESCRIPT,
     'consumer.cts': `import client = require('@pressledger/client');\nvoid client.PressledgerClient;\n`,
     'tsconfig.json': JSON.stringify(TSCONFIG),
   });
-  const packed = await run('npm', ['pack', '--json', '--offline', '--pack-destination', folder], {
-    cwd: CLIENT,
-  });
-  const [{ filename, files }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf('[\n'))) as [
-    { filename: string; files: { path: string }[] },
-  ];
-  const strange = files
-    .map(({ path }) => path)
-    .filter((path) => !/^(dist\/[\w-]+(\.d)?\.[jt]s|package\.json|README\.md|LICENSE)$/.test(path));
-  t.strictSame(strange, [], 'nothing of the service, and no sources');
-  const { dependencies, bin, scripts } = await manifestIn(CLIENT);
-  t.strictSame([dependencies, bin], [undefined, undefined]);
-  const { devDependencies } = await manifestIn(ROOT);
-  t.match(scripts?.['prepack'], `typescript@${devDependencies?.['typescript']}`);
-
-  const installed = await run('npm', ['install', '--offline', `./${filename}`], { cwd: folder });
+  const service = await startService(t);
+  const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+  const [, command = ''] = /^npm (install .* http:.*)$/m.exec(readme) ?? [];
+  const args = command.replace('http://localhost:8080', service.url).split(' ');
+  const installed = await run('npm', args, { cwd: folder });
   t.match(installed.stdout, /^added 1 package\b/m);
+  const place = join(folder, 'node_modules/@pressledger/client');
+  const files = await readdir(place, { recursive: true });
+  const strange = files.filter(
+    (path) => !/^(dist|dist\/[\w-]+(\.d)?\.[jt]s|package\.json|README\.md|LICENSE)$/.test(path),
+  );
+  t.strictSame(strange, [], 'nothing of the service, and no sources');
+  const sources = await readdir(join(CLIENT, 'src'));
+  t.equal(files.filter((path) => path.endsWith('.d.ts')).length, sources.length);
+  const { dependencies, bin, version } = await manifestIn(place);
+  t.strictSame([dependencies, bin, version], [undefined, undefined, readVersion()]);
   t.strictSame(await readdir(join(folder, 'node_modules/@pressledger')), ['client']);
   const checked = await run(TSC, ['-p', folder], { cwd: folder }).catch((error: unknown) => error);
   t.match(checked, { stdout: '' }, 'its types stand alone');
 
-  const service = await startService(t);
-  const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
   const programs = [...readme.matchAll(/^```(js|cjs)\n(.*?)^```$/gms)];
   t.equal(programs.length, 6);
   const output: string[] = [];

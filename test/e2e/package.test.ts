@@ -58,13 +58,17 @@ void test('what was packed starts in an empty folder and makes a PDF', {
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${filename}`];
   await run('npm', args, folder);
   t.ok((await readdir(join(folder, 'node_modules', '.bin'))).includes('pressledger'));
+  const lock = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: object };
+  t.ok(Object.keys(packages).length < 240, 'nothing that only the build needs');
 
   const place = createPlace(t);
   const command = join(folder, 'node_modules', '.bin', 'pressledger');
   const service = new Service(place, [command, 'start']);
   t.teardown(() => service.kill());
   await service.start();
-  t.match(service.output.stdout, /npx pressledger key create/);
+  const program = join(folder, 'node_modules/pressledger/bin/pressledger');
+  t.match(service.output.stdout, ` ${program} key create`, 'not by a name that npx would look for');
   const client = service.client();
   const letter = '<h1>Dear Ann,</h1><p>the parts are on their way.</p><p>Yours, Bob</p>';
   const pdf = await openPdf(await client.convert({ html: letter }));
@@ -74,7 +78,7 @@ void test('what was packed starts in an empty folder and makes a PDF', {
   t.match(timed.text, /after a second/, 'the scripts for pages are there');
   const page = await fetch(service.url);
   t.match(await page.text(), /<script type="module"[^>]* src="\/assets\//, 'the dashboard');
-  for (const path of ['/docs', '/docs/reference.js', '/openapi.json']) {
+  for (const path of ['/docs', '/docs/reference.js', '/openapi.json', '/client.tgz']) {
     t.equal((await fetch(service.url + path)).status, 200, path);
   }
 

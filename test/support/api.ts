@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
@@ -156,6 +157,7 @@ export async function startApi(
     addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
     idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
     publicUrl: origin,
+    builtFolder: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
     operations: {
       version: '1.2.3',
       rebuilds,

@@ -74,6 +74,15 @@ async function driveRefusals(t: Test, given: Answered) {
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
   given.add(api);
+  const unbuilt = await startApi(t, { replace: () => ({ builtFolder: '/nowhere' }) });
+  for (const path of ['/docs', '/docs/reference.js', '/client.tgz']) {
+    const { status, body } = await unbuilt.call('GET', path);
+    t.match(
+      { status, body },
+      { status: 404, body: { message: /^This is not built here\. "npm start"/ } },
+    );
+  }
+  given.add(unbuilt);
 }
 
 async function driveSessions(api: Api, email: string): Promise<void> {
@@ -197,7 +206,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await auth('revoke', { refresh });
   await driveSessions(api, email);
   for (const path of ['/healthz', '/readyz']) await api.call('GET', path);
-  for (const path of ['/openapi.json', '/docs', '/docs/reference.js']) {
+  for (const path of ['/openapi.json', '/docs', '/docs/reference.js', '/client.tgz']) {
     const { headers } = await api.call('GET', path);
     await api.call('GET', path, { headers: { 'If-None-Match': headers.get('etag') ?? '' } });
   }

@@ -173,6 +173,17 @@ const CASES: Readonly<Record<string, Case>> = {
     quiet: { [`pressledger_data_dir_free_bytes${NODE}`]: '90000000000x30' },
     labels: node,
   },
+  PressledgerBackupIsOld: {
+    // Prometheus' tests begin in 1970.
+    fires: {
+      [`pressledger_keyring_copy_timestamp_seconds${NODE}`]: '0x30',
+      [`pressledger_verified_backup_timestamp_seconds${NODE}`]: '-700000x30',
+    },
+    quiet: {
+      [`pressledger_keyring_copy_timestamp_seconds${NODE}`]: '-80000x30',
+      [`pressledger_verified_backup_timestamp_seconds${NODE}`]: '-600000x30',
+    },
+  },
 };
 
 const withMinutes = (series: Series) =>

@@ -309,6 +309,7 @@ void test('help of a group names its commands and no other', (t) => {
       'projections',
       'log',
       'backup',
+      'keyring',
       'completion',
     ],
   );

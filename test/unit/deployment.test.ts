@@ -165,7 +165,8 @@ void test('what the images are made of reaches the build, and nothing else does'
   const let_in = rest.map((line) => line.replace('!', ''));
   for (const path of [
     'bin',
-    'client/src',
+    'client',
+    'tsconfig.json',
     'src',
     'projections',
     'samples',

@@ -1,10 +1,8 @@
 /** The pages for people. They are built from `dashboard/`; the API does not need them. */
-import { readdir, readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname } from 'node:path';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
-import { type FixedBody, fixedBody, sendFixed } from '../fixed-answer.ts';
+import { type BuiltFiles, sendFixed } from '../fixed-answer.ts';
 import { setRateLimitHeaders } from './rate-limit.ts';
 
 /** The paths of `dashboard/src/router.tsx`: any other is unknown to the pages too. */
@@ -31,9 +29,6 @@ export const isPagePath = (path: string): boolean => PAGE.test(path);
 const API = /^\/api(\/|$)/;
 const ASSET = /^\/assets\/([\w.-]+)$/;
 const ICONS: readonly string[] = ['/favicon.svg', '/favicon.ico'];
-
-/** The folder of the build, in a clone and in an installed package alike. */
-const BUILT = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
 
 const POLICY = [
   "default-src 'none'",
@@ -67,41 +62,10 @@ const ASSET_HEADERS = {
 
 const ICON_HEADERS = { 'Cache-Control': 'public, max-age=86400' } as const;
 
-const NOT_BUILT = `The dashboard is not built here. The API works without it: see /docs.
+const NOT_BUILT = `The dashboard is not built here. The API works without it: see /openapi.json.
 
 "npm start" in a clone of the repository builds it, and says why where it cannot.
 `;
-
-/** The built files, by their path below `dist`; each is read once, when it is first asked for. */
-class Files {
-  readonly #folder: string;
-  readonly #names: Promise<ReadonlySet<string>>;
-  readonly #read = new Map<string, Promise<FixedBody>>();
-
-  constructor(folder: string) {
-    this.#folder = folder;
-    this.#names = readdir(folder, { recursive: true }).then(
-      (names) => new Set(names),
-      () => new Set(),
-    );
-  }
-
-  async find(name: string): Promise<FixedBody | undefined> {
-    const names = await this.#names;
-    if (!names.has(name)) return undefined;
-    const known = this.#read.get(name);
-    if (known !== undefined) return await known;
-    const read = async (ending: string) =>
-      names.has(name + ending) ? await readFile(join(this.#folder, name + ending)) : undefined;
-    const body = Promise.all([readFile(join(this.#folder, name)), read('.br'), read('.gz')]).then(
-      ([identity, br, gzip]) => fixedBody(identity, { br, gzip }),
-    );
-    this.#read.set(name, body);
-    // Read anew where it could not be: there may be too many open files for a moment.
-    body.catch(() => this.#read.delete(name));
-    return await body;
-  }
-}
 
 const isRead = ({ method }: HttpContext): boolean => method === 'GET' || method === 'HEAD';
 
@@ -115,8 +79,7 @@ export interface Dashboard {
   readonly answerPerson: (ctx: HttpContext) => Promise<boolean>;
 }
 
-export function createDashboard(deps: HttpDependencies, folder = BUILT): Dashboard {
-  const files = new Files(folder);
+export function createDashboard(deps: HttpDependencies, files: BuiltFiles): Dashboard {
   const serve: HttpMiddleware = async (ctx, next) => {
     if (!isRead(ctx)) return await next();
     const { path } = ctx;

@@ -175,8 +175,8 @@ export function buildDocument(
       title: 'Pressledger',
       version: INTERFACE_VERSION,
       summary: 'Convert HTML and web pages to PDF.',
-      description: describe(config),
-      contact: { name: 'The operator of this service', url: publicUrl },
+      description: describe(config, publicUrl),
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
@@ -211,7 +211,7 @@ const errorTable = (): string =>
     .join('\n');
 
 /** Describes the rules of the whole interface, with this service's own limits. CommonMark. */
-export function describe(config: Config): string {
+export function describe(config: Config, publicUrl: string): string {
   return `
 Pressledger converts HTML and web pages to PDF. A conversion is asynchronous: create it with \`POST /api/v1/pdf/\`, retrieve it until its \`status\` is \`completed\` or \`failed\`, and download the PDF from its \`file_url\`.
 
@@ -247,6 +247,6 @@ A \`file_url\` is valid for ${config.fileUrlTtlSeconds} seconds. Retrieve the co
 
 ## Client libraries
 
-For TypeScript and JavaScript there is the package \`@pressledger/client\`. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API and NSwag are tested.
+For TypeScript and JavaScript install the client from this service: \`npm install --allow-remote=root ${publicUrl}/client.tgz\`. Its documentation is the README in the package. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API and NSwag are tested.
 `.trim();
 }

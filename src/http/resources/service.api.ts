@@ -21,9 +21,17 @@ export const Ready = Type.Object(
   closed,
 );
 
+/** The message where the set-up could not build a part that is served as a file. */
+export const NOT_BUILT =
+  'This is not built here. "npm start" in a clone of the repository builds it, and says why where it cannot.';
+
 const NOT_MODIFIED: AnswerDoc = {
   description: 'The copy that If-None-Match names is current. There is no body.',
   headers: ['ETag'],
+};
+
+const UNBUILT: OperationDoc['errors'] = {
+  not_found: { when: 'The service runs from a clone that could not be built.', message: NOT_BUILT },
 };
 
 export const healthzDoc: OperationDoc = {
@@ -80,6 +88,7 @@ export const referencePageDoc: OperationDoc = {
     200: { description: 'The page.', media: 'text/html', headers: ['ETag'] },
     304: NOT_MODIFIED,
   },
+  errors: UNBUILT,
 };
 
 export const referenceScriptDoc: OperationDoc = {
@@ -91,4 +100,18 @@ export const referenceScriptDoc: OperationDoc = {
     200: { description: 'The script.', media: 'text/javascript', headers: ['ETag'] },
     304: NOT_MODIFIED,
   },
+  errors: UNBUILT,
+};
+
+export const clientPackageDoc: OperationDoc = {
+  id: 'getClientPackage',
+  tag: 'Service',
+  summary: 'Download the client for TypeScript and JavaScript',
+  description:
+    'The package of the typed client, in the version of this service. npm installs it by this address.',
+  answers: {
+    200: { description: 'The package.', media: 'application/gzip', headers: ['ETag'] },
+    304: NOT_MODIFIED,
+  },
+  errors: UNBUILT,
 };

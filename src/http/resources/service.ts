@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
-import { compressedBody, sendFixed } from '../fixed-answer.ts';
+import { NOT_BUILT } from './service.api.ts';
+import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
 
 const RETRY_SECONDS = 2;
 
@@ -26,29 +24,37 @@ export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddlewar
 }
 
 /**
- * Answers with a text that is the same for everybody, compressed once. A copy is good for `maxAgeSeconds`;
+ * Answers with a text or file that is the same for everybody, made once. A copy is good for `maxAgeSeconds`;
  * after that its ETag tells whether it still is.
  */
 function fixed(
   type: string,
   maxAgeSeconds: number,
-  read: () => Promise<Buffer> | Buffer,
+  make: () => Promise<FixedBody>,
   headers: Readonly<Record<string, string>> = {},
 ): HttpMiddleware {
-  const make = async () => await compressedBody(await read());
-  let made: ReturnType<typeof make> | undefined;
+  let made: Promise<FixedBody> | undefined;
   return async (ctx) => {
     made ??= make();
+    // What could not be read is read again the next time.
+    made.catch(() => (made = undefined));
     const cacheControl = { 'Cache-Control': `public, max-age=${maxAgeSeconds}` };
     sendFixed(ctx, await made, type, { ...headers, ...cacheControl });
   };
+}
+
+/** @throws {ServiceError} `not_found`: the set-up could not build it */
+async function builtFile({ built }: RouteDependencies, name: string): Promise<FixedBody> {
+  const body = await built.find(name);
+  if (body === undefined) throw new ServiceError('not_found', NOT_BUILT);
+  return body;
 }
 
 const MINUTES_5 = 300;
 const DAY = 86_400;
 
 export const getOpenApi = ({ document }: RouteDependencies): HttpMiddleware =>
-  fixed('application/json', MINUTES_5, () => Buffer.from(JSON.stringify(document)));
+  fixed('application/json', MINUTES_5, () => compressedBody(Buffer.from(JSON.stringify(document))));
 
 /** https://github.com/scalar/scalar/blob/main/documentation/configuration.md */
 const REFERENCE_OPTIONS = {
@@ -61,7 +67,7 @@ const REFERENCE_OPTIONS = {
   // The placeholder of a secret is a joke in Base64, which reads like a key. A section that is shown by its
   // link needs no frame.
   customCss:
-    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important } .markdown td, .markdown th { word-break: normal !important; overflow-wrap: normal !important }',
+    'input[placeholder^=QUxM]::placeholder { color: transparent !important } section:focus-visible { outline: none !important } .markdown td, .markdown th { word-break: normal !important; overflow-wrap: normal !important } :root { --scalar-custom-header-height: 40px } nav.service { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 40px; padding: 10px 24px; font: 14px/20px var(--scalar-font); background: var(--scalar-background-1); border-bottom: 1px solid var(--scalar-border-color) } nav.service a { color: var(--scalar-color-1) }',
   // All that would lead to servers of others, or asks them for something.
   withDefaultFonts: false,
   telemetry: false,
@@ -86,6 +92,8 @@ const REFERENCE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const REFERENCE_SCRIPT = 'reference.js';
+
 const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 <html lang="en">
 <head>
@@ -94,6 +102,7 @@ const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 <title>Pressledger: API reference</title>
 </head>
 <body>
+<nav class="service"><a href="/">Dashboard</a></nav>
 <noscript>This page needs JavaScript. The same as a document: <a href="/openapi.json">openapi.json</a></noscript>
 <script id="api-reference" data-configuration="${JSON.stringify(REFERENCE_OPTIONS).replaceAll('"', '&quot;')}"></script>
 <script src="/docs/reference.js"></script>
@@ -101,16 +110,17 @@ const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 </html>
 `);
 
-export const getReferencePage = (): HttpMiddleware =>
-  fixed('text/html', MINUTES_5, () => REFERENCE_PAGE, {
-    'Content-Security-Policy': REFERENCE_POLICY,
-  });
+export function getReferencePage(deps: RouteDependencies): HttpMiddleware {
+  const make = async () => {
+    // Without its script the page is empty.
+    await builtFile(deps, REFERENCE_SCRIPT);
+    return await compressedBody(REFERENCE_PAGE);
+  };
+  return fixed('text/html', MINUTES_5, make, { 'Content-Security-Policy': REFERENCE_POLICY });
+}
 
-const referenceScript = (): string =>
-  join(
-    dirname(fileURLToPath(import.meta.resolve('@scalar/api-reference'))),
-    'browser/standalone.js',
-  );
+export const getReferenceScript = (deps: RouteDependencies): HttpMiddleware =>
+  fixed('text/javascript', DAY, () => builtFile(deps, REFERENCE_SCRIPT));
 
-export const getReferenceScript = (): HttpMiddleware =>
-  fixed('text/javascript', DAY, () => readFile(referenceScript()));
+export const getClientPackage = (deps: RouteDependencies): HttpMiddleware =>
+  fixed('application/gzip', MINUTES_5, () => builtFile(deps, 'client.tgz'));

@@ -21,10 +21,10 @@ export interface StoredKeyring {
 
 const KEY = '.key';
 const ERASED = '.erased';
-/** The ids of keyring and log. */
-const IDENTITY = ['keyring.id', 'keyring.log'];
+/** The ids of keyring and log, and keys of former master keys, sealed with the present one. */
+const IDENTITY = ['keyring.id', 'keyring.log', 'keyring.secrets'];
 /** A name becomes a path: any other could lead out of the keyring's folder. */
-const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log))$`);
+const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log|secrets))$`);
 
 export const accountsOf = (
   { records }: StoredKeyring,
@@ -67,6 +67,7 @@ export function keyringText({ madeAt, masterKey, records }: StoredKeyring): stri
 export function parseKeyring(text: string): StoredKeyring {
   const lines = text.split('\n').slice(0, -1);
   const head = parsed(lines[0]);
+  if (head === undefined) throw new Error(`is ${text === '' ? 'empty' : 'damaged or cut off'}.`);
   if (head['pressledger'] !== 'keyring') throw new Error('is not a keyring of a backup.');
   const { format, madeAt, masterKey } = head;
   if (format !== FORMAT) {
@@ -75,11 +76,11 @@ export function parseKeyring(text: string): StoredKeyring {
     );
   }
   const before = text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1);
-  const end = parsed(lines.at(-1));
-  if (end['sha256'] !== sha256Of(before))
-    throw new Error('is damaged: it is not what was written.');
+  const sha256 = text.endsWith('\n') ? parsed(lines.at(-1))?.['sha256'] : undefined;
+  if (sha256 === undefined) throw new Error('is cut off: it does not have its last line.');
+  if (sha256 !== sha256Of(before)) throw new Error('is damaged: it is not what was written.');
   const records = lines.slice(1, -1).map((line) => {
-    const { name, text: content } = parsed(line);
+    const { name, text: content } = parsed(line) ?? {};
     if (typeof name !== 'string' || typeof content !== 'string' || !RECORD.test(name)) {
       throw new Error('is damaged: it names what is no record of a keyring.');
     }
@@ -88,10 +89,11 @@ export function parseKeyring(text: string): StoredKeyring {
   return { madeAt: Number(madeAt), masterKey: String(masterKey), records: new Map(records) };
 }
 
-function parsed(line = ''): Readonly<Record<string, unknown>> {
+function parsed(line = ''): Readonly<Record<string, unknown>> | undefined {
   try {
-    return JSON.parse(line) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw new Error('is damaged or cut off: it holds a line that is no JSON.', { cause: error });
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
   }
 }

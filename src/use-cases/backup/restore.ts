@@ -16,6 +16,7 @@ import { beginCopy, EventCopy, verifyCopy } from '../log-copy/copy-events.ts';
 import { DocumentCopies, each } from './document-copies.ts';
 import { accountsOf, type StoredKeyring } from './keyring-file.ts';
 import type { RestorePlan } from './restore-plan.ts';
+import { foreignKeyring } from './verify-keyring.ts';
 
 const COPIED_AT_ONCE = 1_000;
 
@@ -101,11 +102,10 @@ export function checkKeyringFile(
       'The keyring was wrapped by another master key: set MASTER_KEY to that one, or put its master.key into DATA_DIR.',
     );
   }
-  const [id, log] = ['keyring.id', 'keyring.log'].map((name) => keyring.records.get(name));
-  const isOfLog = log === undefined || log === plan.openedAs;
-  if (isOfLog && (plan.keyring === undefined || plan.keyring === id)) return;
+  const foreign = foreignKeyring(keyring, plan);
+  if (foreign === undefined) return;
   throw new Error(
-    `The keyring is not the one of the log ${plan.openedAs}${log === undefined ? '' : `, but of ${log}`}: name that one.`,
+    `The keyring is not the one of the log ${plan.openedAs}, but ${foreign}: name that one.`,
   );
 }
 

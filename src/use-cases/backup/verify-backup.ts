@@ -4,11 +4,13 @@ import type { BackupPlace } from '../../backup-place/port.ts';
 import { BlobDamaged, BlobNotFound } from '../../blob-store/port.ts';
 import type { BlobRef } from '../../domain/events.ts';
 import type { GivenNote } from '../verify-log/kept-checkpoint.ts';
+import type { Difference } from '../verify-log/difference.ts';
 import { type VerifyOptions, verifyLog } from '../verify-log.ts';
 import { BackupLog } from './backup-log.ts';
 import { each } from './document-copies.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
 import { readLines } from './lines.ts';
+import { type CheckedCopy, checkCopy, type GivenCopy, KeyHolders } from './verify-keyring.ts';
 import { type Manifest, neededManifest, readManifest, UnusableBackup } from './manifest.ts';
 
 /** Documents that are read at a time. */
@@ -18,6 +20,8 @@ export interface Problem {
   /** The file of the backup, or the place in the log. */
   readonly at: string;
   readonly problem: string;
+  /** The same in the form of `verify`, where it was found so. */
+  readonly difference?: Pick<Difference, 'at' | 'expected' | 'found'>;
 }
 
 export interface VerifiedBackup {
@@ -31,6 +35,15 @@ export interface VerifiedBackup {
   /** Documents that were due for deletion, and deleted, before an event said so. */
   readonly due: number;
   readonly problems: readonly Problem[];
+  /** The keyring's copy; undefined where none was given, or it could not be read as one. */
+  readonly keyring: CheckedCopy | undefined;
+  /** The name that the log got at its first start. */
+  readonly openedAs: string | undefined;
+}
+
+export interface BackupVerifyOptions extends VerifyOptions {
+  readonly checkpoints?: readonly GivenNote[];
+  readonly keyring?: GivenCopy | undefined;
 }
 
 /**
@@ -39,7 +52,7 @@ export interface VerifiedBackup {
  */
 export async function verifyBackup(
   place: BackupPlace,
-  options: VerifyOptions & { readonly checkpoints?: readonly GivenNote[] },
+  options: BackupVerifyOptions,
 ): Promise<VerifiedBackup> {
   for (;;) {
     const manifest = await neededManifest(place);
@@ -54,10 +67,11 @@ export async function verifyBackup(
 class Verification {
   readonly #place: BackupPlace;
   readonly #manifest: Manifest;
-  readonly #options: VerifyOptions;
+  readonly #options: BackupVerifyOptions;
   readonly #problems: Problem[] = [];
+  readonly #holders = new KeyHolders();
 
-  constructor(place: BackupPlace, manifest: Manifest, options: VerifyOptions) {
+  constructor(place: BackupPlace, manifest: Manifest, options: BackupVerifyOptions) {
     this.#place = place;
     this.#manifest = manifest;
     this.#options = options;
@@ -70,6 +84,7 @@ class Verification {
     const index = await this.#index();
     if (expected && index) this.#compare(expected, index);
     const documents = await this.#checkDocuments(index ?? expected);
+    const keyring = this.#checkKeyring(expected !== undefined);
     return {
       ok: this.#problems.length === 0,
       made_at: madeAt,
@@ -78,7 +93,17 @@ class Verification {
       checkpoints,
       ...documents,
       problems: this.#problems,
+      keyring,
+      openedAs: this.#holders.openedAs,
     };
+  }
+
+  #checkKeyring(isLogRead: boolean): CheckedCopy | undefined {
+    const { keyring } = this.#options;
+    if (keyring === undefined) return undefined;
+    return checkCopy(keyring, isLogRead ? this.#holders : undefined, (difference) =>
+      this.#problems.push(problemOf(difference)),
+    );
   }
 
   /** Reads each segment, and what the events in them name; nothing where one cannot be read. */
@@ -93,7 +118,10 @@ class Verification {
       const log = new BackupLog(this.#place, { ...this.#manifest, segments: [segment] });
       const read = await this.#noting(segment.file, async () => {
         for await (const entries of log.entries())
-          for (const { event } of entries) kept.take(event);
+          for (const { event } of entries) {
+            kept.take(event);
+            this.#holders.take(event);
+          }
         return true;
       });
       isWhole &&= read === true;
@@ -111,11 +139,7 @@ class Verification {
     const store = new BackupLog(this.#place, this.#manifest);
     const result = await verifyLog({ store, retentionMs: 0 }, { ...this.#options, checkpoints });
     if (!result.ok) {
-      const { at, expected, found } = result;
-      const where = Object.entries(at)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', ');
-      this.#problems.push({ at: where || 'log', problem: `expected ${expected}, found ${found}` });
+      this.#problems.push(problemOf(result));
       return 0;
     }
     if (result.root !== root) {
@@ -190,6 +214,14 @@ class Verification {
       return undefined;
     }
   }
+}
+
+function problemOf({ at, expected, found }: NonNullable<Problem['difference']>): Problem {
+  const where = Object.entries(at)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+  const problem = `expected ${expected}, found ${found}`;
+  return { at: where || 'log', problem, difference: { at, expected, found } };
 }
 
 const misplaced = (at: string): Problem => ({ at, problem: 'not in its place in the log' });

@@ -1,8 +1,8 @@
 /** Copies the records of a keyring, wrapped by the master key as they are. */
 import type { KeyRecords } from '../../keyring/port.ts';
 
-/** Records that say which master key, which keyring and which log it is. */
-const IDENTITY = ['master.check', 'keyring.id', 'keyring.log'];
+/** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
+const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'];
 
 /** @throws {Error} one line: there is another keyring in the new place */
 export async function copyIdentity(from: KeyRecords, to: KeyRecords, place: string): Promise<void> {

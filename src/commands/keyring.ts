@@ -1,0 +1,38 @@
+/** `keyring rewrap`: another master key for the keyring of the settings. */
+import { copyableCommand } from '../copyable-command.ts';
+import { type Command, counted } from './command.ts';
+
+const TELL_MS = 1000;
+
+export const keyringRewrap: Command = {
+  name: 'keyring rewrap',
+  usage: '',
+  summary:
+    'Wrap the keys of all accounts with NEW_MASTER_KEY; a new master.key is made where DATA_DIR has one.',
+  examples: ['keyring rewrap', 'keyring rewrap --json'],
+  positionals: {},
+  options: {},
+  run: async (_, { withKeyringChange, output }) => {
+    await withKeyringChange(async ({ rewrap, dataDir, masterKeyFile }) => {
+      let toldAt = performance.now();
+      const keys = await rewrap((done, total) => {
+        if (performance.now() - toldAt < TELL_MS) return;
+        toldAt = performance.now();
+        output.progress(`${done} of ${counted(total, 'key')}`);
+      });
+      output.json({ keys, master_key_file: masterKeyFile ?? null });
+      output.line(`${counted(keys, 'key')} wrapped with the new master key.`);
+      output.note(
+        masterKeyFile === undefined
+          ? 'Set MASTER_KEY to the new one on every API node, start them, and destroy the old one.'
+          : `The new master key is in ${masterKeyFile}: keep a copy of it in another place, and destroy copies of the old one.`,
+      );
+      output.note(
+        `Older copies of the keyring open with the old master key: replace them (${copyableCommand(dataDir, 'backup', 'keyring', 'FILE')}) and destroy them.`,
+      );
+      output.note(
+        `The log's signing keys stay those that follow from the old one until you rotate twice: ${copyableCommand(dataDir, 'tlog', 'rotate')}`,
+      );
+    });
+  },
+};

@@ -1,0 +1,118 @@
+/** Holds the keyring's copy against the log of a backup: would a restore of the two have every key, and none too many? */
+import { decodeEvent } from '../../event-store/codec.ts';
+import type { Entry } from '../log-copy/format.ts';
+import { Difference, type Place } from '../verify-log/difference.ts';
+import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
+
+/** Records that are wrapped with the master key. */
+const SEALED = /\.key$|^keyring\.secrets$/;
+
+export interface GivenCopy {
+  /** Its name, for messages. */
+  readonly file: string;
+  /** Undefined where there is no such file. */
+  readonly text: string | undefined;
+  /** The master key of the settings, if any. */
+  readonly opener: KeyOpener | undefined;
+}
+
+export interface KeyOpener {
+  /** Tells the master key from others. */
+  readonly masterKey: string;
+  readonly opens: (accountId: string, wrapped: string) => boolean;
+}
+
+export interface CheckedCopy {
+  readonly file: string;
+  readonly made_at: number;
+  readonly keys: number;
+  readonly erased: number;
+  /** Each key was opened with the master key. False: it is not in the settings, so nobody looked. */
+  readonly opened: boolean;
+}
+
+/** The part of a log that says whose keys there must be. */
+export class KeyHolders {
+  /** The name that the log got at its first start. */
+  openedAs: string | undefined;
+  /** The id of its keyring, where it was recorded. */
+  keyring: string | undefined;
+  readonly open = new Set<string>();
+  readonly erased = new Set<string>();
+
+  take(event: Entry['event']): void {
+    // Few events matter, and the rest need not be readable by this release.
+    if (!['LogOpened', 'AccountOpened', 'AccountErased'].includes(event.type)) return;
+    const { type, data } = decodeEvent({ ...event, position: 0n });
+    if (type === 'LogOpened') {
+      this.openedAs = data.origin;
+      this.keyring = data.keyring;
+    } else if (type === 'AccountOpened') {
+      this.open.add(data.accountId);
+    } else if (type === 'AccountErased') {
+      this.open.delete(data.accountId);
+      this.erased.add(data.accountId);
+    }
+  }
+}
+
+/** @returns whose it is instead of the log's, in words; undefined where it is the log's */
+export function foreignKeyring(
+  { records }: StoredKeyring,
+  log: { readonly openedAs: string | undefined; readonly keyring?: string | undefined },
+): string | undefined {
+  const [id, owner] = ['keyring.id', 'keyring.log'].map((name) => records.get(name));
+  if (owner !== undefined && owner !== log.openedAs) return `that of the log ${owner}`;
+  return log.keyring === undefined || log.keyring === id ? undefined : 'another keyring';
+}
+
+/**
+ * @param holders undefined where the log could not be read
+ * @returns what was looked at; with all that is wrong in `onProblem`
+ */
+export function checkCopy(
+  { file, text: given, opener }: GivenCopy,
+  holders: KeyHolders | undefined,
+  onProblem: (problem: Difference) => void,
+): CheckedCopy | undefined {
+  const wrong = (expected: string, found: string, at: Place = {}): void =>
+    onProblem(new Difference({ keyring: file, ...at }, expected, found));
+  if (given === undefined) {
+    wrong('the file that backup keyring wrote', 'no such file');
+    return undefined;
+  }
+  let copy: StoredKeyring;
+  try {
+    copy = parseKeyring(given);
+  } catch (error) {
+    const found = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+    wrong('the file that backup keyring wrote', `a file that ${found}`);
+    return undefined;
+  }
+  const [keys, erased] = [accountsOf(copy, 'keys'), accountsOf(copy, 'erased')];
+  const foreign = holders && foreignKeyring(copy, holders);
+  if (holders && foreign !== undefined) {
+    wrong(`the keyring of the log ${holders.openedAs}`, foreign);
+    return undefined;
+  }
+  if (opener !== undefined && opener.masterKey !== copy.masterKey) {
+    wrong('keys wrapped with the master key of these settings', 'keys wrapped with another one');
+    return undefined;
+  }
+  for (const [name, text] of copy.records) {
+    if (!SEALED.test(name) || opener?.opens(name.replace(/\.key$/, ''), text) !== false) continue;
+    wrong('a record that opens with MASTER_KEY', 'one that does not', { record: name });
+  }
+  for (const account of holders?.open ?? []) {
+    if (keys.has(account) || erased.has(account)) continue;
+    wrong('a key', 'none: the copy is older than the log, make a new one', { account });
+  }
+  for (const account of holders?.erased ?? []) {
+    if (!keys.has(account)) continue;
+    const found =
+      'its key: the copy is older than the erasure, make a new one and destroy this one';
+    wrong('no key of an erased account', found, { account });
+  }
+  const opened = opener !== undefined;
+  return { file, made_at: copy.madeAt, keys: keys.size, erased: erased.size, opened };
+}
