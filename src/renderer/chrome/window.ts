@@ -34,20 +34,30 @@ export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> 
   const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();
+  let isOver = false;
   let wanted: string | undefined;
+  const look = (): void => {
+    if (isOver && wanted !== undefined && loaded.has(wanted)) resolve();
+  };
   tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
-    if (name !== 'load') return;
-    loaded.add(loaderId);
-    if (loaderId === wanted) resolve();
+    if (name === 'load') loaded.add(loaderId);
+  });
+  // It follows the load event, and is not to be taken for that of the document.
+  tab.on('Page.frameStoppedLoading', ({ frameId }) => {
+    if (frameId !== tab.frameId) return;
+    isOver = loaded.size > 0;
+    look();
   });
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    isOver = false;
     const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
     // The end of another document's session cuts every connection to the proxy.
     if (errorText !== undefined || loaderId === undefined) continue;
     wanted = loaderId;
-    if (loaded.has(loaderId)) resolve();
+    look();
     const isShown = await resultWithin(tab.untilGone(shown.then(() => true)), timeoutMs);
     if (isShown === undefined) return false;
+    await tab.send('Page.resetNavigationHistory', undefined);
     tab.window = { origin, loaderId };
     return true;
   }
@@ -63,8 +73,7 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
     if (!(await openWindow(tab, RESET_TIMEOUT_MS))) return false;
-    const [, { result }, { usedSize }] = await Promise.all([
-      tab.send('Page.resetNavigationHistory', undefined),
+    const [{ result }, { usedSize }] = await Promise.all([
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
       tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
