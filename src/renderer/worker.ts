@@ -13,7 +13,6 @@ import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
 import { renderDocument, templateFailure } from './chrome/render.ts';
 import type { Tab } from './chrome/tab.ts';
-import { isWindow } from './chrome/window.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession, PageFiles } from './egress/session.ts';
@@ -75,7 +74,6 @@ function startedProxy(): Promise<EgressProxy> {
   proxy ??= startEgressProxy({
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
-    isEmptyPage: isWindow,
     mayConnect: (client) => peers.include(client),
   });
   return proxy;
@@ -144,9 +142,9 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const network = (await startedProxy()).beginSession();
     session = network;
     const explainNetwork: ExplainNetwork = (url) => network.explain(url);
-    const servePage = (origin: string): void => network.servePage(origin, pageFilesOf(request));
+    const serveFiles = (origin: string): void => network.servePage(origin, filesOf(request));
     const giveUpNetwork = (): void => network.giveUp();
-    const order = { request, options, outputPath, explainNetwork, servePage, giveUpNetwork };
+    const order = { request, options, outputPath, explainNetwork, serveFiles, giveUpNetwork };
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     // The network may have left cookies, connections and cached files: those are never cleaned up.
@@ -177,13 +175,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
   }
 }
 
-/** The files that came with HTML, and the HTML itself: a page that loads itself again finds it at its root. */
-const pageFilesOf = ({ html = '', files = {} }: RequestDocument): PageFiles => {
-  const contents = Object.entries(files).map(
-    ([name, content]) => [name, Buffer.from(content, 'base64')] as const,
-  );
-  return new Map([['', Buffer.from(html)], ...contents]);
-};
+const filesOf = ({ files = {} }: RequestDocument): PageFiles =>
+  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
 
 /** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
 async function failureOf(

@@ -5,8 +5,6 @@ import { BUDGETS } from '../../src/budgets.ts';
 import { Browsers } from '../../src/renderer/browsers.ts';
 import { CommandRefused } from '../../src/renderer/chrome/connection.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
-import { isWindow } from '../../src/renderer/chrome/window.ts';
-import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
 import { testDirectory } from '../support/directory.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
@@ -16,16 +14,9 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
   void test(`over ${name} the next browser is warm before this one ends`, async (t) => {
     const path = await installedChrome();
     const directory = testDirectory(t);
-    const proxy = await startEgressProxy({
-      allowPrivateNetwork: false,
-      extraPorts: [],
-      isEmptyPage: isWindow,
-      mayConnect: () => Promise.resolve(true),
-    });
-    t.teardown(() => proxy.close());
     const ended = new EventTarget();
     const browsers = new Browsers({
-      launch: () => launchChrome({ path, directory, proxyPort: proxy.port }),
+      launch: () => launchChrome({ path, directory, proxyPort: 9 }),
       onMissing: (error) => t.fail(String(error)),
       onEnded: ({ pid }: LaunchedChrome) => {
         ended.dispatchEvent(new CustomEvent('ended', { detail: pid }));

@@ -14,8 +14,8 @@ const LOAD_CAP_MS = 15_000;
 
 export interface DocumentSource {
   readonly request: RequestDocument;
-  /** Has HTML, and the files that came with it, served on its origin from now on. */
-  readonly servePage: (origin: string) => void;
+  /** Has the files that came with HTML served on its origin from now on. */
+  readonly serveFiles: (origin: string) => void;
   /** Has every request that is under way fail, and every one that comes. */
   readonly giveUpNetwork: () => void;
 }
@@ -32,7 +32,7 @@ export interface LoadedDocument {
 /** @throws {PageFailure} when there is no page, or its document is not all there */
 export async function loadDocument(
   tab: Tab,
-  { request, servePage, giveUpNetwork }: DocumentSource,
+  { request, serveFiles, giveUpNetwork }: DocumentSource,
   navigation: Navigation,
   deadline: Deadline,
 ): Promise<LoadedDocument> {
@@ -40,7 +40,8 @@ export async function loadDocument(
   const origin = html === undefined ? undefined : tab.window?.origin;
   if (html === undefined) await navigate(tab, request, url, navigation);
   else {
-    if (origin !== undefined) servePage(origin);
+    if (origin !== undefined) serveFiles(origin);
+    tab.ownPage = html;
     await Promise.all([beginClock(tab), writeDocument(tab, html)]);
   }
   navigation.check();

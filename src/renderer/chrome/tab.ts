@@ -62,6 +62,9 @@ export class Tab {
   window: { readonly origin: string; readonly loaderId: string } | undefined;
   /** `WINDOW_SHAPE` as it was before its first document. */
   windowShape: unknown;
+  /** What the address of its window answers: nothing while it waits, then its HTML, for a page that loads itself again. */
+  ownPage = '';
+  #answersOwnPages = false;
   readonly #life = new Life();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
@@ -196,6 +199,34 @@ export class Tab {
   /** True when its process died, and not the whole browser. */
   get crashed(): boolean {
     return this.#crashed && this.#connection.isOpen;
+  }
+
+  /**
+   * Answers the requests for the addresses of its windows, and no others: what else is asked of that host reaches the proxy,
+   * also from workers and frames, which interception would not see. Asked once, because Chrome makes each frame's
+   * loaders again for it.
+   */
+  async answerOwnPages(): Promise<void> {
+    if (this.#answersOwnPages) return;
+    this.#answersOwnPages = true;
+    const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
+      const { requestId, frameId, resourceType } = paused;
+      if (frameId !== this.frameId || resourceType !== 'Document') {
+        await this.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
+        return;
+      }
+      await this.send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 200,
+        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
+        body: Buffer.from(this.ownPage, 'utf8').toString('base64'),
+      });
+    };
+    // The request is gone when its page has moved on meanwhile.
+    const heard = (paused: EventParams<'Fetch.requestPaused'>): void =>
+      void answer(paused).catch(() => {});
+    this.#cleanups.push(this.#connection.on('Fetch.requestPaused', heard, this.#ids.sessionId));
+    await this.send('Fetch.enable', { patterns: [{ urlPattern: `http://*.${this.site}/` }] });
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */

@@ -5,8 +5,6 @@ import type { Tab } from './tab.ts';
 import { WINDOW_SHAPE } from './window-shape.ts';
 
 const RESET_TIMEOUT_MS = 1_000;
-/** The times that a window is asked for. */
-const MAX_ATTEMPTS = 3;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 
@@ -17,11 +15,6 @@ const FORGET = `(() => {
   return name === '' && history.length === 1 && [origin, ${WINDOW_SHAPE}].join();
 })()`;
 
-const WINDOW_URL = /^http:\/\/[0-9a-f]{20}\.[0-9a-f]{20}\.invalid\/$/;
-
-/** True for the address of a window that waits for HTML: the egress proxy answers it with an empty page. */
-export const isWindow = ({ href }: URL): boolean => WINDOW_URL.test(href);
-
 /**
  * Opens a window at an origin that no other has, for HTML to be written into. Resolves when it has loaded: Chrome answers
  * a navigation before that, and a document written before that can be printed blank. The origin is a random host below
@@ -31,6 +24,8 @@ export const isWindow = ({ href }: URL): boolean => WINDOW_URL.test(href);
  */
 export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> {
   tab.window = undefined;
+  tab.ownPage = '';
+  await tab.answerOwnPages();
   const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();
@@ -48,20 +43,15 @@ export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> 
     isOver = loaded.size > 0;
     look();
   });
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    isOver = false;
-    const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
-    // The end of another document's session cuts every connection to the proxy.
-    if (errorText !== undefined || loaderId === undefined) continue;
-    wanted = loaderId;
-    look();
-    const isShown = await resultWithin(tab.untilGone(shown.then(() => true)), timeoutMs);
-    if (isShown === undefined) return false;
-    await tab.send('Page.resetNavigationHistory', undefined);
-    tab.window = { origin, loaderId };
-    return true;
-  }
-  return false;
+  const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
+  if (errorText !== undefined || loaderId === undefined) return false;
+  wanted = loaderId;
+  look();
+  const isShown = await resultWithin(tab.untilGone(shown.then(() => true)), timeoutMs);
+  if (isShown === undefined) return false;
+  await tab.send('Page.resetNavigationHistory', undefined);
+  tab.window = { origin, loaderId };
+  return true;
 }
 
 /**

@@ -58,10 +58,7 @@ export function answerFile(
   if (content === undefined || (method !== 'GET' && method !== 'HEAD')) {
     throw new EgressFailure('no-such-file');
   }
-  const type =
-    name === ''
-      ? 'text/html; charset=utf-8'
-      : (TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '');
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '';
   session.count(content.length, url.href);
   session.received.note({
     url: url.href,

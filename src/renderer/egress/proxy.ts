@@ -22,8 +22,6 @@ export interface EgressOptions extends EgressPolicy {
    * knows of it. Must not reject.
    */
   readonly mayConnect: (client: Socket) => Promise<boolean>;
-  /** Tells which addresses are answered with an empty page, in a session or outside of one; default: none. */
-  readonly isEmptyPage?: (url: URL) => boolean;
 }
 
 export interface EgressProxy {
@@ -67,13 +65,9 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     const current = session;
     const text = request.url ?? '';
     try {
-      const url = plainUrl(text);
-      const files = current?.filesFor(url);
-      if (files === undefined && options.isEmptyPage?.(url) === true) {
-        response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end();
-        return;
-      }
       if (current === undefined) throw noSession();
+      const url = plainUrl(text);
+      const files = current.filesFor(url);
       if (files !== undefined) {
         current.enter(response);
         answerFile(request, response, url, files, current);
