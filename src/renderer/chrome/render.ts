@@ -148,7 +148,7 @@ async function completeLoaded(
     waits,
   });
   await untilWhole(tab, navigation, deadline);
-  const settled = await settle(world, navigation, deadline, waits);
+  const settled = await settle(tab, world, navigation, deadline, waits);
   if (!settled) await tab.send('Page.stopLoading', undefined);
   if (asked.asksPrint && options.media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
