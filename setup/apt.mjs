@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { say, step } from './progress.mjs';
 import { run } from './run.mjs';
 
-/** Latin, emoji, Chinese/Japanese/Korean, and Arabic, Hebrew and most other scripts. */
+/** What lists fonts; Latin, emoji, Chinese/Japanese/Korean, and Arabic, Hebrew and most other scripts. */
 export const FONT_PACKAGES = [
+  'fontconfig',
   'fonts-liberation',
   'fonts-noto-color-emoji',
   'fonts-noto-cjk',

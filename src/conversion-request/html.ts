@@ -1,4 +1,4 @@
-import { type TokenHandler, Tokenizer } from 'parse5';
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import type { ValidationIssues } from '../validation.ts';
 
 /**
@@ -122,33 +122,29 @@ function stylesFetch(text: string): boolean {
   return [...addresses].some(([, address = '']) => !isHere(address));
 }
 
-const ignore = (): void => {};
-
 /** Adds to `issues` what is wrong with the template in that field. */
 export function checkTemplate(issues: ValidationIssues, field: string, template: string): void {
-  let fetches = stylesFetch(template);
-  let decoded = '';
-  const text = ({ chars }: { readonly chars: string }): void => {
-    decoded += chars;
-  };
-  const handler: TokenHandler = {
-    onStartTag: ({ tagName, attrs }) => {
-      for (const { name, value } of attrs) {
-        const isHref = name === 'href' || name === 'xlink:href';
-        const fetched = FETCHED.has(name) || (isHref && HREF_IS_FETCHED.has(tagName.toLowerCase()));
-        if (fetched && !isHere(value)) fetches = true;
-        if (name === 'style' && stylesFetch(value)) fetches = true;
-      }
-    },
-    onCharacter: text,
-    onWhitespaceCharacter: text,
-    onEndTag: ignore,
-    onComment: ignore,
-    onDoctype: ignore,
-    onEof: ignore,
-    onNullCharacter: ignore,
-  };
-  new Tokenizer({ sourceCodeLocationInfo: false }, handler).write(template, true);
-  // The text of a style sheet in SVG may be written with entities.
-  if (fetches || stylesFetch(decoded)) issues.add(field, ELSEWHERE);
+  // A list rather than recursion: a template may nest its elements deeply.
+  const nodes: DefaultTreeAdapterTypes.Node[] = [parseFragment(template)];
+  for (const node of nodes) {
+    if ('attrs' in node && elementFetches(node)) {
+      issues.add(field, ELSEWHERE);
+      return;
+    }
+    if ('childNodes' in node) for (const child of node.childNodes) nodes.push(child);
+    if ('content' in node) nodes.push(node.content);
+  }
+}
+
+function elementFetches(element: DefaultTreeAdapterTypes.Element): boolean {
+  const { tagName, attrs, childNodes } = element;
+  if (tagName === 'style') {
+    const texts = childNodes.map((each) => ('value' in each ? each.value : ''));
+    if (stylesFetch(texts.join(''))) return true;
+  }
+  return attrs.some(({ name, prefix, value }) => {
+    const isHref = name === 'href' && (prefix === undefined || prefix === '' || prefix === 'xlink');
+    const isFetched = FETCHED.has(name) || (isHref && HREF_IS_FETCHED.has(tagName.toLowerCase()));
+    return (isFetched && !isHere(value)) || (name === 'style' && stylesFetch(value));
+  });
 }

@@ -1,12 +1,13 @@
 /** A render worker: one thread, one Chrome with warm tabs, one egress proxy, one document at a time. */
+import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { plainText } from '../plain-text.ts';
 import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
 import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
-import { fallbackUseOf } from './chrome/fallback-fonts.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
@@ -35,6 +36,33 @@ const USED_TOO_MUCH =
   'The page used more memory than the ' +
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
 const notify = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
+
+const run = promisify(execFile);
+/** The families that Chrome takes where a document names none that is there. */
+const DEFAULT_FAMILIES = ['Times New Roman', 'Arial', 'Courier New'];
+/**
+ * The names of the installed fonts but for those of the default families. A Chrome process takes the fallback font that
+ * it found first for a character, whatever language asks next. So it serves no document after one that used these.
+ * Undefined if fontconfig cannot be asked: then a process serves one document.
+ */
+async function findFallbackFonts(): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const own = DEFAULT_FAMILIES.map((name) => run('fc-match', ['-f', '%{family[0]}', name]));
+    const defaults = new Set((await Promise.all(own)).map(({ stdout }) => stdout));
+    const { stdout } = await run('fc-list', ['-f', '%{family[0]}\t%{postscriptname}\n']);
+    const fonts = stdout.split('\n').map((line) => line.split('\t'));
+    return new Set(
+      fonts.flatMap(([family = '', name = '']) => (defaults.has(family) ? [] : [name])),
+    );
+  } catch {
+    return undefined;
+  }
+}
+const fallbackFonts = findFallbackFonts();
+const usedFallback = async (fonts: readonly string[]): Promise<boolean> => {
+  const known = await fallbackFonts;
+  return known === undefined || fonts.some((name) => known.has(name));
+};
 
 /** The Chromes of this worker, which alone may use the proxy. */
 const peers = new Peers();
@@ -84,7 +112,8 @@ async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
   await cleaning;
   const browser = await browsers.use();
   try {
-    return { browser, tab: await browser.tabs.take(accountId, fallbackUseOf(request)) };
+    const kind = request.html === undefined ? 'url' : 'html';
+    return { browser, tab: await browser.tabs.take(accountId, kind) };
   } catch (error) {
     if (browser.chrome.connection.isOpen) void browsers.discard(browser);
     browsers.release();
@@ -98,6 +127,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   notify({ kind: 'taskTaken', threadId, conversionId });
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
+  let reusable = false;
   let completed = false;
   try {
     const taking = takeTab(task);
@@ -117,6 +147,9 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const order = { request, options, outputPath, explainNetwork, serveFiles, giveUpNetwork };
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
+    // The network may have left cookies, connections and cached files: those are never cleaned up.
+    reusable =
+      request.html !== undefined && !network.usedNetwork && !(await usedFallback(rendered.fonts));
     const { path, sha256, bytes, pages, timings } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session, request);
     const incomplete = incompleteness(page, request.fail_on);
@@ -133,8 +166,6 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
-    // The network may have left cookies, connections and cached files: those are never cleaned up.
-    const reusable = completed && request.html !== undefined && session?.usedNetwork === false;
     session?.end();
     if (taken) {
       cleaning = releaseTab(taken.browser, accountId, reusable);

@@ -38,7 +38,7 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     let next = inHand;
     while (next === inHand) {
       t.ok(inHand.chrome.connection.isOpen);
-      await inHand.tabs.take('an account', { needs: 'none', leaves: 'none' });
+      await inHand.tabs.take('an account', 'html');
       await inHand.tabs.release('an account', false);
       next = await browsers.running();
     }

@@ -38,6 +38,24 @@ void test('a Chrome that stands still is ended, and its job goes to the next one
   t.notOk(isAlive(frozen.pid), 'the frozen one was ended');
 });
 
+void test('a page that closes its own window fails at once, without another try', async (t) => {
+  const { offer, ended } = await startNode(t);
+  const close = "document.body.getRootNode()['default' + 'View']['clo' + 'se']()";
+  for (const code of [close, `setTimeout(() => { ${close} }, 50)`, 'top.close()']) {
+    const begun = performance.now();
+    const id = await offer({ html: `<p>x</p><script>${code}</script>` });
+    const outcome = await ended(id);
+    if (outcome.kind === 'completed') continue;
+    t.match(outcome, {
+      kind: 'failed',
+      code: 'page_crashed',
+      attempt: 1,
+      message: /closed its own/,
+    });
+    t.ok(performance.now() - begun < 10_000);
+  }
+});
+
 void test('a header or footer that crashes its tab costs one try, a page that crashes three', async (t) => {
   const renderer = await startTestRenderer();
   t.teardown(() => renderer.close());

@@ -25,9 +25,9 @@ void test('pages that fight back still end', async (t) => {
     t.match((await renderer.pdf({ html: withScript(script) })).text, /alive/, name);
   }
   const endless = {
-    'a loop': withScript('for(;;)location'),
+    'a loop': withScript('for(;;);'),
     'a loop before print': withScript('onbeforeprint=()=>{for(;;);}'),
-    'endless dialogs': withScript('for(;;)alert(location)'),
+    'endless dialogs': withScript('for(;;)alert(1)'),
   };
   for (const [name, page] of Object.entries(endless)) {
     const started = performance.now();
@@ -35,17 +35,6 @@ void test('pages that fight back still end', async (t) => {
     const took = performance.now() - started;
     t.match(result, { kind: 'failed', code: 'timeout', message: /time limit/ }, name);
     t.ok(took < 3_500, `${name}: the slot is free ${Math.round(took - 1_500)} ms after the limit`);
-  }
-  // Without an origin they are stopped in time for a page.
-  for (const script of ['for(;;);', 'for(;;)alert(1)']) {
-    const started = performance.now();
-    const result = await renderer.render({ html: withScript(script) }, {}, 1_500);
-    t.match(
-      result,
-      { kind: 'completed', page: { waits: [{ for: 'load', capped: true }] } },
-      script,
-    );
-    t.ok(performance.now() - started < 3_500);
   }
   t.match((await renderer.pdf({ html: '<p>next</p>' })).text, /next/, 'the next one is fine');
 });

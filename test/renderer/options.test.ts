@@ -135,6 +135,12 @@ void test('header and footer can be read without a style of their own', async (t
   t.ok(own.footer && near(own.footer.height, 12, 0.1) && near(own.footer.x, 0, 0.1), 'its style');
   const coloured = await itemsOf('<b style="color:red">Acme</b>', numbers);
   t.ok(coloured.header && near(coloured.header.height, 8, 0.1), 'a style without a font size');
+  const small = await itemsOf('<div>Acme <small style="font-size:7pt">Ltd</small></div>', numbers);
+  t.ok(small.header && near(small.header.height, 8, 0.1), 'beside a word with a size of its own');
+  const sized = await itemsOf('<style>html { font-size: 11pt }</style>Acme', numbers);
+  t.ok(sized.header && near(sized.header.height, 11, 0.1), 'a size for the whole template');
+  const text = await itemsOf('<div>Acme</div>', 'Visit url(page)');
+  t.ok(text.footer && near(text.footer.height, 8, 0.1), 'a text that looks like CSS');
 });
 
 void test('the address in a header is that of a URL, and none for HTML', async (t) => {

@@ -3,13 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
 import type { PrintOptions } from '../../src/domain/events.ts';
-import { Deadline } from '../../src/renderer/chrome/deadline.ts';
-import { launchChrome } from '../../src/renderer/chrome/launch.ts';
-import { writeDocument } from '../../src/renderer/chrome/load.ts';
-import type { Tab } from '../../src/renderer/chrome/tab.ts';
-import { WarmTabs } from '../../src/renderer/chrome/warm-tabs.ts';
-import { testDirectory } from '../support/directory.ts';
-import { installedChrome, startTestRenderer } from '../support/renderer.ts';
+import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 import { png } from '../support/tiny-images.ts';
 
@@ -231,38 +225,6 @@ void test('plain documents that follow each other are printed as if each were th
   }
   const untitled = await renderer.pdf({ html: '<p>no title</p>' }, {}, account);
   t.not(untitled.info['Title'], 'Second');
-});
-
-async function evaluate(tab: Tab, expression: string): Promise<unknown> {
-  const answer = await tab.send('Runtime.evaluate', { expression, returnByValue: true });
-  const value: unknown = answer.result.value;
-  return value;
-}
-
-const NO_FALLBACK = { needs: 'none', leaves: 'none' } as const;
-
-void test('after what can run, a plain document has a window and an origin of its own', async (t) => {
-  const chrome = await launchChrome({
-    path: await installedChrome(),
-    directory: testDirectory(t),
-    proxyPort: 9,
-  });
-  t.teardown(() => chrome.end());
-  const tabs = new WarmTabs(chrome.connection, () => t.fail('a tab could not be closed'));
-  t.teardown(() => tabs.close());
-  await tabs.take('account', NO_FALLBACK);
-  await tabs.release('account', true);
-  const first = await tabs.take('account', NO_FALLBACK);
-  first.begin(new Deadline(5_000));
-  await writeDocument(first, '<title>left</title><p>plain</p>');
-  t.equal(await evaluate(first, 'window.left = document.left = 1; document.title'), 'left');
-  first.markDirty();
-  await tabs.release('account', true);
-  const again = await tabs.take('account', NO_FALLBACK);
-  again.begin(new Deadline(5_000));
-  t.equal(again, first, 'the same tab, and process');
-  const seen = '[typeof left, typeof document.left, document.title, history.length, origin].join()';
-  t.equal(await evaluate(again, seen), 'undefined,undefined,,1,null');
 });
 
 // Each pair: what the first one leaves would be seen in the second.

@@ -51,8 +51,7 @@ const FINISH = `
         try {
           each.finish();
         } catch {
-          each.pause();
-          each.currentTime = 0;
+          each.cancel();
         }
       }
       done += animations.length;
@@ -96,7 +95,8 @@ export interface Finished {
 
 /**
  * An expression for a world of a frame where no script of the page is. Finite animations and transitions that run are
- * brought to their end. Those without an end stand still at their start, and SVG's stand still at a later time. What the
+ * brought to their end. Those without an
+ * end are cancelled, so that an element stands as its own style says. SVG's stand still at a later time. What the
  * page paused, or moves by scrolling, is left as it is. It evaluates to `Finished`.
  */
 export const FINISH_ANIMATIONS = `(() => {${FIND}${FINISH}

@@ -17,8 +17,6 @@ export interface CompletionParts {
   readonly runAhead: RunAhead;
   readonly deadline: Deadline;
   readonly waits: Waits;
-  /** True where whoever listens to the size of the window, or to any scrolling, may show things as they come into view. */
-  readonly maySeeSize: boolean;
 }
 
 /**
@@ -44,11 +42,11 @@ export async function completePage(parts: CompletionParts): Promise<ClockState> 
     state = await runAhead.run();
     if (round === MAX_ROUNDS) break;
     const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
-    const watches = state.watchesView + (parts.maySeeSize ? state.watchesSize : 0);
+    const watches = state.watchesView + state.scripts;
     if (watches > viewed) {
-      await showWhole(tab, world, deadline, waits);
       viewed = watches;
-      drawn = needed;
+      if (await showWhole(tab, world, deadline, waits)) drawn = needed;
+      else if (state.watchesView > 0) await drawFrames(tab, world, deadline);
     } else if (needed > drawn) {
       await (needed === 0 ? firstFrame : drawFrames(tab, world, deadline));
       await untilAtRest(world, deadline);

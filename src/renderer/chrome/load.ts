@@ -1,5 +1,4 @@
-/** Brings the document into the tab: HTML on an origin of its own, or a URL by navigation. */
-import { randomBytes } from 'node:crypto';
+/** Brings the document into the tab: HTML is written into the window that waits for it, a URL is navigated to. */
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type EventParams, type Params } from './connection.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
@@ -12,8 +11,6 @@ import type { Tab } from './tab.ts';
 const GIVEN_UP_MS = 2_000;
 /** The longest wait for the load event. A page whose document has ended is taken as it is after that. */
 const LOAD_CAP_MS = 15_000;
-/** The time after which the next script of a written document is stopped, once one was. */
-const SCRIPT_STOP_MS = 100;
 
 export interface DocumentSource {
   readonly request: RequestDocument;
@@ -39,14 +36,14 @@ export async function loadDocument(
   navigation: Navigation,
   deadline: Deadline,
 ): Promise<LoadedDocument> {
-  tab.markDirty();
-  await tab.watchNetwork(true);
-  const url =
-    request.html === undefined
-      ? await prepareUrl(tab, request, request.url ?? '')
-      : serveHtml(tab, request.html, serveFiles);
-  const { errorText, isDownload } = await tab.send('Page.navigate', { url });
-  if (errorText !== undefined) navigation.fail(errorText, undefined, isDownload);
+  const { html, url = '' } = request;
+  const origin = html === undefined ? undefined : tab.window?.origin;
+  if (html === undefined) await navigate(tab, request, url, navigation);
+  else {
+    if (origin !== undefined) serveFiles(origin);
+    tab.ownPage = html;
+    await Promise.all([beginClock(tab), writeDocument(tab, html)]);
+  }
   navigation.check();
   const cap = deadline.share(0.5, LOAD_CAP_MS);
   await resultWithin(tab.untilGone(navigation.loaded()), cap);
@@ -61,38 +58,8 @@ export async function loadDocument(
   return {
     loaded: navigation.hasLoaded,
     capped,
-    syntheticOrigin: request.html === undefined ? undefined : url,
+    syntheticOrigin: origin === undefined ? undefined : `${origin}/`,
   };
-}
-
-/**
- * Writes HTML whose scripts need no origin into the tab's new window, where they run. A script that takes longer than a
- * load may is stopped.
- * @throws {PageFailure} `timeout` when that does not help
- */
-export async function runWritten(
-  tab: Tab,
-  html: string,
-  navigation: Navigation,
-  deadline: Deadline,
-): Promise<LoadedDocument> {
-  tab.markDirty();
-  await tab.watchNetwork(true);
-  const cap = deadline.share(0.5, LOAD_CAP_MS);
-  const { promise: shown, resolve } = Promise.withResolvers<true>();
-  tab.on('Page.loadEventFired', () => resolve(true));
-  const written = Promise.all([beginClock(tab), writeDocument(tab, html)]).then(() => true);
-  let ended = await resultWithin(written, cap);
-  const capped = ended === undefined;
-  while (ended === undefined) {
-    tab.markTainted();
-    await tab.send('Runtime.terminateExecution', undefined);
-    ended = await resultWithin(written, SCRIPT_STOP_MS);
-  }
-  const over = tab.untilGone(shown);
-  const loaded = (await resultWithin(over, capped ? GIVEN_UP_MS : cap)) === true;
-  navigation.noteWritten(loaded);
-  return { loaded, capped: capped || !loaded, syntheticOrigin: undefined };
 }
 
 /**
@@ -111,51 +78,27 @@ export async function untilWhole(
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 
-/** Writes HTML that needs no origin into the tab's window. */
+/** Writes HTML into the tab's window, where its scripts run. */
 export async function writeDocument(tab: Tab, html: string): Promise<void> {
-  await tab.send('Page.setDocumentContent', { frameId: tab.frameId, html });
+  // A byte order mark would be the document's first text.
+  const content = html.replace(/^\uFEFF/, '');
+  await tab.send('Page.setDocumentContent', { frameId: tab.frameId, html: content });
 }
 
-/**
- * A random host below `.invalid`, so that documents share nothing and no server is meant; http, because
- * an https page upgrades its http images to https and loses them. Of the tab's own site, so that the
- * navigation stays in its process. Only the HTML itself is answered here: what else is asked of that host
- * reaches the proxy, also from workers and frames, which interception would not see.
- */
-function serveHtml(tab: Tab, html: string, serveFiles: (origin: string) => void): string {
-  const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
-  serveFiles(origin);
-  const url = `${origin}/`;
-  const body = Buffer.from(html, 'utf8').toString('base64');
-  const answer = async ({ requestId, request, frameId, resourceType }: Paused): Promise<void> => {
-    if (request.url !== url) await tab.send('Fetch.continueRequest', { requestId });
-    else if (frameId === tab.frameId && resourceType === 'Document') {
-      await tab.send('Fetch.fulfillRequest', {
-        requestId,
-        responseCode: 200,
-        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
-        body,
-      });
-    } else await tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
-  };
-  // The request is gone when its page has moved on meanwhile.
-  tab.on('Fetch.requestPaused', (paused) => void answer(paused).catch(() => {}));
-  // Chrome takes commands in turn: both hold for the navigation that follows.
-  tab.interceptRequests(`http://*.${tab.site}/`).catch(() => {});
-  // Each page finds the same history, one entry before its own, whatever was in its tab before.
-  tab.send('Page.resetNavigationHistory', undefined).catch(() => {});
-  return url;
-}
-
-async function prepareUrl(tab: Tab, request: RequestDocument, url: string): Promise<string> {
+/** @throws {PageFailure} when the navigation does not end in a document */
+async function navigate(
+  tab: Tab,
+  request: RequestDocument,
+  url: string,
+  navigation: Navigation,
+): Promise<void> {
   const { headers = {}, cookies = [] } = request;
   await Promise.all([
-    Object.keys(headers).length > 0
-      ? addHeaders(tab, new URL(url).origin, headers)
-      : tab.interceptRequests(undefined),
+    Object.keys(headers).length > 0 ? addHeaders(tab, new URL(url).origin, headers) : undefined,
     cookies.length > 0 ? setCookies(tab, url, cookies) : undefined,
   ]);
-  return url;
+  const { errorText, isDownload } = await tab.send('Page.navigate', { url });
+  if (errorText !== undefined) navigation.fail(errorText, undefined, isDownload);
 }
 
 /** Adds headers for the document's origin only, on each hop anew: a redirect elsewhere carries none. */
@@ -178,7 +121,7 @@ async function addHeaders(
       )
       .catch(() => {});
   });
-  await tab.interceptRequests(`${origin}/*`);
+  await tab.send('Fetch.enable', { patterns: [{ urlPattern: `${origin}/*` }] });
 }
 
 async function setCookies(tab: Tab, url: string, cookies: readonly RequestCookie[]): Promise<void> {

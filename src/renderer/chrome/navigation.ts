@@ -63,7 +63,7 @@ export class Navigation {
   #url = '';
   #unreachableUrl: string | undefined;
   #response: Answer | undefined;
-  #loaderId = '';
+  #loaderId: string;
   #loaded = false;
   /** The document shown has had its load event, or never will. */
   #over = false;
@@ -74,6 +74,8 @@ export class Navigation {
 
   constructor(tab: Tab, explain: ExplainNetwork) {
     this.#explain = explain;
+    // HTML is written into a window that is there.
+    this.#loaderId = tab.window?.loaderId ?? '';
     tab.on('Page.frameNavigated', ({ frame }) => {
       if (frame.parentId === undefined) this.#setLeaving(false);
       if (frame.parentId !== undefined || frame.url === 'about:blank') return;
@@ -175,12 +177,6 @@ export class Navigation {
       `The page's document had not ended after ${Math.round(ms / 100) / 10} seconds. A slow server, one that ` +
         'never ends it, or a script that never ends can be the reason.',
     );
-  }
-
-  /** Notes that HTML was written into the window, and nothing more of it is to come. */
-  noteWritten(loaded: boolean): void {
-    this.#loaded = loaded;
-    this.#stop();
   }
 
   /** @throws {PageFailure} when what the main frame shows is not the whole document that was asked for */

@@ -1,8 +1,5 @@
 /** The clocks of a document's frames, which `in-page/page-clock.js` keeps in each of them. */
-import { CommandRefused } from './connection.ts';
-import { resultWithin } from './deadline.ts';
 import { IsolatedWorld } from './isolated-world.ts';
-import { pageClockSource } from './page-clock-source.ts';
 import type { Frame, Tab } from './tab.ts';
 
 /** The most frames whose clocks run ahead; those of the others go as real time does. */
@@ -18,21 +15,18 @@ export interface ClockState {
   readonly timer: number;
   /** Milliseconds until the last timer that the page set as one delay, rather than as a step of many. */
   readonly delay: number;
-  /** Elements that are watched for coming into view, and listeners to the scrolling of the page. */
+  /** Elements that are watched for coming into view. */
   readonly watchesView: number;
-  /** Listeners to the size of the window, to what else comes of scrolling, and to the scrolling of elements. */
-  readonly watchesSize: number;
+  /** The scripts of the document, which may show things as they come into view. */
+  readonly scripts: number;
   /** Things that only a drawn frame brings: changes of size, canvases of another thread. */
   readonly needsFrames: number;
   /** True when it asked about the print medium. */
   readonly asksPrint: boolean;
 }
 
-/** The same, and the real time after which the clock is to stop by itself. */
+/** The same, and the real time after which the clock stops by itself, between two callbacks. */
 type Order = Advance & { readonly within: number };
-
-/** The time after which a script that was to stop is stopped. */
-const STOP_MS = 500;
 
 /** A document without scripts. */
 const NOTHING: ClockState = {
@@ -41,7 +35,7 @@ const NOTHING: ClockState = {
   timer: 1e9,
   delay: 0,
   watchesView: 0,
-  watchesSize: 0,
+  scripts: 0,
   needsFrames: 0,
   asksPrint: false,
 };
@@ -69,13 +63,11 @@ const request = (channel: string, order: Order | null): string => `new Promise((
   if (!taken) resolve(null);
 })`;
 
-/** Lets a window's clock begin anew for the document that is written into it. A tab's first window has no clock yet. */
+/** Lets the clock of a window begin again, for the document that is written into it. */
 export async function beginClock(tab: Tab): Promise<void> {
   const detail = JSON.stringify(JSON.stringify({ begins: true }));
   const begin = `performance.dispatchEvent(new CustomEvent('${tab.clockChannel}', { detail: ${detail} }))`;
-  await tab.send('Runtime.evaluate', {
-    expression: `${pageClockSource(tab.clockChannel)}; ${begin}`,
-  });
+  await tab.send('Runtime.evaluate', { expression: begin });
 }
 
 /** It must start before the document does. */
@@ -106,27 +98,12 @@ export class PageClocks {
   }
 
   /**
-   * Sets all clocks ahead, where there is an order, and resolves when what was due has come.
-   * @param within milliseconds after which a script that does not end is stopped
-   * @returns undefined where one was stopped
+   * Sets all clocks ahead, if there is an order, and resolves when what was due has come.
+   * @param within milliseconds after which no further callback is called
+   * @throws {PageFailure} `timeout` when a script does not end before the deadline
    */
-  async run(order: Advance | null, within: number): Promise<ClockState | undefined> {
-    const state = await resultWithin(this.#ask(order && { ...order, within }), within + STOP_MS);
-    if (state !== undefined) return state;
-    this.#tab.markTainted();
-    const children = [...this.#children.values()].map(({ session }) => session);
-    const sessions = new Set([this.#tab.mainFrame.session, ...children]);
-    await Promise.all([...sessions].map((session) => this.#stopScript(session)));
-    return undefined;
-  }
-
-  async #stopScript(session: string): Promise<void> {
-    try {
-      await this.#tab.sendTo(session, 'Runtime.terminateExecution', undefined);
-    } catch (error) {
-      // Its frame is gone.
-      if (!(error instanceof CommandRefused)) throw error;
-    }
+  async run(order: Advance | null, within: number): Promise<ClockState> {
+    return await this.#ask(order && { ...order, within });
   }
 
   async #ask(order: Order | null): Promise<ClockState> {
@@ -145,7 +122,7 @@ const combined = (a: ClockState, b: ClockState): ClockState => ({
   timer: Math.min(a.timer, b.timer),
   delay: Math.max(a.delay, b.delay),
   watchesView: a.watchesView + b.watchesView,
-  watchesSize: a.watchesSize + b.watchesSize,
+  scripts: a.scripts + b.scripts,
   needsFrames: a.needsFrames + b.needsFrames,
   asksPrint: a.asksPrint || b.asksPrint,
 });

@@ -14,39 +14,34 @@ const EMPTY_TEMPLATE = '<span></span>';
 
 const marginInches = (length: string): number => inches(lengthMillimetres(length));
 
-const FONT_SIZE = '8pt';
-const SETS_FONT_SIZE = /\bfont(?:-size)?\s*[:=]/i;
-const HAS_STYLE = /<style\b|\bstyle\s*=/i;
-
 /** HTML lies at an address that is made up for it: a header that asks for the address shows none. */
-const HIDE_ADDRESS = '<style>.url{display:none!important}</style>';
+const HIDE_ADDRESS = '.url{display:none!important}';
 
 /**
- * Chrome prints a header or footer in letters of 0.75 pt, from the left edge of the paper. One that sets no
- * font size gets one that can be read, and one without any style also the side margins of the page. These
- * rules have no specificity, so that any other goes before them.
+ * Gives a header or footer its defaults. Chrome prints it in letters of 0.75 pt, from the left edge of the paper. The
+ * defaults are a size that can be read and, if the template has no style of its own, the side margins of the page. The rules
+ * have no specificity, so that any style of the template goes before them.
  */
 function withDefaults(
   template: string | undefined,
-  id: 'header' | 'footer',
+  order: RequestDocument,
   options: PrintOptions,
 ): string {
   if (template === undefined) return EMPTY_TEMPLATE;
+  const { margin_left, margin_right } = options;
   const rules = [
-    ...(SETS_FONT_SIZE.test(template) ? [] : [`font-size:${FONT_SIZE}`]),
-    ...(HAS_STYLE.test(template)
-      ? []
-      : [`padding-left:${options.margin_left};padding-right:${options.margin_right}`]),
+    ':where(html){font-size:8pt}',
+    ':where(#header,#footer):where(:not(:has([style],style:not(.default)))){' +
+      `padding-left:${margin_left};padding-right:${margin_right}}`,
+    order.html === undefined ? '' : HIDE_ADDRESS,
   ];
-  if (rules.length === 0) return template;
-  return `<style>:where(#${id}){${rules.join(';')}}</style>${template}`;
+  return `<style class=default>${rules.join('')}</style>${template}`;
 }
 
 function printParams(options: PrintOptions, request: RequestDocument): Params<'Page.printToPDF'> {
   const [width, height] = sheetMillimetres(options);
   const { header_html, footer_html } = request;
   const framed = header_html !== undefined || footer_html !== undefined;
-  const address = request.html === undefined ? '' : HIDE_ADDRESS;
   return {
     paperWidth: inches(width),
     paperHeight: inches(height),
@@ -59,8 +54,8 @@ function printParams(options: PrintOptions, request: RequestDocument): Params<'P
     pageRanges: options.page_ranges ?? '',
     preferCSSPageSize: options.prefer_css_page_size,
     displayHeaderFooter: framed,
-    headerTemplate: framed ? address + withDefaults(header_html, 'header', options) : '',
-    footerTemplate: framed ? address + withDefaults(footer_html, 'footer', options) : '',
+    headerTemplate: framed ? withDefaults(header_html, request, options) : '',
+    footerTemplate: framed ? withDefaults(footer_html, request, options) : '',
     // Chrome makes the outline from the tags.
     generateTaggedPDF: options.tagged || options.outline,
     generateDocumentOutline: options.outline,

@@ -22,6 +22,24 @@ const SETTLED = `(async () => {
   for (const each of lazy) each.loading = 'eager';
   const fonts = Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document);
   const started = performance.now();
+  // Chrome looks for the fonts of margin boxes only when it prints.
+  const marginFonts = [];
+  const look = (rules, inherited) => {
+    for (const rule of rules) {
+      const own = rule.style?.fontFamily || inherited;
+      if (rule instanceof CSSMarginRule && own) marginFonts.push(own);
+      if (rule.cssRules) look(rule.cssRules, rule instanceof CSSPageRule ? own : '');
+    }
+  };
+  const sheets = Object.getOwnPropertyDescriptor(Document.prototype, 'styleSheets').get.call(document);
+  for (const sheet of sheets) {
+    try {
+      look(sheet.cssRules, '');
+    } catch {
+      // Nobody may read the rules of another origin.
+    }
+  }
+  await Promise.all(marginFonts.map((family) => fonts.load('1em ' + family).catch(() => {})));
   await fonts.ready;
   const withFonts = performance.now();
   await Promise.all(find('img').map((image) => image.decode().catch(() => {})));
@@ -32,7 +50,10 @@ const SETTLED = `(async () => {
   let focused = Object.getOwnPropertyDescriptor(Document.prototype, 'activeElement').get.call(document);
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
   if (focused !== document.body) focused?.style?.setProperty('caret-color', 'transparent', 'important');
-  return [withFonts - started, withImages - withFonts];
+  // Chrome looked for fonts for all of the text, also for what lies beside the paper.
+  const root = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);
+  const text = Object.getOwnPropertyDescriptor(Node.prototype, 'textContent').get.call(root);
+  return [withFonts - started, withImages - withFonts, /[^\\u0000-\\u024f\\u2000-\\u206f\\u20a0-\\u20cf]/.test(text)];
 })()`;
 
 // Names what a wait that was given up still lacked.
@@ -44,10 +65,11 @@ const LACKING = `(() => {
 })()`;
 const LACKING_CAP_MS = 300;
 
-type Parts = readonly [fonts: number, images: number];
+type Parts = readonly [fonts: number, images: number, isBeyondLatin: boolean];
 
 /** @returns whether fonts and images are there; false when a cap ended the wait */
 export async function settle(
+  tab: Tab,
   world: IsolatedWorld,
   navigation: Navigation,
   deadline: Deadline,
@@ -68,7 +90,8 @@ export async function settle(
     const seen = navigation.documentId;
     const settled = await resultWithin(world.evaluate<Parts>(SETTLED), left);
     if (settled !== undefined && seen === navigation.documentId) {
-      const [fonts, images] = settled;
+      const [fonts, images, isBeyondLatin] = settled;
+      if (isBeyondLatin) tab.markTainted();
       waits.note('fonts', fonts);
       waits.note('images', images);
       return true;

@@ -29,8 +29,17 @@ export class RelatedSessions {
   readonly #off: (() => void)[];
   #attached = 0;
 
-  /** @param clockSource is run in each frame before its document's scripts */
-  constructor(connection: Connection, contextId: string, pageSession: string, clockSource: string) {
+  /**
+   * @param clockSource is run in each frame before its document's scripts
+   * @param onClosed is called when the page's own window is closed
+   */
+  constructor(
+    connection: Connection,
+    contextId: string,
+    pageSession: string,
+    clockSource: string,
+    onClosed: () => void,
+  ) {
     this.#connection = connection;
     this.#contextId = contextId;
     this.#pageSession = pageSession;
@@ -39,6 +48,7 @@ export class RelatedSessions {
     this.#off = [
       connection.on('Target.attachedToTarget', (attached, by) => this.#attach(attached, by)),
       connection.on('Target.detachedFromTarget', ({ sessionId }) => {
+        if (sessionId === pageSession) onClosed();
         this.#sessions.delete(sessionId);
         this.#workers.delete(sessionId);
       }),

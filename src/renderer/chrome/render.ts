@@ -7,13 +7,7 @@ import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 import { IsolatedWorld } from './isolated-world.ts';
-import {
-  type DocumentSource,
-  loadDocument,
-  runWritten,
-  untilWhole,
-  writeDocument,
-} from './load.ts';
+import { type DocumentSource, loadDocument, untilWhole, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
 import { NetworkActivity } from './network-activity.ts';
 import { PageClocks } from './page-clock.ts';
@@ -27,12 +21,9 @@ import {
 import { type PrintOrder, printPage, savePrinted } from './print.ts';
 import { settle, waitFor } from './ready.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
-import { judgeHtml, type WrittenHtml } from './static-html.ts';
 import { Tab } from './tab.ts';
-import { drawFrames, maySeeSize } from './view.ts';
+import { drawFrames } from './view.ts';
 import { Waits } from './waits.ts';
-import { resetTab } from './window.ts';
-import { completeWritten } from './written.ts';
 
 export interface RenderOrder extends DocumentSource, PrintOrder {
   readonly explainNetwork: ExplainNetwork;
@@ -48,11 +39,9 @@ export interface RenderedDocument extends PdfFile {
 
 /** A step of a page that takes longer may wait for frames. Those of most pages do not. */
 const UNHURRIED_MS = 100;
-const NOTHING_FETCHED = { resources: [], leftOut: 0 };
-const NO_ERRORS: PageErrors = { errors: [], leftOut: 0 };
 
 /**
- * Leaves the tab as the document left it: whoever owns it closes or resets it.
+ * Loads a document, completes it and prints it. Leaves the tab as the document left it: the owner closes or resets it.
  * @throws {PageFailure} when the page is at fault
  * @throws {ChromeGone} when the tab or the browser died
  */
@@ -61,41 +50,12 @@ export async function renderDocument(
   order: RenderOrder,
   deadline: Deadline,
 ): Promise<RenderedDocument> {
-  const { request, options } = order;
   const started = performance.now();
-  // Written into a window, a byte order mark would be the document's first text.
-  const html = request.html?.replace(/^\uFEFF/, '') ?? '';
-  const mayWrite = html !== '' && options.javascript && request.wait_for === undefined;
-  const judged = mayWrite ? judgeHtml(html) : undefined;
-  // A script that copies an attribute may ask for a file, which is at an address.
-  const needsAddress = judged?.runs === true && request.files !== undefined;
-  const isWritten = judged && !needsAddress && (await hasWindowFor(tab, judged));
-  const written = isWritten ? judged : undefined;
   tab.begin(deadline);
-  return written && !written.runs
-    ? await renderWritten(tab, order, html, written, deadline, started)
-    : await renderLoaded(tab, order, written && html, deadline, started);
-}
-
-/**
- * Loads a document like a page of the web, completes it and prints it.
- * @param html what is written into the window instead
- */
-async function renderLoaded(
-  tab: Tab,
-  order: RenderOrder,
-  html: string | undefined,
-  deadline: Deadline,
-  started: number,
-): Promise<RenderedDocument> {
   const observers = observe(tab, order);
-  const { hashes, log, waits, world } = observers;
+  const { hashes, log, navigation, waits, world } = observers;
   await prepare(tab, order.options);
-  const { navigation } = observers;
-  const loading =
-    html === undefined
-      ? loadDocument(tab, order, navigation, deadline)
-      : runWritten(tab, html, navigation, deadline);
+  const loading = loadDocument(tab, order, navigation, deadline);
   const { loaded, capped, syntheticOrigin } = await tab.frames.during(loading, UNHURRIED_MS);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
@@ -186,10 +146,9 @@ async function completeLoaded(
     runAhead,
     deadline,
     waits,
-    maySeeSize: loaded && maySeeSize(request),
   });
   await untilWhole(tab, navigation, deadline);
-  const settled = await settle(world, navigation, deadline, waits);
+  const settled = await settle(tab, world, navigation, deadline, waits);
   if (!settled) await tab.send('Page.stopLoading', undefined);
   if (asked.asksPrint && options.media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
@@ -198,65 +157,6 @@ async function completeLoaded(
   }
   await untilWhole(tab, navigation, deadline);
   return settled;
-}
-
-/**
- * Documents that leave nothing follow each other in a window for as long as their mode of layout is the same:
- * a window keeps the styles that it has read. Any other needs one that is new.
- * @returns whether the tab has such a window now; it is not to be used again where that could not be opened
- */
-async function hasWindowFor(tab: Tab, { doctype, leaves }: WrittenHtml): Promise<boolean> {
-  const isNew = tab.clean && tab.doctype === undefined;
-  if (isNew || (tab.clean && !leaves && tab.doctype === doctype)) return true;
-  const renewed = await resetTab(tab);
-  if (!renewed) tab.markTainted();
-  return renewed;
-}
-
-/**
- * Writes, completes and prints. The commands are taken in turn, so that a document with nothing to wait for is printed
- * before Chrome lays it out for a screen.
- */
-async function renderWritten(
-  tab: Tab,
-  order: RenderOrder,
-  html: string,
-  written: WrittenHtml,
-  deadline: Deadline,
-  started: number,
-): Promise<RenderedDocument> {
-  const { request, options } = order;
-  tab.doctype = written.doctype;
-  if (written.leaves) tab.markDirty();
-  const waits = new Waits();
-  const preparing = Promise.all([
-    tab.ping('Emulation.setEmulatedMedia', { media: options.media }),
-    tab.watchNetwork(false),
-  ]);
-  const writing = writeDocument(tab, html);
-  const completing = completeWritten(tab, written, deadline, waits);
-  const printing = completing.then(() => printPage(tab, options, request));
-  // Each fails as well when the one before it fails, and nobody asks it why.
-  for (const each of [preparing, writing, completing, printing]) each.catch(() => {});
-  await preparing;
-  await writing;
-  const writtenAt = performance.now();
-  waits.note('load', writtenAt - started);
-  await completing;
-  deadline.phase = 'was being printed';
-  const readyAt = performance.now();
-  const file = await savePrinted(tab, order, await printing, undefined);
-  return {
-    ...file,
-    timings: {
-      load: writtenAt - started,
-      ready: readyAt - writtenAt,
-      print: performance.now() - readyAt,
-    },
-    log: NOTHING_FETCHED,
-    errors: NO_ERRORS,
-    waits,
-  };
 }
 
 /**

@@ -62,8 +62,6 @@ export class RunAhead {
   /** Real time that was waited for requests in vain; undefined while none was. */
   #networkGivenUpMs: number | undefined;
   #isOutOfTime = false;
-  /** True once a script was stopped that did not end. */
-  #isStopped = false;
 
   constructor(parts: RunAheadParts, budgetMs: number) {
     this.#parts = parts;
@@ -105,7 +103,7 @@ export class RunAhead {
     const { waits, network } = this.#parts;
     const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
     if (network.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
-    if (frames > 0 || this.#isStopped) waits.note('drawing', used, true);
+    if (frames > 0) waits.note('drawing', used, true);
     if (ms > 0 && ms < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
@@ -128,12 +126,7 @@ export class RunAhead {
   }
 
   async #ask(order: Advance | null): Promise<ClockState> {
-    for (;;) {
-      const state = await this.#parts.clocks.run(order, Math.max(0, this.#realTime));
-      if (state !== undefined) return state;
-      this.#isStopped = true;
-      order = null;
-    }
+    return await this.#parts.clocks.run(order, Math.max(0, this.#realTime));
   }
 
   /** Waits until all requests are answered. What was waited for in vain once is not waited for again. */

@@ -11,8 +11,7 @@ import {
   type Result,
 } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
-import { ChromeGone } from './failure.ts';
-import type { FallbackLanguage } from './fallback-fonts.ts';
+import { ChromeGone, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
 import { endInterruptions } from './interruptions.ts';
 import { Life } from './life.ts';
@@ -59,21 +58,19 @@ export class Tab {
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
   readonly clockChannel = randomBytes(10).toString('hex');
-  /** The doctype of the documents that its window holds or held; undefined where it is new. */
-  doctype: string | undefined;
-  /** The language for which its process may have chosen fallback fonts. */
-  fallback: FallbackLanguage | undefined;
+  /** The window that waits for HTML at an origin of its own; undefined in a tab that waits for a URL. */
+  window: { readonly origin: string; readonly loaderId: string } | undefined;
   /** `WINDOW_SHAPE` as it was before its first document. */
   windowShape: unknown;
+  /** What the address of its window answers: nothing while it waits, then its HTML, for a page that loads itself again. */
+  ownPage = '';
+  #answersOwnPages = false;
   readonly #life = new Life();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
   #ofDocument: (() => void)[] = [];
   #deadline = new Deadline(OPEN_TIMEOUT_MS);
-  #clean = true;
   #tainted = false;
-  #networkWatched = false;
-  #intercepted: string | undefined;
   #crashed = false;
 
   private constructor(connection: Connection, ids: Ids) {
@@ -89,6 +86,7 @@ export class Tab {
       ids.contextId,
       ids.sessionId,
       pageClockSource(this.clockChannel),
+      () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
     );
     const die = (reason: Error): void => {
       this.#tainted = true;
@@ -149,6 +147,11 @@ export class Tab {
       send('Target.setDiscoverTargets', { discover: true }, sessionId),
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
+      send('Network.enable', {}, sessionId),
+      send('Network.configureDurableMessages', KEPT_BODIES, sessionId).catch((error: unknown) => {
+        // An older Chrome has no such command: there, bodies go with their document.
+        if (!(error instanceof CommandRefused)) throw error;
+      }),
       send(
         'Page.addScriptToEvaluateOnNewDocument',
         { source: pageClockSource(tab.clockChannel) },
@@ -188,11 +191,6 @@ export class Tab {
     };
   }
 
-  /** True while no script has run in its window and nothing was fetched for it. */
-  get clean(): boolean {
-    return this.#clean;
-  }
-
   /** True once something happened after which it must not be used again. */
   get tainted(): boolean {
     return this.#tainted;
@@ -204,44 +202,36 @@ export class Tab {
   }
 
   /**
-   * Has requests told or not. The data that a document holds itself is told as well, twice and whole, so
-   * that they are not while there can be no others.
+   * Answers the requests for the addresses of its windows, and no others: what else is asked of that host reaches the proxy,
+   * also from workers and frames, which interception would not see. Asked once, because Chrome makes each frame's
+   * loaders again for it.
    */
-  async watchNetwork(watched: boolean): Promise<void> {
-    if (this.#networkWatched === watched) return;
-    this.#networkWatched = watched;
-    if (!watched) {
-      await this.send('Network.disable', undefined);
-      return;
-    }
-    await Promise.all([
-      this.send('Network.enable', {}),
-      this.send('Network.configureDurableMessages', KEPT_BODIES).catch((error: unknown) => {
-        // An older Chrome has no such command: there, bodies go with their document.
-        if (!(error instanceof CommandRefused)) throw error;
-      }),
-    ]);
-  }
-
-  /**
-   * Intercepts the requests whose URL matches; undefined ends it. Sends nothing where it is set so already, because Chrome
-   * makes each frame's loaders anew for it.
-   */
-  async interceptRequests(urlPattern: string | undefined): Promise<void> {
-    if (this.#intercepted === urlPattern) return;
-    this.#intercepted = urlPattern;
-    if (urlPattern === undefined) await this.send('Fetch.disable', undefined);
-    else await this.send('Fetch.enable', { patterns: [{ urlPattern }] });
+  async answerOwnPages(): Promise<void> {
+    if (this.#answersOwnPages) return;
+    this.#answersOwnPages = true;
+    const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
+      const { requestId, frameId, resourceType } = paused;
+      if (frameId !== this.frameId || resourceType !== 'Document') {
+        await this.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
+        return;
+      }
+      await this.send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 200,
+        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
+        body: Buffer.from(this.ownPage, 'utf8').toString('base64'),
+      });
+    };
+    // The request is gone when its page has moved on meanwhile.
+    const heard = (paused: EventParams<'Fetch.requestPaused'>): void =>
+      void answer(paused).catch(() => {});
+    this.#cleanups.push(this.#connection.on('Fetch.requestPaused', heard, this.#ids.sessionId));
+    await this.send('Fetch.enable', { patterns: [{ urlPattern: `http://*.${this.site}/` }] });
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */
   begin(deadline: Deadline): void {
     this.#deadline = deadline;
-  }
-
-  /** Notes that a document comes that is not static. */
-  markDirty(): void {
-    this.#clean = false;
   }
 
   /** Notes that nothing is known of what a document left behind. */
@@ -307,12 +297,6 @@ export class Tab {
   /** Ends the document: whatever it still says is not heard. */
   end(): void {
     for (const off of this.#ofDocument.splice(0)) off();
-  }
-
-  /** Notes that its window is new again, and the context as good as new. */
-  markClean(): void {
-    this.#clean = true;
-    this.doctype = undefined;
   }
 
   async clearCookies(): Promise<void> {

@@ -1,5 +1,4 @@
 /** Shows the page all of itself: content that it shows only once it comes into view belongs on paper too. */
-import type { RequestDocument } from '../../domain/request-document.ts';
 import { type Deadline, resultWithin } from './deadline.ts';
 import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
@@ -43,15 +42,6 @@ const SCROLLED = `(async () => {
   return true;
 })()`;
 
-/**
- * True for pages of outer scripts. Libraries that load things late listen to the size of the window, or to the scrolling of
- * some element. The inline script of a chart does so to draw itself anew.
- */
-export const maySeeSize = ({ html, files = {} }: RequestDocument): boolean =>
-  html === undefined ||
-  /<script[^>]{0,200}\ssrc/i.test(html) ||
-  Object.keys(files).some((name) => /\.m?js$/i.test(name));
-
 /** Resolves when a frame has been drawn, or takes too long. */
 export async function drawFrame(
   { frames }: Tab,
@@ -81,19 +71,20 @@ export async function drawFrames(
  * Makes the window as tall as the page for two frames. No scroll listener hears of that, so that no button
  * "back to top" is left on paper. A page that grows with its window, or is taller than any, is scrolled
  * through.
+ * @returns false where the window shows all of the page already: then no frame was drawn
  */
 export async function showWhole(
   tab: Tab,
   world: IsolatedWorld,
   deadline: Deadline,
   waits: Waits,
-): Promise<void> {
+): Promise<boolean> {
   const end = performance.now() + deadline.share(0.2, CAP_MS);
   const within = async <T>(promise: Promise<T>): Promise<T | undefined> =>
     await resultWithin(promise, Math.max(0, end - performance.now()));
+  const [height, screen] = (await within(world.evaluate<[number, number]>(SCREENS))) ?? [0, 1];
+  if (height <= screen) return false;
   const show = async (): Promise<boolean> => {
-    const [height, screen] = (await within(world.evaluate<[number, number]>(SCREENS))) ?? [0, 1];
-    if (height <= screen) return (await within(world.evaluate<boolean>(FRAMES))) === true;
     const tall = Math.min(Math.ceil(height), MAX_SCREENS * screen);
     await tab.send('Emulation.setDeviceMetricsOverride', {
       width: 0,
@@ -109,4 +100,5 @@ export async function showWhole(
     return (await within(world.evaluate<boolean>(SCROLLED))) === true;
   };
   await waits.measure('view', tab.frames.during(show()), (done) => done);
+  return true;
 }

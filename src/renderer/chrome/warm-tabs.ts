@@ -1,26 +1,25 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
-import { type FallbackUse, mayFollow } from './fallback-fonts.ts';
 import { ChromeGone } from './failure.ts';
 import { Tab } from './tab.ts';
-import { resetTab } from './window.ts';
+import { openWindow, resetTab } from './window.ts';
 
-/** The number of tabs kept unused. Another account's document takes one; the next is prepared meanwhile. */
-const SPARES = 2;
 /** Accounts whose tab is kept. */
 export const WARM_ACCOUNTS = 3;
 /** The uses after which a tab is closed: what a page left unseen ends with its process. */
 const MAX_USES = 100;
-/** The same for static documents. They leave nothing, but a tab is not made to last for ever. */
-const MAX_STATIC_USES = 1_000;
 const MAX_IDLE_MS = 60_000;
+/** A browser that takes longer to open a window is not going to. */
+const OPEN_TIMEOUT_MS = 10_000;
+
+/** What a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
+export type Kind = 'html' | 'url';
 
 interface Warm {
   readonly tab: Tab;
   /** True if its account was served lately, so that another document of it may follow. */
   expected: boolean;
   uses: number;
-  staticUses: number;
   idle?: NodeJS.Timeout;
 }
 
@@ -28,7 +27,8 @@ export class WarmTabs {
   readonly #connection: Connection;
   /** Called when a tab could not be closed: something may run on in the browser. */
   readonly #onUnclean: () => void;
-  readonly #spares: Promise<Tab>[] = [];
+  /** Tabs that were never used, one for each kind. A document takes one; the next is prepared meanwhile. */
+  readonly #spares = new Map<Kind, Promise<Tab>>();
   /** Tabs by account, the least recently used first. */
   readonly #warm = new Map<string, Warm>();
   /** The accounts that tabs were taken for last. */
@@ -43,23 +43,16 @@ export class WarmTabs {
 
   /** Resolves when a document of an account that was never served need not wait for its tab. */
   async prepared(): Promise<void> {
-    await this.#spares[0];
+    await this.#spares.get('html');
   }
 
   /**
    * A tab that only this account's documents were in. Each one taken is to be given back.
-   * @param fallback of the document that comes
    * @throws {ChromeGone} when the browser opens none
    */
-  async take(accountId: string, fallback: FallbackUse): Promise<Tab> {
-    const tab = await this.#take(accountId, fallback);
-    if (fallback.leaves !== 'none') tab.fallback = fallback.leaves;
-    return tab;
-  }
-
-  async #take(accountId: string, { needs }: FallbackUse): Promise<Tab> {
+  async take(accountId: string, kind: Kind): Promise<Tab> {
     const warm = this.#warm.get(accountId);
-    if (warm && (warm.tab.tainted || !mayFollow(warm.tab.fallback, needs))) {
+    if (warm?.tab.tainted === true) {
       await this.#drop(accountId, warm);
     } else if (warm) {
       clearTimeout(warm.idle);
@@ -68,16 +61,17 @@ export class WarmTabs {
       this.#warm.set(accountId, warm);
       return warm.tab;
     }
-    const spare = this.#spares.shift();
+    const spare = this.#spares.get(kind);
+    this.#spares.delete(kind);
     this.#prepare();
-    let tab = await (spare ?? Tab.open(this.#connection));
-    if (tab.tainted) tab = await Tab.open(this.#connection);
+    let tab = await (spare ?? this.#open(kind));
+    if (tab.tainted) tab = await this.#open(kind);
     const expected = this.#lately.includes(accountId);
     this.#lately = [accountId, ...this.#lately.filter((each) => each !== accountId)].slice(
       0,
       WARM_ACCOUNTS,
     );
-    this.#warm.set(accountId, { tab, expected, uses: 0, staticUses: 0 });
+    this.#warm.set(accountId, { tab, expected, uses: 0 });
     return tab;
   }
 
@@ -89,11 +83,10 @@ export class WarmTabs {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
     const sound = reusable && !warm.tab.tainted;
-    // A window is opened only where another document of this account is likely and may follow in this process. After a
-    // mixed one, none that needs fallback fonts may.
-    const isExpected = warm.expected && warm.tab.fallback !== 'mixed';
-    const isKept = sound && (warm.tab.clean || isExpected);
-    if (!(isKept && (await this.#renew(warm)))) {
+    warm.uses += 1;
+    // A window is opened only where another document of this account is likely.
+    const isKept = sound && warm.expected && warm.uses < MAX_USES;
+    if (!(isKept && (await resetTab(warm.tab)))) {
       // The next document waits: until then this one's scripts may still ask the network, and where the tab
       // does not close, the browser is to be another one.
       await this.#drop(accountId, warm);
@@ -111,30 +104,28 @@ export class WarmTabs {
     for (const { idle } of this.#warm.values()) clearTimeout(idle);
   }
 
-  async #renew(warm: Warm): Promise<boolean> {
-    const { tab } = warm;
-    warm.staticUses += 1;
-    if (tab.clean && warm.staticUses < MAX_STATIC_USES) {
-      tab.end();
-      return true;
-    }
-    warm.uses += 1;
-    return warm.uses < MAX_USES && (await resetTab(tab));
-  }
-
   async #drop(accountId: string, warm: Warm): Promise<void> {
     clearTimeout(warm.idle);
     if (this.#warm.get(accountId) === warm) this.#warm.delete(accountId);
     if (!(await warm.tab.close()) && !this.#closed) this.#onUnclean();
   }
 
+  async #open(kind: Kind): Promise<Tab> {
+    const tab = await Tab.open(this.#connection);
+    if (kind === 'html' && !(await openWindow(tab, OPEN_TIMEOUT_MS))) {
+      throw new ChromeGone('Chrome opens no window.');
+    }
+    tab.end();
+    return tab;
+  }
+
   #prepare(): void {
-    while (!this.#closed && this.#spares.length < SPARES) {
-      const opening = Tab.open(this.#connection);
-      this.#spares.push(opening);
+    for (const kind of ['html', 'url'] as const) {
+      if (this.#closed || this.#spares.has(kind)) continue;
+      const opening = this.#open(kind);
+      this.#spares.set(kind, opening);
       opening.catch((error: unknown) => {
-        const at = this.#spares.indexOf(opening);
-        if (at >= 0) void this.#spares.splice(at, 1);
+        if (this.#spares.get(kind) === opening) this.#spares.delete(kind);
         if (error instanceof ChromeGone && !this.#closed) this.#onUnclean();
       });
     }

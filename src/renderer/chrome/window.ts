@@ -1,4 +1,5 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
+import { randomBytes } from 'node:crypto';
 import { Deadline, resultWithin } from './deadline.ts';
 import type { Tab } from './tab.ts';
 import { WINDOW_SHAPE } from './window-shape.ts';
@@ -11,27 +12,46 @@ const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 // world, where no script of a document has ever been.
 const FORGET = `(() => {
   name = '';
-  return name === '' && history.length === 1 && origin === 'null' && ${WINDOW_SHAPE};
+  return name === '' && history.length === 1 && [origin, ${WINDOW_SHAPE}].join();
 })()`;
 
 /**
- * Resolves when the new window has loaded: Chrome answers a navigation before that, and a document written
- * before that can be printed blank.
+ * Opens a window at an origin that no other has, for HTML to be written into. Resolves when it has loaded: Chrome answers
+ * a navigation before that, and a document written before that can be printed blank. The origin is a random host below
+ * `.invalid`, so that documents share nothing and no server is meant; http, because an https page upgrades its http
+ * images to https and loses them. It is of the tab's own site, so that the navigation stays in its process.
+ * @returns whether it has loaded
  */
-async function openWindow(tab: Tab): Promise<boolean> {
+export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> {
+  tab.window = undefined;
+  tab.ownPage = '';
+  await tab.answerOwnPages();
+  const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();
+  let isOver = false;
   let wanted: string | undefined;
+  const look = (): void => {
+    if (isOver && wanted !== undefined && loaded.has(wanted)) resolve();
+  };
   tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
-    if (name !== 'load') return;
-    loaded.add(loaderId);
-    if (loaderId === wanted) resolve();
+    if (name === 'load') loaded.add(loaderId);
   });
-  const { errorText, loaderId } = await tab.send('Page.navigate', { url: 'about:blank' });
+  // It follows the load event, and is not to be taken for that of the document.
+  tab.on('Page.frameStoppedLoading', ({ frameId }) => {
+    if (frameId !== tab.frameId) return;
+    isOver = loaded.size > 0;
+    look();
+  });
+  const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
   if (errorText !== undefined || loaderId === undefined) return false;
   wanted = loaderId;
-  if (loaded.has(loaderId)) resolve();
-  return (await resultWithin(tab.untilGone(shown.then(() => true)), RESET_TIMEOUT_MS)) === true;
+  look();
+  const isShown = await resultWithin(tab.untilGone(shown.then(() => true)), timeoutMs);
+  if (isShown === undefined) return false;
+  await tab.send('Page.resetNavigationHistory', undefined);
+  tab.window = { origin, loaderId };
+  return true;
 }
 
 /**
@@ -42,9 +62,8 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
-    if (!(await openWindow(tab))) return false;
-    const [, { result }, { usedSize }] = await Promise.all([
-      tab.send('Page.resetNavigationHistory', undefined),
+    if (!(await openWindow(tab, RESET_TIMEOUT_MS))) return false;
+    const [{ result }, { usedSize }] = await Promise.all([
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
       tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
@@ -53,9 +72,8 @@ export async function resetTab(tab: Tab): Promise<boolean> {
       tab.send('Network.setCacheDisabled', { cacheDisabled: true }),
       tab.send('Network.setCacheDisabled', { cacheDisabled: false }),
     ]);
-    if (result.value !== tab.windowShape || usedSize > MAX_HEAP_BYTES || tab.tainted) return false;
-    tab.markClean();
-    return true;
+    const expected = [tab.window?.origin, tab.windowShape].join();
+    return result.value === expected && usedSize <= MAX_HEAP_BYTES && !tab.tainted;
   } catch {
     return false;
   } finally {

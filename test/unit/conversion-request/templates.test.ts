@@ -49,6 +49,7 @@ void test('one that brings everything with it is taken', (t) => {
     '<img src="data:image/png;base64,AAAA"><b style="background:url(#gradient)">x</b>',
     `<style>@font-face{font-family:x;src:url("data:font/woff2;base64,AAAA")}</style>`,
     '<svg><defs><g id=a></g></defs><use href="#a"/></svg>',
+    'Visit url(acme), or @import what you like',
     'plain text, import duty, and a URL: https://example.com/',
   ];
   for (const template of whole) t.notOk(isRefused(template), template);

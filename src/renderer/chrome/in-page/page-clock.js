@@ -47,7 +47,13 @@ function startPageClock(channel) {
     ahead += max(0, time - now());
   };
 
-  /** @typedef {{ due: number, level: number, once: boolean, run: () => void }} Timer */
+  /**
+   * A timer that is set for longer does not draw: it takes a message away, moves a slider on or ends a session. It is left to
+   * real time.
+   */
+  const LONGEST_MS = 1_000;
+
+  /** @typedef {{ ms: number, due: number, level: number, once: boolean, run: () => void }} Timer */
   // Real time calls each timer by its native one; running ahead calls it earlier.
   // Old libraries replace methods of arrays and maps by others of the same name.
   const { set, has, delete: remove, forEach } = Map.prototype;
@@ -64,7 +70,7 @@ function startPageClock(channel) {
   const NESTED_MS = 4;
   let frameTime = 0;
 
-  const seen = { watchesView: 0, watchesSize: 0, needsFrames: 0, asksPrint: false };
+  const seen = { watchesView: 0, needsFrames: 0, asksPrint: false };
 
   const replaced = {
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
@@ -85,7 +91,7 @@ function startPageClock(channel) {
       /** @type {number} */
       const id = apply(native.setTimeout, window, [run, ms]);
       const due = now() + (ownLevel > 5 ? max(ms, NESTED_MS) : ms);
-      timers.set(id, { due, level: ownLevel, once: true, run });
+      timers.set(id, { ms, due, level: ownLevel, once: true, run });
       return id;
     },
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
@@ -97,7 +103,7 @@ function startPageClock(channel) {
         timer.due = now() + period;
         apply(handler, window, values);
       };
-      const timer = { due: now() + period, level: 1, once: false, run };
+      const timer = { ms, due: now() + period, level: 1, once: false, run };
       /** @type {number} */
       const id = apply(native.setInterval, window, [run, ms]);
       timers.set(id, timer);
@@ -168,6 +174,14 @@ function startPageClock(channel) {
       return apply(native.now, this, []) + ahead;
     },
   });
+  const timeOrigin = Object.getOwnPropertyDescriptor(Performance.prototype, 'timeOrigin')?.get;
+  Object.defineProperty(Performance.prototype, 'timeOrigin', {
+    get() {
+      return apply(/** @type {() => number} */ (timeOrigin), this, []) + begun;
+    },
+    enumerable: true,
+    configurable: true,
+  });
   const dateNow = () => apply(native.dateNow, NativeDate, []) + round(begun + ahead);
   Object.assign(NativeDate, {
     now() {
@@ -197,38 +211,7 @@ function startPageClock(channel) {
     });
   };
   count(IntersectionObserver.prototype, 'observe', 'watchesView');
-  // A script that listens to the scrolling of the page may show things as they come into view. So may one that listens to
-  // the size of the window, or to the scrolling of an element.
-  const { addEventListener } = EventTarget.prototype;
-  /** @type {Record<string, unknown>} */
-  const OF_SIZES = {
-    // A page may give objects properties of its own.
-    __proto__: null,
-    resize: true,
-    scroll: true,
-    scrollend: true,
-    wheel: true,
-    touchmove: true,
-    orientationchange: true,
-    contentvisibilityautostatechange: true,
-  };
-  Object.assign(EventTarget.prototype, {
-    /** @param {unknown[]} values */
-    addEventListener(...values) {
-      const isPage = this === undefined || this === window || this === window.document;
-      if (isPage && values[0] === 'scroll') seen.watchesView += 1;
-      else if (OF_SIZES[/** @type {string} */ (values[0])]) seen.watchesSize += 1;
-      return apply(addEventListener, this, values);
-    },
-  });
-  /** @type {(object: object, prototype: object, name: string) => () => number} */
-  const handlersOf = (object, prototype, name) => {
-    const handler = Object.getOwnPropertyDescriptor(prototype, name)?.get;
-    return () => (handler !== undefined && apply(handler, object, []) ? 1 : 0);
-  };
-  const ofWindow = handlersOf(window, window, 'onscroll');
-  const ofDocument = handlersOf(window.document, Document.prototype, 'onscroll');
-  const ofSize = handlersOf(window, window, 'onresize');
+  const scriptsOf = Object.getOwnPropertyDescriptor(Document.prototype, 'scripts')?.get;
   count(ResizeObserver.prototype, 'observe', 'needsFrames');
   count(HTMLCanvasElement.prototype, 'transferControlToOffscreen', 'needsFrames');
   count(Document.prototype, 'startViewTransition', 'needsFrames');
@@ -275,6 +258,7 @@ function startPageClock(channel) {
     /** @type {{ id: number, timer: Timer } | undefined} */
     let found;
     timers.forEach((timer, id) => {
+      if (timer.ms > LONGEST_MS) return;
       if (found === undefined || timer.due < found.timer.due) found = { id, timer };
     });
     return found;
@@ -343,15 +327,14 @@ function startPageClock(channel) {
     let timer = 1e9;
     let delay = 0;
     timers.forEach((each) => {
-      timer = min(timer, max(0, each.due - time));
+      if (each.ms <= LONGEST_MS) timer = min(timer, max(0, each.due - time));
       if (each.once && each.level <= 2) delay = max(delay, each.due - time);
     });
     return {
       // An object with a prototype could have a toJSON of the page's.
       __proto__: null,
       ...seen,
-      watchesView: seen.watchesView + ofWindow() + ofDocument(),
-      watchesSize: seen.watchesSize + ofSize(),
+      scripts: apply(/** @type {() => HTMLCollection} */ (scriptsOf), window.document, []).length,
       frames: frames.size,
       idles: idles.size,
       timer,
