@@ -37,9 +37,9 @@ const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms:
   ],
 };
 /** Pages that `served` made, by path. */
-const pages = new Map<string, string>();
+const sent = new Map<string, string>();
 const server = createServer((request, response) => {
-  const page = pages.get(request.url ?? '');
+  const page = sent.get(request.url ?? '');
   const [type, body, ms] =
     page === undefined ? (ANSWERS[request.url ?? ''] ?? []) : (['text/html', page, 0] as const);
   // Anything else is never answered.
@@ -59,8 +59,8 @@ tap.teardown(() => {
 
 /** The URL of a page that the server sends. */
 const served = (html: string): string => {
-  const path = `/page-${pages.size}`;
-  pages.set(path, html);
+  const path = `/page-${sent.size}`;
+  sent.set(path, html);
   return `${origin}${path}`;
 };
 const rendered = async (request: Parameters<typeof renderer.render>[0]) => {
