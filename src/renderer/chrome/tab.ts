@@ -62,7 +62,7 @@ export class Tab {
   window: { readonly origin: string; readonly loaderId: string } | undefined;
   /** `WINDOW_SHAPE` as it was before its first document. */
   windowShape: unknown;
-  /** What the address of its window answers: nothing while it waits, then its HTML, for a page that loads itself again. */
+  /** The answer of its window's address: nothing while it waits, then its HTML, for a page that loads itself again. */
   ownPage = '';
   #answersOwnPages = false;
   readonly #life = new Life();

@@ -12,7 +12,7 @@ const MAX_IDLE_MS = 60_000;
 /** A browser that takes longer to open a window is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** What a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
+/** The documents that a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
 export type Kind = 'html' | 'url';
 
 interface Warm {
