@@ -39,6 +39,7 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
     'plan',
     'credits',
     'operator',
+    'must_change_password',
     'created_at',
     'stored_bytes',
     'hold',
