@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import { startTestRenderer } from '../support/renderer.ts';
+import { accountId } from '../support/samples.ts';
 
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
@@ -109,6 +110,23 @@ void test('headers go to the origin of the document only, cookies where they bel
 
 const fetching = (path: string): string =>
   `<p id=p>waiting</p><script>onload=()=>fetch('${origin}${path}',{mode:'no-cors'}).then(()=>p.textContent='fetched')</script>`;
+
+void test('the address of another host is never answered with the HTML, whatever its path is', async (t) => {
+  const code = `if (location.host.endsWith('.invalid')) location = '${origin}/' + location.host + '/'; else p.textContent = 'answered as ' + location.host`;
+  const result = await renderer.render({ html: `<p id=p>own</p><script>${code}</script>` });
+  t.match(result, { kind: 'failed', code: 'page_status', message: /404/ });
+});
+
+void test('headers reach a URL that is printed after HTML of its account, in the same tab', async (t) => {
+  const account = accountId(7);
+  for (let time = 0; time < 2; time += 1) {
+    t.match((await renderer.pdf({ html: '<p>own' }, {}, account)).text, /own/);
+  }
+  seen.length = 0;
+  const request = { url: `${origin}/page`, headers: { 'X-Secret': 'hush' } };
+  t.match((await renderer.pdf(request, {}, account)).text, /a page/);
+  t.match(seen[0], { url: '/page', headers: { 'x-secret': 'hush' } });
+});
 
 void test('waits: selector, delay, network idle', async (t) => {
   const late =

@@ -210,7 +210,14 @@ export class Tab {
     if (this.#answersOwnPages) return;
     this.#answersOwnPages = true;
     const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
-      const { requestId, frameId, resourceType } = paused;
+      const { requestId, request, frameId, resourceType } = paused;
+      // The headers of a URL have its requests paused, too.
+      if (!request.url.endsWith(`.${this.site}/`)) return;
+      // The pattern matches paths of other hosts, too: a page knows its site.
+      if (URL.parse(request.url)?.hostname.endsWith(`.${this.site}`) !== true) {
+        await this.send('Fetch.continueRequest', { requestId });
+        return;
+      }
       if (frameId !== this.frameId || resourceType !== 'Document') {
         await this.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
         return;
