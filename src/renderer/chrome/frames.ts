@@ -37,8 +37,8 @@ export class Frames {
       this.#wake?.();
       void this.#drawOn(draw);
     };
-    const timer = after > 0 ? setTimeout(begin, after) : undefined;
-    if (timer === undefined) begin();
+    // Not at once: what is asked for now comes with the first frame if Chrome hears of it before.
+    const timer = setTimeout(begin, after);
     try {
       return await promise;
     } finally {

@@ -1,19 +1,15 @@
 /** Brings the document into the tab: HTML is written into the window that waits for it, a URL is navigated to. */
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
+import { CAPS } from './caps.ts';
 import { CommandRefused, type EventParams, type Params } from './connection.ts';
-import { type Deadline, resultWithin } from './deadline.ts';
+import { resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
-import { beginClock } from './page-clock.ts';
+import type { Page } from './page.ts';
 import type { Tab } from './tab.ts';
-
-/** The time that a page has for its end once what it waits for was given up. */
-const GIVEN_UP_MS = 2_000;
-/** The longest wait for the load event. A page whose document has ended is taken as it is after that. */
-const LOAD_CAP_MS = 15_000;
+import { beginClock } from './worlds.ts';
 
 export interface DocumentSource {
-  readonly request: RequestDocument;
   /** Has the files that came with HTML served on its origin from now on. */
   readonly serveFiles: (origin: string) => void;
   /** Has every request that is under way fail, and every one that comes. */
@@ -31,10 +27,8 @@ export interface LoadedDocument {
 
 /** @throws {PageFailure} when there is no page, or its document is not all there */
 export async function loadDocument(
-  tab: Tab,
-  { request, serveFiles, giveUpNetwork }: DocumentSource,
-  navigation: Navigation,
-  deadline: Deadline,
+  { tab, navigation, deadline, request }: Page,
+  { serveFiles, giveUpNetwork }: DocumentSource,
 ): Promise<LoadedDocument> {
   const { html, url = '' } = request;
   const origin = html === undefined ? undefined : tab.window?.origin;
@@ -45,7 +39,7 @@ export async function loadDocument(
     await Promise.all([beginClock(tab), writeDocument(tab, html)]);
   }
   navigation.check();
-  const cap = deadline.share(0.5, LOAD_CAP_MS);
+  const cap = deadline.share(...CAPS.load);
   await resultWithin(tab.untilGone(navigation.loaded()), cap);
   navigation.checkWhole(cap);
   const capped = !navigation.hasLoaded;
@@ -53,27 +47,13 @@ export async function loadDocument(
     // A script or style sheet that never comes would keep all text after it from the paper.
     giveUpNetwork();
     const over = tab.untilGone(navigation.loaded());
-    await resultWithin(over, deadline.share(0.5, GIVEN_UP_MS));
+    await resultWithin(over, deadline.share(...CAPS.givenUp));
   }
   return {
     loaded: navigation.hasLoaded,
     capped,
     syntheticOrigin: origin === undefined ? undefined : `${origin}/`,
   };
-}
-
-/**
- * Resolves when the document shown is all there: a page may have moved on to another by itself.
- * @throws {PageFailure} when it does not come whole
- */
-export async function untilWhole(
-  tab: Tab,
-  navigation: Navigation,
-  deadline: Deadline,
-): Promise<void> {
-  const cap = deadline.share(0.5, LOAD_CAP_MS);
-  await resultWithin(tab.untilGone(navigation.ended()), cap);
-  navigation.checkWhole(cap);
 }
 
 type Paused = EventParams<'Fetch.requestPaused'>;

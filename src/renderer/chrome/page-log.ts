@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { ManifestError, ManifestResource } from '../../domain/render-manifest.ts';
 import type { EventParams } from './connection.ts';
 import { resultWithin } from './deadline.ts';
-import type { IsolatedWorld } from './isolated-world.ts';
 import type { Tab } from './tab.ts';
 
 /** The number of resources listed. More are counted only. */
@@ -168,23 +167,6 @@ export class BodyHashes {
       hashed: base64Encoded ? 'decoded' : 'text',
       bytes: content.length,
     };
-  }
-}
-
-// Names on `document` may be covered by elements of that name, hence the prototype's own.
-const BROKEN_IMAGES = `(async () => {
-  const images = [...Document.prototype.querySelectorAll.call(document, 'img')];
-  const broken = await Promise.all(images
-    .filter(({ complete, currentSrc }) => complete && currentSrc !== '')
-    .map((image) => image.decode().then(() => '', () => image.currentSrc.slice(0, ${MAX_URL_LENGTH}))));
-  return [...new Set(broken)].slice(0, 100);
-})()`;
-
-/** Finds the images of the page that came and cannot be shown, and notes them. Never rejects. */
-export async function noteBrokenImages(world: IsolatedWorld, log: ResourceLog): Promise<void> {
-  const asked = world.evaluate<readonly string[]>(BROKEN_IMAGES).catch(() => undefined);
-  for (const image of (await resultWithin(asked, ERRORS_CAP_MS)) ?? []) {
-    if (image !== '') log.noteBroken(image);
   }
 }
 

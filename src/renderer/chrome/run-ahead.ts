@@ -3,20 +3,14 @@
  * paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Deadline, resultWithin } from './deadline.ts';
-import type { Navigation } from './navigation.ts';
-import type { NetworkActivity } from './network-activity.ts';
-import type { Advance, ClockState, PageClocks } from './page-clock.ts';
-import type { Tab } from './tab.ts';
-import type { Waits } from './waits.ts';
+import { CAPS } from './caps.ts';
+import { resultWithin } from './deadline.ts';
+import type { Page } from './page.ts';
+import type { Advance, ClockState } from './worlds.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
 export const BUDGET_MS = 5_000;
 
-/** The most real time for it, unless the client allows the page more of its own. */
-const RUN_CAP_MS = 5_000;
-/** The longest wait for what the page fetches: its clock does not run ahead meanwhile. */
-const NETWORK_CAP_MS = 5_000;
 /** The silence after which the page has been told its answers. */
 const ANSWERED_MS = 10;
 /** The steps of the clock of a page that fetches nothing, and has nobody to wait for. */
@@ -36,44 +30,36 @@ const COARSE_FRAME_MS = 100;
 const FRAME_MS = 12.5;
 /** Workers run in real time. A page that has some gets this much for each step, in which they may answer. */
 const WORKER_STEP_MS = 10;
-/** The longest wait for what workers are at. */
-const WORKER_CAP_MS = 2_000;
 /** A timer of a page for something that takes longer, such as the end of a session, is not waited for. */
 const LONGEST_DELAY_MS = 30_000;
 
-export interface RunAheadParts {
-  readonly tab: Tab;
-  readonly clocks: PageClocks;
-  readonly navigation: Navigation;
-  readonly network: NetworkActivity;
-  readonly deadline: Deadline;
-  readonly waits: Waits;
-  /** The real time that was waited for requests in vain before, in milliseconds. */
-  readonly networkGivenUpMs: number | undefined;
-}
-
 /** One document's budget, which all its runs share. */
 export class RunAhead {
-  readonly #parts: RunAheadParts;
+  readonly #page: Page;
   readonly #budgetMs: number;
   #left: number;
   /** When real time is up, by `performance.now()`; set by the first run. */
   #end: number | undefined;
-  /** Real time that was waited for requests in vain; undefined while none was. */
+  /** Real time that was waited for requests without an answer; undefined while none was. */
   #networkGivenUpMs: number | undefined;
   #isOutOfTime = false;
 
-  constructor(parts: RunAheadParts, budgetMs: number) {
-    this.#parts = parts;
-    this.#networkGivenUpMs = parts.networkGivenUpMs;
+  /**
+   * @param budgetMs of the page's own time
+   * @param networkGivenUpMs real time that was waited for requests before, without an answer to all
+   */
+  constructor(page: Page, budgetMs: number, networkGivenUpMs: number | undefined) {
+    this.#page = page;
+    this.#networkGivenUpMs = networkGivenUpMs;
     this.#budgetMs = budgetMs;
     this.#left = budgetMs;
   }
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { navigation, network, tab, deadline } = this.#parts;
-    this.#end ??= performance.now() + deadline.share(0.4, Math.max(RUN_CAP_MS, this.#budgetMs));
+    const { navigation, network, tab, deadline } = this.#page;
+    const [part, ms] = CAPS.runAhead;
+    this.#end ??= performance.now() + deadline.share(part, Math.max(ms, this.#budgetMs));
     let state = await this.#ask(null);
     let answered = false;
     for (;;) {
@@ -89,7 +75,7 @@ export class RunAhead {
         answered = false;
       } else if (tab.workers.any && !answered && this.#budgetMs > 0) {
         // A message of theirs may make the page ask for more.
-        await resultWithin(tab.workers.idle(), deadline.share(0.2, WORKER_CAP_MS));
+        await resultWithin(tab.workers.idle(), deadline.share(...CAPS.workers));
         await delay(WORKER_STEP_MS);
         answered = true;
         state = await this.#ask(null);
@@ -97,10 +83,15 @@ export class RunAhead {
     }
   }
 
+  /** Lets so much of the page's time pass, beyond its budget, if it has one. */
+  async pass(ms: number): Promise<void> {
+    if (this.#budgetMs > 0) await this.#ask({ by: ms, frameEvery: COARSE_FRAME_MS });
+  }
+
   /** Notes for the record what was still to come at the end. */
   noteUnfinished({ frames, delay: ms }: ClockState): void {
     if (this.#budgetMs === 0) return;
-    const { waits, network } = this.#parts;
+    const { waits, network } = this.#page;
     const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
     if (network.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
     if (frames > 0) waits.note('drawing', used, true);
@@ -112,7 +103,7 @@ export class RunAhead {
     if (this.#left <= 0 || this.#realTime <= 0) return undefined;
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
-    const step = this.#parts.network.used || this.#parts.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
+    const step = this.#page.network.used || this.#page.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
     if (frames > 0 || idles > 0) {
       return { by: Math.min(step, this.#left), frameEvery };
     }
@@ -126,19 +117,19 @@ export class RunAhead {
   }
 
   async #ask(order: Advance | null): Promise<ClockState> {
-    return await this.#parts.clocks.run(order, Math.max(0, this.#realTime));
+    return await this.#page.worlds.clocks(order, Math.max(0, this.#realTime));
   }
 
-  /** Waits until all requests are answered. What was waited for in vain once is not waited for again. */
+  /** Waits until all requests are answered. Waits at most once: after a timeout it does not wait again. */
   async #untilAnswered(): Promise<void> {
     if (this.#networkGivenUpMs !== undefined || this.#budgetMs === 0) return;
-    const { tab, navigation, network, deadline, waits } = this.#parts;
+    const { tab, navigation, network, deadline, waits } = this.#page;
     const started = performance.now();
     const answered = navigation
       .arrived()
       .then(() => network.idle(ANSWERED_MS))
       .then(() => true);
-    const done = await resultWithin(tab.untilGone(answered), deadline.share(0.2, NETWORK_CAP_MS));
+    const done = await resultWithin(tab.untilGone(answered), deadline.share(...CAPS.requests));
     const waited = performance.now() - started;
     if (done === true) waits.note('requests', waited);
     else this.#networkGivenUpMs = waited;

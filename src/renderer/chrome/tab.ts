@@ -15,9 +15,9 @@ import { ChromeGone, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
 import { endInterruptions } from './interruptions.ts';
 import { Life } from './life.ts';
-import { pageClockSource } from './page-clock-source.ts';
 import { RelatedSessions } from './related-sessions.ts';
 import { newWindowShape } from './window-shape.ts';
+import { pageClockSource } from './worlds.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */

@@ -1,0 +1,237 @@
+/* oxlint-disable typescript/unbound-method -- methods get their object by `apply` */
+/**
+ * What `settle.ts` asks of a page. It runs in a world of its own in each frame, where what a page did to Promise,
+ * Object.prototype or requestAnimationFrame does not exist. Elements of a page may cover the names on `document`, here
+ * too: hence the methods and properties of the prototypes.
+ */
+(() => {
+  const { apply } = Reflect;
+  /** Rounds of finishing: what the end of one animation changes may start a transition. */
+  const MAX_ROUNDS = 5;
+  /** The time at which SVG's animations stand, from the start of their document. */
+  const SVG_SECONDS = 5;
+  const MAX_URL_LENGTH = 2_048;
+  const MAX_BROKEN = 100;
+
+  /** @type {(name: string, of?: Node, prototype?: object) => any} */
+  const own = (name, of = document, prototype = Document.prototype) =>
+    apply(
+      /** @type {() => unknown} */ (Object.getOwnPropertyDescriptor(prototype, name)?.get),
+      of,
+      [],
+    );
+  /** @returns {Element} */
+  const root = () => own('documentElement');
+  /** @type {(scope: Document | ShadowRoot, selector: string) => any[]} */
+  const find = (scope, selector) => [
+    ...(scope === document ? Document : ShadowRoot).prototype.querySelectorAll.call(
+      scope,
+      selector,
+    ),
+  ];
+
+  /** @type {(channel: string, order: object | null) => Promise<object | null>} */
+  const clock = (channel, order) =>
+    new Promise((resolve) => {
+      const id = Math.random();
+      /** @param {any} event */
+      const heard = ({ detail }) => {
+        const answer = JSON.parse(detail);
+        if (answer.id !== id) return;
+        performance.removeEventListener(`${channel}-answer`, heard);
+        resolve(answer.state);
+      };
+      performance.addEventListener(`${channel}-answer`, heard);
+      const detail = JSON.stringify({ id, order });
+      const asked = new CustomEvent(channel, { detail, cancelable: true });
+      // A document without a clock, such as a picture.
+      if (performance.dispatchEvent(asked)) resolve(null);
+    });
+
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  /** @param {number} count */
+  const frames = async (count) => {
+    for (let drawn = 0; drawn < count; drawn += 1) await frame();
+    return true;
+  };
+
+  const height = () => root().scrollHeight;
+  /** @type {(screens: number) => Promise<boolean>} */
+  const scroll = async (screens) => {
+    /** @param {number} top */
+    const go = (top) => {
+      scrollTo({ top, behavior: 'instant' });
+      return frame();
+    };
+    const end = Math.min(height(), screens * innerHeight);
+    for (let top = innerHeight; top < end; top += innerHeight) await go(top);
+    if (end > innerHeight) await go(0);
+    return true;
+  };
+
+  /** The document and its open shadow roots. */
+  const scopes = () => {
+    /** @type {(Document | ShadowRoot)[]} */
+    const all = [document];
+    for (const scope of all) {
+      for (const { shadowRoot } of find(scope, '*')) {
+        if (shadowRoot instanceof ShadowRoot) all.push(shadowRoot);
+      }
+    }
+    return all;
+  };
+  // No list of a document's animations has those of the copies that `use` shows, which lie in closed roots. A rule of the
+  // page's style reaches them: no `html` is above them.
+  const END_OF_USED =
+    ':not(html,html *){animation-duration:0s!important;transition:none!important}';
+  /** @type {CSSStyleSheet | undefined} */
+  let atEnd;
+  /** @param {Document | ShadowRoot} scope */
+  const finishIn = (scope) => {
+    let done = 0;
+    const prototype = (scope === document ? Document : ShadowRoot).prototype;
+    const moving = () =>
+      apply(prototype.getAnimations, scope, []).filter(
+        (/** @type {Animation} */ each) =>
+          each.playState === 'running' && each.timeline instanceof DocumentTimeline,
+      );
+    let animations = moving();
+    for (let round = 0; animations.length > 0 && round < MAX_ROUNDS; round += 1) {
+      for (const each of animations) {
+        try {
+          each.finish();
+        } catch {
+          // It has no end.
+          each.cancel();
+        }
+      }
+      done += animations.length;
+      animations = moving();
+    }
+    // The clock of an SVG is also that of what use shows in it. One within another has a clock of its own.
+    const timed = 'animate,animateMotion,animateTransform,set';
+    const timers = find(scope, timed).length > 0 ? find(scope, `svg:has(${timed},use)`) : [];
+    for (const svg of timers) {
+      if (!(svg instanceof SVGSVGElement) || svg.animationsPaused()) continue;
+      svg.pauseAnimations();
+      svg.setCurrentTime(SVG_SECONDS);
+      done += 1;
+    }
+    const sheets = scope.adoptedStyleSheets;
+    if (find(scope, 'use').length > 0 && !(atEnd && sheets.includes(atEnd))) {
+      atEnd ??= new CSSStyleSheet();
+      atEnd.replaceSync(END_OF_USED);
+      sheets.push(atEnd);
+      done += 1;
+    }
+    // A bar without a value is drawn by the time.
+    for (const bar of find(scope, 'progress:indeterminate')) {
+      bar.style.setProperty('appearance', 'none', 'important');
+    }
+    return done;
+  };
+  /**
+   * Finite animations and transitions that run are brought to their end. Those without an end are cancelled, so that an
+   * element stands as its own style says. Those of SVG stand still. What the page paused, or moves by scrolling, is left
+   * as it is.
+   * @returns {number} how many were brought to their end; 0 when asked again means that nothing moves
+   */
+  const finish = () => scopes().reduce((done, scope) => done + finishIn(scope), 0);
+
+  const MarginRule = Reflect.get(globalThis, 'CSSMarginRule');
+  /** Chrome looks for the fonts of margin boxes only when it prints. */
+  const marginFonts = () => {
+    /** @type {string[]} */
+    const found = [];
+    /** @type {(rules: any, inherited: string) => void} */
+    const look = (rules, inherited) => {
+      for (const rule of rules) {
+        const family = rule.style?.fontFamily || inherited;
+        if (rule instanceof MarginRule && family) found.push(family);
+        if (rule.cssRules) look(rule.cssRules, rule instanceof CSSPageRule ? family : '');
+      }
+    };
+    for (const sheet of own('styleSheets')) {
+      try {
+        look(sheet.cssRules, '');
+      } catch {
+        // Nobody may read the rules of another origin.
+      }
+    }
+    return found;
+  };
+  /** @type {HTMLImageElement[]} */
+  const kept = [];
+  /**
+   * Resolves when fonts and images are there. No timers: they rest where scripts are off.
+   * @returns the milliseconds of both, the addresses of images that cannot be shown, and whether the text has
+   *   characters beyond Latin: Chrome looked for fonts for all of it, also for what lies beside the paper
+   */
+  const complete = async () => {
+    finish();
+    const started = performance.now();
+    const fonts = own('fonts');
+    // Those below the first screen would stay empty.
+    const lazy = find(document, '[loading=lazy]');
+    for (const each of lazy) each.loading = 'eager';
+    const named = marginFonts();
+    await Promise.all(named.map((family) => fonts.load(`1em ${family}`).catch(() => {})));
+    await fonts.ready;
+    const withFonts = performance.now();
+    const broken = new Set();
+    const images = find(document, 'img');
+    await Promise.all(
+      images.map((image) =>
+        image.decode().catch(() => {
+          const { complete: isOver, currentSrc } = image;
+          if (isOver && currentSrc !== '') broken.add(currentSrc.slice(0, MAX_URL_LENGTH));
+        }),
+      ),
+    );
+    await fonts.ready;
+    const withImages = performance.now();
+    // Chrome still takes images whose `loading` was changed for images to load when it prints, and waits two seconds for
+    // the end of a load that does not come. It finds one more then, which is in no document and ends at once. Its
+    // address is always another: what was loaded before is not loaded.
+    if (lazy.length > 0) {
+      const src = `data:image/gif;n=${Math.random()};base64,R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs=`;
+      kept.push(Object.assign(new Image(), { loading: 'lazy', src }));
+    }
+    // The caret of a field blinks: it would be on paper by chance.
+    let focused = own('activeElement');
+    while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+    if (focused !== own('body')) {
+      focused?.style?.setProperty('caret-color', 'transparent', 'important');
+    }
+    return {
+      fonts: withFonts - started,
+      images: withImages - withFonts,
+      broken: [...broken].slice(0, MAX_BROKEN),
+      isBeyondLatin: /[^\u0000-\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
+        own('textContent', root(), Node.prototype),
+      ),
+    };
+  };
+  /** Names what a wait for `complete` that was given up still lacked. */
+  const lacking = () => {
+    if (own('fonts').status === 'loading') return 'fonts';
+    return find(document, 'img').some((image) => !image.complete) ? 'images' : 'drawing';
+  };
+
+  /** @param {string} selector */
+  const has = (selector) => {
+    try {
+      return Document.prototype.querySelector.call(document, selector) !== null;
+    } catch {
+      return 'invalid';
+    }
+  };
+  // Evaluates once nothing is left to do: frameworks cut their work into messages to themselves, of which the page's
+  // clock knows nothing. No idle callback: Chrome calls those only when it draws.
+  const rest = () => scheduler.postTask(() => true, { priority: 'background' });
+
+  const screens = () => [height(), innerHeight];
+  Object.assign(globalThis, {
+    settle: { clock, frames, screens, scroll, finish, complete, lacking, has, rest },
+  });
+})();

@@ -1,0 +1,181 @@
+/**
+ * Brings a page that has loaded to what belongs on paper, by the rule in `docs/rendering.md`. Every wait here ends by
+ * itself: then the page is printed as it is.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { CAPS } from './caps.ts';
+import { resultWithin } from './deadline.ts';
+import type { Page } from './page.ts';
+import { BUDGET_MS, RunAhead } from './run-ahead.ts';
+import { waitFor } from './wait-for.ts';
+import type { ClockState } from './worlds.ts';
+
+/** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
+const MAX_ROUNDS = 4;
+/** The most screens that a window is made tall, and that it is scrolled through; each of these costs a frame. */
+const MAX_SCREENS = 40;
+/** The page's time that passes while all of it is shown, for scripts that look again and again at what is in view. */
+const SHOWN_MS = 1_000;
+const RETRY_MS = 40;
+
+export interface Settled {
+  /** False when fonts or images were given up. */
+  readonly isComplete: boolean;
+  /** The addresses of images that came and cannot be shown. */
+  readonly broken: readonly string[];
+}
+
+/**
+ * Waits for what the client and the page's scripts ask for, and until all of it is there.
+ * @param hasLoaded false when the load event was given up
+ * @param media the medium that the page is printed for
+ */
+export async function settle(
+  page: Page,
+  hasLoaded: boolean,
+  media: 'print' | 'screen',
+): Promise<Settled> {
+  const { tab, request, waits } = page;
+  if (request.wait_for) await waitFor(page, request.wait_for);
+  // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
+  if (!hasLoaded) await tab.send('Page.stopLoading', undefined);
+  const idle = waits.list.find((each) => each.for === 'network_idle' && each.capped);
+  const runAhead = new RunAhead(page, request.wait_for?.budget_ms ?? BUDGET_MS, idle?.ms);
+  const { asksPrint } = await endDrawing(page, runAhead);
+  await untilWhole(page);
+  const settled = await untilComplete(page);
+  if (!settled.isComplete) await tab.send('Page.stopLoading', undefined);
+  if (asksPrint && media === 'print') {
+    // Its listeners hear of printing only if the medium changes then.
+    await tab.send('Emulation.setEmulatedMedia', { media: '' });
+    await drawFrames(page, 2);
+  }
+  await untilWhole(page);
+  return settled;
+}
+
+/**
+ * Resolves when the document shown is all there: a page may have moved on to another by itself.
+ * @throws {PageFailure} when it does not come whole
+ */
+async function untilWhole({ tab, navigation, deadline }: Page): Promise<void> {
+  const cap = deadline.share(...CAPS.load);
+  await resultWithin(tab.untilGone(navigation.ended()), cap);
+  navigation.checkWhole(cap);
+}
+
+/**
+ * Lets scripts end what they draw and animations come to their end. A page with scripts gets one frame: it brings
+ * listeners the news of scrolling and sizes, which would else be on paper by chance. More are drawn for pages that ask
+ * for what only frames bring, and none for pages without scripts.
+ * @returns what its scripts asked for
+ */
+async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
+  const { tab, worlds } = page;
+  let viewed = 0;
+  let drawn = -1;
+  let state: ClockState;
+  for (let round = 0; ; round += 1) {
+    state = await runAhead.run();
+    if (round === MAX_ROUNDS || (state.scripts === 0 && worlds.isOne)) break;
+    const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
+    const inView = state.watchesView + state.scripts;
+    const isNew = inView > viewed;
+    viewed = inView;
+    // What the first frame shows may ask for the second.
+    const frames = needed + state.watchesView > 0 ? 2 : 1;
+    if (isNew && (await showWhole(page, runAhead, frames))) drawn = needed;
+    else if (needed > drawn || (isNew && state.watchesView > 0)) {
+      await drawFrames(page, frames);
+      await resultWithin(worlds.ask('rest()'), page.deadline.share(...CAPS.rest));
+      drawn = needed;
+    } else if (((await worlds.ask<number>('finish()')) ?? 0) > 0) {
+      // Their events come with a frame.
+      await drawFrames(page, 2);
+    } else break;
+  }
+  runAhead.noteUnfinished(state);
+  return state;
+}
+
+/** Resolves when so many frames have been drawn, or take too long. */
+async function drawFrames({ tab, worlds, deadline }: Page, count: number): Promise<void> {
+  const drawn = tab.frames.during(worlds.ask(`frames(${count})`));
+  await resultWithin(drawn, deadline.share(...CAPS.view));
+}
+
+/**
+ * Makes the window as tall as the page for a moment: content that a page shows only once it comes into view belongs on
+ * paper, too. No scroll listener hears of that, so that no button "back to top" is left on paper. A page that grows
+ * with its window, or is taller than any, is scrolled through.
+ * @param frames how many bring what the page listens to
+ * @returns false if the window shows all of the page already: then no frame was drawn
+ */
+async function showWhole(page: Page, runAhead: RunAhead, frames: number): Promise<boolean> {
+  const { tab, worlds, deadline, waits } = page;
+  const end = performance.now() + deadline.share(...CAPS.view);
+  const ask = async <T>(question: string): Promise<T | undefined> =>
+    await resultWithin(worlds.ask<T>(question), Math.max(0, end - performance.now()));
+  const screens = async () => (await ask<[height: number, screen: number]>('screens()')) ?? [0, 0];
+  const [height, screen] = await screens();
+  if (height <= screen) return false;
+  const most = MAX_SCREENS * screen;
+  const show = async (): Promise<boolean> => {
+    await tab.send('Emulation.setDeviceMetricsOverride', {
+      width: 0,
+      height: Math.min(Math.ceil(height), most),
+      deviceScaleFactor: 0,
+      mobile: false,
+    });
+    let isShown = await ask<boolean>(`frames(${frames})`);
+    if (isShown === true) await runAhead.pass(SHOWN_MS);
+    const [now, tall] = await screens();
+    const isScrolled = now > tall;
+    if (isScrolled && height > most) isShown = await ask<boolean>(`scroll(${MAX_SCREENS})`);
+    await tab.send('Emulation.clearDeviceMetricsOverride', undefined);
+    // No time is left: a page that began to scroll now would be printed somewhere on its way.
+    if (isShown !== true) return false;
+    const goesOn = isScrolled && height <= most;
+    return (await ask<boolean>(goesOn ? `scroll(${MAX_SCREENS})` : `frames(${frames})`)) === true;
+  };
+  await waits.measure('view', tab.frames.during(show()), (done) => done);
+  return true;
+}
+
+interface Completed {
+  /** Milliseconds. */
+  readonly fonts: number;
+  readonly images: number;
+  readonly broken: readonly string[];
+  readonly isBeyondLatin: boolean;
+}
+
+async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page): Promise<Settled> {
+  const started = performance.now();
+  const end = started + deadline.share(...CAPS.complete);
+  for (;;) {
+    const left = end - performance.now();
+    if (left <= 0) {
+      const lacking = await resultWithin(
+        worlds.ask<'fonts' | 'images' | 'drawing'>('lacking()'),
+        deadline.share(...CAPS.lacking),
+      );
+      waits.note(lacking ?? 'drawing', performance.now() - started, true);
+      return { isComplete: false, broken: [] };
+    }
+    const seen = navigation.documentId;
+    const completed = await resultWithin(worlds.ask<Completed>('complete()'), left);
+    if (seen !== navigation.documentId) {
+      await resultWithin(navigation.loaded(), Math.max(0, end - performance.now()));
+    } else if (completed === undefined) {
+      // It threw, its world went away, or it takes too long: the loop's time limit decides.
+      await delay(RETRY_MS);
+    } else {
+      // Another document could take fonts for these characters from this one's process.
+      if (completed.isBeyondLatin) tab.markTainted();
+      waits.note('fonts', completed.fonts);
+      waits.note('images', completed.images);
+      return { isComplete: true, broken: completed.broken };
+    }
+  }
+}
