@@ -5,7 +5,7 @@ import type { PdfFile } from '../pdf/finish.ts';
 import { completePage } from './complete.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
-import { ChromeGone, PageFailure } from './failure.ts';
+import { PageFailure } from './failure.ts';
 import { IsolatedWorld } from './isolated-world.ts';
 import { type DocumentSource, loadDocument, untilWhole, writeDocument } from './load.ts';
 import { type ExplainNetwork, Navigation } from './navigation.ts';
@@ -183,7 +183,7 @@ export async function templateFailure(
     return undefined;
   } catch (cause) {
     if (cause instanceof PageFailure && cause.code === 'renderer_failed') return cause;
-    if (!(cause instanceof ChromeGone) || tab?.crashed !== true) return undefined;
+    if (tab?.crashed !== true) return undefined;
     return new PageFailure(
       'renderer_failed',
       'The browser crashes on the header or footer. They cannot load external files.',
