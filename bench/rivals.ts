@@ -75,7 +75,7 @@ class RawChrome {
     const flags = chromeFlags({ proxyPort: 0, sandbox: !IS_ROOT }).filter(
       (flag) => !flag.startsWith('--proxy'),
     );
-    const own = ['--remote-debugging-pipe=cbor', `--user-data-dir=${directory}`, 'about:blank'];
+    const own = ['--remote-debugging-pipe', `--user-data-dir=${directory}`, 'about:blank'];
     const child = spawn(path, [...flags, ...own], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     });

@@ -159,7 +159,8 @@ class JobRun {
 
   /** A try that failed while the disk was full is taken back when there is room: it is no fault of the document. */
   async #unlessDiskIsFull(end: End): Promise<End> {
-    if (end.kind !== 'failed' || !end.retryable) return end;
+    // Chrome crashes where its shared memory does not fit.
+    if (end.kind !== 'failed' || !(end.retryable || end.code === 'page_crashed')) return end;
     let wasFull = false;
     const retry = this.#retry(0, 'a rendering failed and nothing can be written', () => {
       wasFull = true;

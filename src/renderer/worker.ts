@@ -192,7 +192,7 @@ async function failureOf(
     ? await templateFailure(browser.chrome.connection, request, options, deadline)
     : undefined;
   if (template !== undefined) return template;
-  return error instanceof ChromeGone && browser.memory.wasShort
+  return (error instanceof ChromeGone || tab.crashed) && browser.memory.wasShort
     ? pageMemoryFailure('The browser ran out of memory while it rendered the page.')
     : error;
 }

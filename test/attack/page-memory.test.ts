@@ -159,7 +159,7 @@ void test('the kernel bounds a process where no sample comes in time', async (t)
     frameId: tab.frameId,
     html: BOMBS['arrays'] ?? '',
   });
-  await t.rejects(writing, { name: 'ChromeGone' });
+  await t.rejects(writing, { name: 'PageFailure', code: 'page_crashed' });
   t.ok(tab.crashed, 'the tab alone');
   t.ok(peak() < limit, `Chrome took ${Math.round(peak() / MiB)} MiB at most`);
   const next = await Tab.open(chrome.connection);

@@ -56,7 +56,27 @@ void test('a page that closes its own window fails at once, without another try'
   }
 });
 
-void test('a header or footer that crashes its tab costs one try, a page that crashes three', async (t) => {
+void test('a page that crashes its own tab fails at once, without another try', async (t) => {
+  const { offer, ended, chromes, reports } = await startNode(t);
+  const [chrome] = await chromes();
+  // Their layout takes more than the stack.
+  const html = `<body><script>let inner = document.body;
+    for (let depth = 0; depth < 200_000; depth++) {
+      const outer = inner; inner = document.createElement('div'); outer.append(inner);
+    }
+    document.body.offsetHeight</script>`;
+  t.match(await ended(await offer({ html, header_html: '<b>good</b>' })), {
+    kind: 'failed',
+    code: 'page_crashed',
+    attempt: 1,
+    message: /crashed its tab/,
+  });
+  t.equal(reports.filter((each) => each.kind === 'started').length, 1);
+  t.match(await ended(await offer({ html: '<p>next</p>' })), { kind: 'completed', attempt: 1 });
+  t.same(await chromes(), [chrome], 'in the same browser');
+});
+
+void test('a header or footer that crashes its tab costs one try, a page whose tab is ended three', async (t) => {
   const renderer = await startTestRenderer();
   t.teardown(() => renderer.close());
   const html = '<p>fine</p>';
@@ -67,7 +87,7 @@ void test('a header or footer that crashes its tab costs one try, a page that cr
   }
   t.match((await renderer.pdf({ html, header_html: '<b>good</b>' })).text, /fine/);
 
-  // The tab dies as it would of too little memory, under a header that has nothing to do with it.
+  // The kernel ends a tab like this where memory runs out, under a header that has nothing to do with it.
   const { offer, ended, chromes } = await startNode(t, { allowPrivateNetwork: true });
   const server = createServer(() => void chromes().then(([chrome]) => endTabs(chrome?.pid)));
   await once(server.listen(0, '127.0.0.1'), 'listening');

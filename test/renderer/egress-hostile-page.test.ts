@@ -45,14 +45,10 @@ async function startChrome(t: Test, flags: readonly string[]): Promise<Connectio
     chromePath: process.env['CHROME_PATH'],
     searchPath: process.env['PATH'],
   });
-  const chrome = spawn(
-    path,
-    [...flags, '--remote-debugging-pipe=cbor', `--user-data-dir=${profile}`],
-    {
-      detached: true,
-      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    },
-  );
+  const chrome = spawn(path, [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+  });
   t.teardown(async () => {
     if (chrome.pid !== undefined) killGroup(chrome.pid);
     await removeProfile(profile);

@@ -9,9 +9,6 @@ void test('an object ends at its own endobj, whatever its strings hold', (t) => 
     '<</Title (a (b (endobj)) endobj)>>\n',
     '<</Title (% endobj)/A <</B (<< endobj)>>>>\n',
     '<</Title <FEFF 0065>/ID [<00> <01>]>>\n',
-    '<</A 1>> % endobj ( < <<\n',
-    '<</Length 12>> stream\n(endobj % <<\nendstream\n',
-    '<</Length 6>> stream\r\nendobj\r\nendstream\n',
     '[1 0 R 2 0 R]\n',
     '(endobj)\n',
   ];

@@ -1,11 +1,10 @@
 /**
- * The DevTools protocol of one browser over the two pipes of `--remote-debugging-pipe=cbor`: no port that
- * anybody else could connect to.
+ * The DevTools protocol of one browser over the two pipes of `--remote-debugging-pipe`: no port that
+ * anybody else could connect to. A message is a JSON text that ends with a NUL byte.
  */
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
-import { decodeMessage, encodeMessage, HEADER_BYTES, messageLength } from './cbor.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 
 export type Command = keyof ProtocolMapping.Commands;
@@ -39,20 +38,16 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Answers to our commands have at most 11 MiB. A page can make Chrome send more: it may log what it likes. */
+/**
+ * Answers to our commands have at most 48 MiB: the text of a body of 8 MiB, each character of it escaped. A page can make
+ * Chrome send more: it may log what it likes.
+ */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 const DISCONNECT = Symbol('disconnect');
 const HANDLER_ERROR = Symbol('handler error');
 
 const ended = (): ChromeGone => new ChromeGone('Chrome ended unexpectedly.');
-const notCbor = (): ChromeGone => new ChromeGone('Chrome sent a message that is not CBOR.');
-const tooLarge = (): PageFailure =>
-  new PageFailure(
-    'too_large',
-    `The page made the browser report more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once. A very ` +
-      'long text in the console, in a script error or in an address can be the reason.',
-  );
 
 export class Connection {
   /** True where this Chrome draws frames on command only. */
@@ -64,8 +59,6 @@ export class Connection {
   /** The pieces of a message whose end has not come yet. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
-  /** The bytes with which it is whole, or its length is known. */
-  #wantedBytes = HEADER_BYTES;
   #lastId = 0;
   #open = true;
 
@@ -121,14 +114,13 @@ export class Connection {
     if (!this.#open) throw ended();
     this.#lastId += 1;
     const id = this.#lastId;
-    const bytes = encodeMessage({ id, method, params: params ?? {}, sessionId });
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const timer = setTimeout(() => {
       this.#waiting.delete(id);
       reject(new CommandTimeout(`${method} got no answer in ${Math.round(timeoutMs)} ms`));
     }, timeoutMs);
     this.#waiting.set(id, { resolve, reject, timer });
-    this.#commands.write(bytes);
+    this.#commands.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     return (await promise) as Result<M>;
   }
 
@@ -179,41 +171,37 @@ export class Connection {
     };
   }
 
-  /** Dispatches whole messages only: a chunk may end anywhere. */
+  /** Dispatches whole messages only: a chunk may end anywhere, also within a character. */
   #receive(chunk: Buffer): void {
-    this.#begun.push(chunk);
-    this.#begunBytes += chunk.length;
-    if (this.#begunBytes < this.#wantedBytes) return;
-    let rest = this.#begun.length === 1 ? chunk : Buffer.concat(this.#begun);
-    this.#wantedBytes = HEADER_BYTES;
-    while (this.#open && rest.length >= HEADER_BYTES) {
-      const length = messageLength(rest);
-      if (length === undefined) {
-        this.close(notCbor());
-        return;
-      }
-      if (length > MAX_MESSAGE_BYTES) {
-        this.close(tooLarge());
-        return;
-      }
-      if (rest.length < length) {
-        this.#wantedBytes = length;
-        break;
-      }
-      this.#dispatch(rest.subarray(0, length));
-      rest = rest.subarray(length);
+    let from = 0;
+    for (let end = chunk.indexOf(0); end >= 0 && this.#open; end = chunk.indexOf(0, from)) {
+      this.#begun.push(chunk.subarray(from, end));
+      const message = Buffer.concat(this.#begun).toString('utf8');
+      this.#begun = [];
+      this.#begunBytes = 0;
+      this.#dispatch(message);
+      from = end + 1;
     }
-    // A copy: a short rest would keep the whole message before it in memory.
-    this.#begun = rest.length === 0 ? [] : [Buffer.from(rest)];
-    this.#begunBytes = rest.length;
+    if (from === chunk.length) return;
+    this.#begun.push(chunk.subarray(from));
+    this.#begunBytes += chunk.length - from;
+    if (this.#begunBytes > MAX_MESSAGE_BYTES) {
+      this.close(
+        new PageFailure(
+          'too_large',
+          `The page made the browser report more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once. A very ` +
+            'long text in the console, in a script error or in an address can be the reason.',
+        ),
+      );
+    }
   }
 
-  #dispatch(bytes: Buffer): void {
+  #dispatch(text: string): void {
     let message: Message;
     try {
-      message = decodeMessage(bytes) as Message;
+      message = JSON.parse(text) as Message;
     } catch {
-      this.close(notCbor());
+      this.close(new ChromeGone('Chrome sent a message that is not JSON.'));
       return;
     }
     const { id, result, error, method, params, sessionId } = message;

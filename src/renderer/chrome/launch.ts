@@ -106,7 +106,7 @@ function spawnChrome(
   // shell reads the flag, any other Chrome the environment.
   const logFile = join(profile, 'no-such-folder', 'log');
   const own = [
-    '--remote-debugging-pipe=cbor',
+    '--remote-debugging-pipe',
     `--enable-logging=${logFile}`,
     `--user-data-dir=${profile}`,
     'about:blank',

@@ -4,7 +4,7 @@ import type { RequestDocument } from '../../domain/request-document.ts';
 import type { PdfFile } from '../pdf/finish.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
-import { ChromeGone, PageFailure } from './failure.ts';
+import { PageFailure } from './failure.ts';
 import { type DocumentSource, loadDocument, writeDocument } from './load.ts';
 import type { ExplainNetwork } from './navigation.ts';
 import { followPage } from './page.ts';
@@ -111,7 +111,7 @@ export async function templateFailure(
     return undefined;
   } catch (cause) {
     if (cause instanceof PageFailure && cause.code === 'renderer_failed') return cause;
-    if (!(cause instanceof ChromeGone) || tab?.crashed !== true) return undefined;
+    if (tab?.crashed !== true) return undefined;
     return new PageFailure(
       'renderer_failed',
       'The browser crashes on the header or footer. They cannot load external files.',

@@ -1,5 +1,6 @@
 /** One tab in a browser context of its own: what one account's documents see of Chrome, and nothing else. */
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:os';
 import {
   type Command,
   CommandRefused,
@@ -49,6 +50,21 @@ interface Ids {
   readonly sessionId: string;
 }
 
+/**
+ * Another program ends a tab with a signal that Chrome tells as `killed`: the kernel does where memory runs out. A full disk
+ * below Chrome's shared memory is a bus error. What else ends the process of a tab is something that its page did there.
+ */
+function crashReason({ status, errorCode }: EventParams<'Target.targetCrashed'>): Error {
+  if (status !== 'crashed' || errorCode === constants.signals.SIGBUS) {
+    return new ChromeGone(`The tab crashed: it was ${status} with ${errorCode}.`);
+  }
+  return new PageFailure(
+    'page_crashed',
+    'The page crashed its tab of the browser. Elements within each other by the thousands, or memory that a script ' +
+      'takes at once, can be the reason.',
+  );
+}
+
 export class Tab {
   readonly #connection: Connection;
   readonly #ids: Ids;
@@ -92,12 +108,12 @@ export class Tab {
       this.#tainted = true;
       this.#life.end(reason);
     };
-    const crash = (): void => {
-      this.#crashed = true;
-      die(new ChromeGone('The tab crashed.'));
-    };
     this.#cleanups.push(
-      connection.on('Inspector.targetCrashed', crash, ids.sessionId),
+      connection.on('Target.targetCrashed', (crash) => {
+        if (crash.targetId !== ids.targetId) return;
+        this.#crashed = true;
+        die(crashReason(crash));
+      }),
       connection.onDisconnect(die),
       connection.onHandlerError((cause, from) => {
         if (from !== undefined && !this.#related.has(from)) return;
