@@ -2,7 +2,7 @@
 import type { LaunchedChrome } from './chrome/launch.ts';
 import { ChromeMemory, MAX_WARM_BYTES } from './chrome/memory.ts';
 import { killGroup } from './chrome/processes.ts';
-import { WarmTabs } from './chrome/warm-tabs.ts';
+import { type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
 
 const MAX_AGE_MS = 60 * 60 * 1000;
 const USES_BETWEEN_CHECKS = 50;
@@ -17,6 +17,7 @@ export interface Browser {
 
 export interface BrowsersOptions {
   readonly launch: () => Promise<LaunchedChrome>;
+  readonly openProxy: OpenProxy;
   readonly onMissing: (error: unknown) => void;
   readonly onEnded: (chrome: LaunchedChrome) => void;
   /** The most that one document may use beside what a warm browser holds. */
@@ -99,7 +100,8 @@ export class Browsers {
     // All of it: which of its processes the page made grow is not known, and the next one is soon up.
     const kill = (): void => killGroup(chrome.pid);
     const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
-    const browser: Browser = { chrome, tabs: new WarmTabs(chrome.connection, discard), memory };
+    const tabs = new WarmTabs(chrome.connection, this.#options.openProxy, discard);
+    const browser: Browser = { chrome, tabs, memory };
     this.#born.set(browser, performance.now());
     chrome.connection.onDisconnect(discard);
     try {

@@ -1,4 +1,4 @@
-/** A render worker: one thread, one Chrome with warm tabs, one egress proxy, one document at a time. */
+/** A render worker: one thread, one Chrome with warm tabs, an egress proxy for each tab, one document at a time. */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
 import type { ExplainNetwork } from './chrome/navigation.ts';
 import { renderDocument, templateFailure } from './chrome/render.ts';
-import type { Tab } from './chrome/tab.ts';
+import type { Tab, TabProxy } from './chrome/tab.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession, PageFiles } from './egress/session.ts';
@@ -64,27 +64,32 @@ const usedFallback = async (fonts: readonly string[]): Promise<boolean> => {
   return known === undefined || fonts.some((name) => known.has(name));
 };
 
-/** The Chromes of this worker, which alone may use the proxy. */
+/** The Chromes of this worker, which alone may use the proxies. */
 const peers = new Peers();
-let proxy: Promise<EgressProxy> | undefined;
+/** By their ports. Each tab has its own. */
+const proxies = new Map<number, EgressProxy>();
 /** Resolves when what the last document left is removed: no other one begins before that. */
 let cleaning = Promise.resolve();
 
-function startedProxy(): Promise<EgressProxy> {
-  proxy ??= startEgressProxy({
+async function openProxy(): Promise<TabProxy> {
+  const proxy = await startEgressProxy({
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
     mayConnect: (client) => peers.include(client),
   });
-  return proxy;
+  const { port } = proxy;
+  proxies.set(port, proxy);
+  const close = async (): Promise<void> => {
+    proxies.delete(port);
+    await proxy.close();
+  };
+  return { port, close };
 }
 
 async function launch(): Promise<LaunchedChrome> {
-  const { port } = await startedProxy();
   const launched = await launchChrome({
     path: settings.chromePath,
     directory: settings.directory,
-    proxyPort: port,
     maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
     maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
@@ -95,6 +100,7 @@ async function launch(): Promise<LaunchedChrome> {
 
 const browsers = new Browsers({
   launch,
+  openProxy,
   maxPageBytes: settings.maxPageMemoryBytes,
   onMissing: (error) => notify({ kind: 'chromeMissing', threadId, message: errorMessage(error) }),
   onEnded: ({ pid }) => {
@@ -121,6 +127,12 @@ async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
   }
 }
 
+function beginSession({ proxyPort }: Tab): EgressSession {
+  const proxy = proxies.get(proxyPort ?? 0);
+  if (proxy === undefined) throw new ChromeGone('The tab is closed.');
+  return proxy.beginSession();
+}
+
 async function render(task: RenderTask): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   const { conversionId, accountId, request, options, outputPath } = task;
@@ -135,11 +147,11 @@ async function render(task: RenderTask): Promise<RenderResult> {
     if (taken === undefined) {
       // It may still come: then it goes back unused.
       cleaning = taking
-        .then(({ browser }) => releaseTab(browser, accountId, false))
+        .then(({ browser }) => releaseTab(browser, accountId, () => false))
         .catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
-    const network = (await startedProxy()).beginSession();
+    const network = beginSession(taken.tab);
     session = network;
     const explainNetwork: ExplainNetwork = (url) => network.explain(url);
     const serveFiles = (origin: string): void => network.servePage(origin, filesOf(request));
@@ -148,8 +160,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     // The network may have left cookies, connections and cached files: those are never cleaned up.
-    reusable =
-      request.html !== undefined && !network.usedNetwork && !(await usedFallback(rendered.fonts));
+    reusable = request.html !== undefined && !(await usedFallback(rendered.fonts));
     const { path, sha256, bytes, pages, timings } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session, request);
     const incomplete = incompleteness(page, request.fail_on);
@@ -166,9 +177,10 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
-    session?.end();
     if (taken) {
-      cleaning = releaseTab(taken.browser, accountId, reusable);
+      // What the page sends until it is gone counts as its own.
+      const isReusable = (): boolean => reusable && session?.usedNetwork === false;
+      cleaning = releaseTab(taken.browser, accountId, isReusable).finally(() => session?.end());
       // The answer need not wait for a tab that is made ready for its account's next document.
       if (!completed) await cleaning;
     }
@@ -205,8 +217,12 @@ function pageMemoryFailure(what: string): PageFailure {
   );
 }
 
-async function releaseTab(browser: Browser, accountId: string, reusable: boolean): Promise<void> {
-  await browser.tabs.release(accountId, reusable);
+async function releaseTab(
+  browser: Browser,
+  accountId: string,
+  isReusable: () => boolean,
+): Promise<void> {
+  await browser.tabs.release(accountId, isReusable);
   browsers.release();
 }
 
@@ -222,7 +238,7 @@ async function warmUp(): Promise<WarmUpResult> {
 
 async function shutDown(): Promise<WorkerResult> {
   await browsers.close();
-  await (await proxy)?.close();
+  await Promise.all(Array.from(proxies.values(), (each) => each.close()));
   return { kind: 'down' };
 }
 

@@ -43,7 +43,7 @@ const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
 const chrome = theChrome();
 
-/** The first process of the renderer's Chrome, and the port that it knows the network by. */
+/** The first process of the renderer's Chrome. */
 function theChrome() {
   const found = descendants(process.pid).find(
     ({ commandLine }) =>
@@ -51,8 +51,7 @@ function theChrome() {
       !commandLine.includes(' --type='),
   );
   if (found === undefined) throw new Error('no Chrome');
-  const proxyPort = Number(/--proxy-server=127\.0\.0\.1:(\d+)/.exec(found.commandLine)?.[1]);
-  return { ...found, proxyPort };
+  return found;
 }
 
 /** Inodes of the sockets that processes hold. */
@@ -92,7 +91,7 @@ void test('Chrome can be driven by nobody else: it listens nowhere', async (t) =
   await t.rejects(access(join(profile, 'DevToolsActivePort')), { code: 'ENOENT' });
 
   const ports = await listening(await socketsOf([process.pid]));
-  t.ok(ports.includes(chrome.proxyPort), 'listeners can be seen');
+  t.ok(ports.length > 0, 'the proxies of its tabs can be seen');
   for (const neighbour of NEIGHBOURS) {
     const answers = await Promise.all(
       ports.map((port) => ask(neighbour, port, get('/json/version'))),
@@ -122,13 +121,15 @@ void test("a job's network is closed to every other program", async (t) => {
   const origin = `127.0.0.1:${port}`;
   const rendering = renderer.render({ html: `<img src="http://${origin}/held.svg">` });
   await asked.promise;
+  const proxyPort = (await listening(await socketsOf([process.pid]))).find((each) => each !== port);
+  if (proxyPort === undefined) throw new Error('no proxy');
   for (const neighbour of NEIGHBOURS) {
     const connect = `CONNECT ${origin} HTTP/1.1\r\nHost: ${origin}\r\n\r\n`;
     const [direct, ...answers] = await Promise.all([
       ask(neighbour, port, get('/direct')),
-      ask(neighbour, chrome.proxyPort, get(`http://${origin}/stolen`)),
-      ask(neighbour, chrome.proxyPort, connect + get('/stolen')),
-      ask(neighbour, chrome.proxyPort, get('http://192.0.2.1/')),
+      ask(neighbour, proxyPort, get(`http://${origin}/stolen`)),
+      ask(neighbour, proxyPort, connect + get('/stolen')),
+      ask(neighbour, proxyPort, get('http://192.0.2.1/')),
     ]);
     t.match(direct, /^HTTP\/1\.1 200 /, `${neighbour.name} can connect at all`);
     t.same(answers, ['', '', ''], `${neighbour.name} gets no resource, tunnel or reason`);

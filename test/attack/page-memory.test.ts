@@ -150,7 +150,7 @@ void test('the kernel bounds a process where no sample comes in time', async (t)
   const directory = testDirectory(t);
   const path = await installedChrome();
   const limit = 1024 * MiB;
-  const chrome = await launchChrome({ path, directory, proxyPort: 9, maxProcessBytes: limit });
+  const chrome = await launchChrome({ path, directory, maxProcessBytes: limit });
   t.teardown(() => chrome.end());
   const peak = followPeak(t, directory);
   const tab = await Tab.open(chrome.connection);
@@ -170,7 +170,7 @@ void test('the kernel bounds a process where no sample comes in time', async (t)
 void test('the kernel bounds a whole Chrome', { skip: NO_CGROUP }, async (t) => {
   const path = await installedChrome();
   const limit = 384 * MiB;
-  const options = { path, directory: testDirectory(t), proxyPort: 9, maxChromeBytes: limit };
+  const options = { path, directory: testDirectory(t), maxChromeBytes: limit };
   const chrome = await launchChrome(options);
   const cgroup = chrome.cgroup?.path ?? '';
   t.teardown(() => chrome.end());
@@ -213,7 +213,7 @@ void test('the group of a Chrome that was left behind is removed', {
   const directory = join(parent, `node-999999999-1-${hostname()}`);
   mkdirSync(directory);
   const path = await installedChrome();
-  const chrome = await launchChrome({ path, directory, proxyPort: 9, maxChromeBytes: 512 * MiB });
+  const chrome = await launchChrome({ path, directory, maxChromeBytes: 512 * MiB });
   t.teardown(() => chrome.end());
   t.ok(existsSync(chrome.cgroup?.path ?? ''));
   t.equal(await reapLeftovers(parent), 1);

@@ -9,6 +9,9 @@ import { testDirectory } from '../support/directory.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
 
+/** Nobody listens there. */
+const openProxy = async () => ({ port: 9, close: async () => {} });
+
 for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
   const name = Object.keys(limit).join();
   void test(`over ${name} the next browser is warm before this one ends`, async (t) => {
@@ -16,7 +19,8 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     const directory = testDirectory(t);
     const ended = new EventTarget();
     const browsers = new Browsers({
-      launch: () => launchChrome({ path, directory, proxyPort: 9 }),
+      launch: () => launchChrome({ path, directory }),
+      openProxy,
       onMissing: (error) => t.fail(String(error)),
       onEnded: ({ pid }: LaunchedChrome) => {
         ended.dispatchEvent(new CustomEvent('ended', { detail: pid }));
@@ -39,7 +43,7 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     while (next === inHand) {
       t.ok(inHand.chrome.connection.isOpen);
       await inHand.tabs.take('an account', 'html');
-      await inHand.tabs.release('an account', false);
+      await inHand.tabs.release('an account', () => false);
       next = await browsers.running();
     }
     t.ok(isAlive(first.chrome.pid), 'not ended under the document that it renders');
@@ -57,7 +61,7 @@ void test('a browser that opens no tab is ended', async (t) => {
   const ended: number[] = [];
   const browsers = new Browsers({
     launch: async () => {
-      const chrome = await launchChrome({ path, directory, proxyPort: 9 });
+      const chrome = await launchChrome({ path, directory });
       pids.push(chrome.pid);
       t.teardown(() => chrome.end());
       chrome.connection.send = async () => {
@@ -65,6 +69,7 @@ void test('a browser that opens no tab is ended', async (t) => {
       };
       return chrome;
     },
+    openProxy,
     onMissing: () => {},
     onEnded: ({ pid }) => void ended.push(pid),
     maxPageBytes: BUDGETS.maxPageMemoryBytes.default,

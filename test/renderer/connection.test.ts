@@ -13,7 +13,7 @@ const PATIENT = { timeout: 120_000 };
 
 async function chromeFor(t: Test): Promise<LaunchedChrome> {
   const path = await installedChrome();
-  const chrome = await launchChrome({ path, directory: testDirectory(t), proxyPort: 9 });
+  const chrome = await launchChrome({ path, directory: testDirectory(t) });
   t.teardown(() => chrome.end());
   return chrome;
 }

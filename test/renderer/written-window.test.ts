@@ -1,11 +1,14 @@
 /** HTML in the window that waits for it: what its scripts do there changes neither how it loads nor what follows it. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 
-const renderer = await startTestRenderer();
+const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
 
 const encoded = (files: Readonly<Record<string, string>>): Record<string, string> =>
@@ -68,5 +71,34 @@ void test('fonts that were found for a text that is not on paper serve no later 
     await digest({ html: '<p>first</p>' }, account);
     await digest({ html: `<!doctype html><html lang=ja>${body}` }, account);
     t.equal(await digest(after, account), fresh, what);
+  }
+});
+
+/** What a page sends at its end, in ways that outlive it. */
+const LAST_WORDS: Readonly<Record<string, string>> = {
+  'when it is hidden':
+    "onpagehide = () => { for (let n = 0; n < 20; n += 1) navigator.sendBeacon(ORIGIN + '/last', 'x') }",
+  'after it was printed':
+    "onafterprint = () => setTimeout(() => { for (let n = 0; n < 20; n += 1) fetch(ORIGIN + '/last', { keepalive: true }) })",
+};
+
+void test('what a page sends as it is left is not of another document', async (t) => {
+  const server = createServer((_, response) => void response.end());
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const [index, [when, code]] of Object.entries(LAST_WORDS).entries()) {
+    const account = accountId(40 + index);
+    const html = `<p>x</p>${script(`const ORIGIN = '${origin}'; ${code}`)}`;
+    // The tab of an account that comes once is not kept.
+    await renderer.render({ html: '<p>first</p>' }, {}, undefined, account);
+    await renderer.render({ html }, {}, undefined, account);
+    for (const other of [accountId(50), account]) {
+      const next = await renderer.render({ html: '<p>next</p>' }, {}, undefined, other);
+      t.match(next, { kind: 'completed', page: { resources: [] } }, when);
+    }
   }
 });

@@ -23,7 +23,7 @@ export interface PlainPuppeteer {
 }
 
 export async function startPlainPuppeteer(): Promise<PlainPuppeteer> {
-  const flags = chromeFlags({ proxyPort: 9, sandbox: false });
+  const flags = chromeFlags({ sandbox: false });
   const browser = await puppeteer.launch({
     executablePath: await installedChrome(),
     headless: 'shell',

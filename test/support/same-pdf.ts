@@ -42,7 +42,8 @@ interface CanvasFactory {
   };
 }
 
-async function paint(pdf: Buffer): Promise<Painted[]> {
+/** @param scale pixels for each point @returns the first pages */
+export async function paint(pdf: Buffer, scale = SCALE): Promise<Painted[]> {
   const task = getDocument({ data: new Uint8Array(pdf), verbosity: 0 });
   try {
     const document = await task.promise;
@@ -50,7 +51,7 @@ async function paint(pdf: Buffer): Promise<Painted[]> {
     const painted: Painted[] = [];
     for (let number = 1; number <= Math.min(document.numPages, MAX_PAINTED); number += 1) {
       const page = await document.getPage(number);
-      const viewport = page.getViewport({ scale: SCALE });
+      const viewport = page.getViewport({ scale });
       const [width, height] = [Math.ceil(viewport.width), Math.ceil(viewport.height)];
       const { canvas, context } = factory.create(width, height);
       await page.render({ canvas, canvasContext: context, viewport }).promise;

@@ -1,7 +1,7 @@
 /** Chrome's command line: our own flags only, none of a library's defaults. */
 export interface FlagOptions {
-  /** The port of the egress proxy on loopback, through which every request goes. */
-  readonly proxyPort: number;
+  /** The port of a proxy on loopback for tabs that have none of their own; default: nobody listens there. */
+  readonly proxyPort?: number;
   readonly sandbox: boolean;
   /** Has frames drawn on command only, in targets that ask for it. Only a headless shell can. */
   readonly framesOnCommand?: boolean;
@@ -10,7 +10,7 @@ export interface FlagOptions {
 export const FRAMES_ON_COMMAND = '--enable-begin-frame-control';
 
 export function chromeFlags({
-  proxyPort,
+  proxyPort = 9,
   sandbox,
   framesOnCommand = false,
 }: FlagOptions): string[] {

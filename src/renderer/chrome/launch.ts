@@ -21,7 +21,6 @@ export interface LaunchOptions {
   readonly path: string;
   /** The directory that the profile is made in. The profile is removed with the browser. */
   readonly directory: string;
-  readonly proxyPort: number;
   /** The most data that each of its processes may map, as the kernel counts it; default: no limit. */
   readonly maxProcessBytes?: number;
   /** The most memory of all its processes together, where the kernel bounds it; default: no limit. */
@@ -154,7 +153,6 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
 
 async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
   const flags = chromeFlags({
-    proxyPort: options.proxyPort,
     sandbox,
     framesOnCommand: isHeadlessShell(options.path) && process.platform === 'linux',
   });

@@ -89,9 +89,10 @@ export class Navigation {
       this.#loaded = true;
       this.#stop();
     });
-    // All that Chrome says of a document whose own script stopped it: that is what its author wanted.
+    // All that Chrome says of a document whose own script stopped it: that is what its author wanted. To Chrome a document
+    // that was written is not loading, and any change of its address begins and ends a load.
     tab.on('Page.frameStoppedLoading', ({ frameId }) => {
-      if (frameId === tab.frameId) this.#stop();
+      if (frameId === tab.frameId && this.#loaderId !== tab.window?.loaderId) this.#stop();
     });
     tab.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
       if (frameId === tab.frameId && disposition === 'currentTab') this.#setLeaving(true);
@@ -106,8 +107,8 @@ export class Navigation {
       if (!isMain(frameId, type)) return;
       this.#url = request.url;
       this.#response = undefined;
-      // HTML on its synthetic origin is whole from the start.
-      if (!request.url.includes(`.${tab.site}/`)) this.#coming.set(requestId, request.url);
+      // HTML of the client is whole from the start.
+      if (!tab.isOwn(request.url)) this.#coming.set(requestId, request.url);
     });
     // A document's request has the id of its loader.
     tab.on('Network.loadingFinished', ({ requestId }) => this.#end(requestId));

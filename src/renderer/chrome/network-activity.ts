@@ -13,14 +13,14 @@ export class NetworkActivity {
   #timer: NodeJS.Timeout | undefined;
   #tell: (() => void) | undefined;
   #quietMs = 0;
-  #begun = 0;
+  #used = false;
 
   constructor(tab: Tab) {
-    tab.onEach('Network.requestWillBeSent', ({ requestId, type, request }, session) => {
+    tab.onEach('Network.requestWillBeSent', ({ requestId, type, frameId, request }, session) => {
       // Data of the document itself is no traffic, unless a script asks for it.
       const isOwn = request.url.startsWith('data:') && type !== 'Fetch' && type !== 'XHR';
       if (ENDLESS.has(type ?? '') || isOwn) return;
-      this.#begun += 1;
+      this.#used ||= !(type === 'Document' && frameId === tab.frameId);
       this.#open.set(requestId, session);
       this.#changed();
     });
@@ -52,7 +52,7 @@ export class NetworkActivity {
 
   /** True once it asked for anything but its document. */
   get used(): boolean {
-    return this.#begun > 1;
+    return this.#used;
   }
 
   get busy(): boolean {

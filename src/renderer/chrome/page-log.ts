@@ -49,7 +49,7 @@ export class ResourceLog {
         if (known !== undefined) return;
         // The client's own HTML, on its synthetic origin, is in the conversion's request.
         const isMain = type === 'Document' && frameId === tab.frameId;
-        if (isMain && request.url.includes(`.${tab.site}/`)) return;
+        if (isMain && tab.isOwn(request.url)) return;
         this.#add(requestId, session, request.url, type ?? 'Other');
       },
     );
@@ -197,12 +197,10 @@ function textOf({ value, description, unserializableValue, type }: Argument): st
 export async function readPageErrors(tab: Tab): Promise<PageErrors> {
   const errors: ManifestError[] = [];
   let leftOut = 0;
-  // The synthetic origin of HTML means nothing to whoever reads this, nor does the address of a written document.
+  // The made-up origin of HTML means nothing to a reader.
   const origin = new RegExp(`http://[0-9a-f]+\\.${tab.site.replace('.', '\\.')}/([\\w%.~-]?)`, 'g');
   const readable = (text: string): string =>
-    text
-      .replaceAll(/\babout:blank(?=:\d)/g, 'document')
-      .replaceAll(origin, (_, file: string) => (file === '' ? 'document' : file));
+    text.replaceAll(origin, (_, file: string) => (file === '' ? 'document' : file));
   const add = (text: string, url: string | undefined, line: number | undefined): void => {
     if (errors.length >= MAX_ERRORS) {
       leftOut += 1;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CAPS } from './caps.ts';
 import { resultWithin } from './deadline.ts';
 import type { Page } from './page.ts';
-import type { Advance, ClockState } from './worlds.ts';
+import { type Advance, type ClockState, NEVER_MS } from './worlds.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
 export const BUDGET_MS = 5_000;
@@ -85,7 +85,8 @@ export class RunAhead {
 
   /** Lets so much of the page's time pass, beyond its budget, if it has one. */
   async pass(ms: number): Promise<void> {
-    if (this.#budgetMs > 0) await this.#ask({ by: ms, frameEvery: COARSE_FRAME_MS });
+    if (this.#budgetMs === 0) return;
+    await this.#ask({ by: ms, frameEvery: COARSE_FRAME_MS, isLast: this.#left <= 0 });
   }
 
   /** Notes for the record what was still to come at the end. */
@@ -104,12 +105,13 @@ export class RunAhead {
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
     const step = this.#page.network.used || this.#page.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
-    if (frames > 0 || idles > 0) {
-      return { by: Math.min(step, this.#left), frameEvery };
+    let by = step;
+    if (frames === 0 && idles === 0) {
+      // Nothing comes before the next timer: its time is reached at once.
+      if (timer >= NEVER_MS) return undefined;
+      by = Math.max(timer, step);
     }
-    // Nothing comes before the next timer: its time is reached at once.
-    if (timer > this.#left) return undefined;
-    return { by: Math.min(Math.max(timer, step), this.#left), frameEvery };
+    return { by: Math.min(by, this.#left), frameEvery, isLast: by >= this.#left };
   }
 
   get #realTime(): number {

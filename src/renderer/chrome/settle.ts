@@ -72,6 +72,7 @@ async function untilWhole({ tab, navigation, deadline }: Page): Promise<void> {
  */
 async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
   const { tab, worlds } = page;
+  let shown = 0;
   let viewed = 0;
   let drawn = -1;
   let state: ClockState;
@@ -79,13 +80,16 @@ async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
     state = await runAhead.run();
     if (round === MAX_ROUNDS || (state.scripts === 0 && worlds.isOne)) break;
     const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
-    const inView = state.watchesView + state.scripts;
-    const isNew = inView > viewed;
-    viewed = inView;
     // What the first frame shows may ask for the second.
     const frames = needed + state.watchesView > 0 ? 2 : 1;
-    if (isNew && (await showWhole(page, runAhead, frames))) drawn = needed;
-    else if (needed > drawn || (isNew && state.watchesView > 0)) {
+    const runs = state.scripts + state.watchesView > 0;
+    const height = runs ? await showWhole(page, runAhead, frames, shown) : 0;
+    const isNew = state.watchesView > viewed;
+    viewed = state.watchesView;
+    if (height > shown) {
+      shown = height;
+      drawn = needed;
+    } else if (needed > drawn || isNew) {
       await drawFrames(page, frames);
       await resultWithin(worlds.ask('rest()'), page.deadline.share(...CAPS.rest));
       drawn = needed;
@@ -106,21 +110,29 @@ async function drawFrames({ tab, worlds, deadline }: Page, count: number): Promi
 
 /**
  * Makes the window as tall as the page for a moment: content that a page shows only once it comes into view belongs on
- * paper, too. No scroll listener hears of that, so that no button "back to top" is left on paper. A page that grows
+ * paper, too. Scroll listeners find it at its top, so that no button "back to top" is left on paper. A page that grows
  * with its window, or is taller than any, is scrolled through.
  * @param frames how many bring what the page listens to
- * @returns false if the window shows all of the page already: then no frame was drawn
+ * @param shown the height of the page that was shown before
+ * @returns the height that is shown now; `shown` if the page is no taller: then no frame was drawn
  */
-async function showWhole(page: Page, runAhead: RunAhead, frames: number): Promise<boolean> {
+async function showWhole(
+  page: Page,
+  runAhead: RunAhead,
+  frames: number,
+  shown: number,
+): Promise<number> {
   const { tab, worlds, deadline, waits } = page;
   const end = performance.now() + deadline.share(...CAPS.view);
   const ask = async <T>(question: string): Promise<T | undefined> =>
     await resultWithin(worlds.ask<T>(question), Math.max(0, end - performance.now()));
   const screens = async () => (await ask<[height: number, screen: number]>('screens()')) ?? [0, 0];
   const [height, screen] = await screens();
-  if (height <= screen) return false;
+  if (height <= Math.max(screen, shown)) return shown;
   const most = MAX_SCREENS * screen;
   const show = async (): Promise<boolean> => {
+    // An observer tells of what comes into view only if it was out of view in a frame before.
+    if (frames > 1) await ask('frames(1)');
     await tab.send('Emulation.setDeviceMetricsOverride', {
       width: 0,
       height: Math.min(Math.ceil(height), most),
@@ -128,6 +140,7 @@ async function showWhole(page: Page, runAhead: RunAhead, frames: number): Promis
       mobile: false,
     });
     let isShown = await ask<boolean>(`frames(${frames})`);
+    await ask('tellScroll()');
     if (isShown === true) await runAhead.pass(SHOWN_MS);
     const [now, tall] = await screens();
     const isScrolled = now > tall;
@@ -139,7 +152,7 @@ async function showWhole(page: Page, runAhead: RunAhead, frames: number): Promis
     return (await ask<boolean>(goesOn ? `scroll(${MAX_SCREENS})` : `frames(${frames})`)) === true;
   };
   await waits.measure('view', tab.frames.during(show()), (done) => done);
-  return true;
+  return height;
 }
 
 interface Completed {
@@ -147,7 +160,6 @@ interface Completed {
   readonly fonts: number;
   readonly images: number;
   readonly broken: readonly string[];
-  readonly isBeyondLatin: boolean;
 }
 
 async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page): Promise<Settled> {
@@ -164,15 +176,18 @@ async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page)
       return { isComplete: false, broken: [] };
     }
     const seen = navigation.documentId;
-    const completed = await resultWithin(worlds.ask<Completed>('complete()'), left);
+    const [completed, beyondLatin] = await Promise.all([
+      resultWithin(worlds.ask<Completed>('complete()'), left),
+      resultWithin(worlds.askAll<boolean>('isBeyondLatin()'), left),
+    ]);
     if (seen !== navigation.documentId) {
       await resultWithin(navigation.loaded(), Math.max(0, end - performance.now()));
     } else if (completed === undefined) {
       // It threw, its world went away, or it takes too long: the loop's time limit decides.
       await delay(RETRY_MS);
     } else {
-      // Another document could take fonts for these characters from this one's process.
-      if (completed.isBeyondLatin) tab.markTainted();
+      // Another document could get fonts that Chrome found for this one.
+      if (beyondLatin?.some((is) => is !== false) !== false) tab.markTainted();
       waits.note('fonts', completed.fonts);
       waits.note('images', completed.images);
       return { isComplete: true, broken: completed.broken };

@@ -44,6 +44,13 @@ export interface Frame {
   readonly session: string;
 }
 
+/** The only way to the network for the documents of one tab, so that each request names its tab by it. */
+export interface TabProxy {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  close(): Promise<void>;
+}
+
 interface Ids {
   readonly contextId: string;
   readonly targetId: string;
@@ -69,6 +76,7 @@ export class Tab {
   readonly #connection: Connection;
   readonly #ids: Ids;
   readonly #related: RelatedSessions;
+  readonly #proxy: TabProxy | undefined;
   readonly frames: Frames;
   /** The domain of every document's host in this tab. One site needs one process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
@@ -89,9 +97,10 @@ export class Tab {
   #tainted = false;
   #crashed = false;
 
-  private constructor(connection: Connection, ids: Ids) {
+  private constructor(connection: Connection, ids: Ids, proxy: TabProxy | undefined) {
     this.#connection = connection;
     this.#ids = ids;
+    this.#proxy = proxy;
     this.frames = new Frames(
       connection.framesOnCommand
         ? () => this.send('HeadlessExperimental.beginFrame', {})
@@ -127,9 +136,10 @@ export class Tab {
 
   /**
    * A new, empty tab. Downloads are refused in it.
+   * @param proxy closes with the tab; without it the tab has no network
    * @throws {ChromeGone} when the browser does not answer
    */
-  static async open(connection: Connection): Promise<Tab> {
+  static async open(connection: Connection, proxy?: TabProxy): Promise<Tab> {
     const send = <M extends Command>(method: M, params: Params<M>, session?: string) =>
       connection.send(method, params, OPEN_TIMEOUT_MS, session).catch((error: unknown) => {
         // A browser that does not even open a tab is broken, whatever the page would have been.
@@ -139,6 +149,8 @@ export class Tab {
       });
     const { browserContextId } = await send('Target.createBrowserContext', {
       disposeOnDetach: true,
+      // Without `<-loopback>` loopback and link-local go direct.
+      ...(proxy && { proxyServer: `127.0.0.1:${proxy.port}`, proxyBypassList: '<-loopback>' }),
     });
     const [{ targetId }] = await Promise.all([
       send('Target.createTarget', {
@@ -149,7 +161,7 @@ export class Tab {
       send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
     ]);
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
-    const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId });
+    const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId }, proxy);
     const evaluate = async (expression: string): Promise<unknown> =>
       (
         await send(
@@ -185,6 +197,10 @@ export class Tab {
     return this.#ids.targetId;
   }
 
+  get proxyPort(): number | undefined {
+    return this.#proxy?.port;
+  }
+
   get mainFrame(): Frame {
     return { frameId: this.#ids.targetId, session: this.#ids.sessionId };
   }
@@ -217,6 +233,12 @@ export class Tab {
     return this.#crashed && this.#connection.isOpen;
   }
 
+  /** True for the address of one of its windows, with any query. */
+  isOwn(url: string): boolean {
+    const { protocol, hostname = '', pathname } = URL.parse(url) ?? {};
+    return protocol === 'http:' && hostname.endsWith(`.${this.site}`) && pathname === '/';
+  }
+
   /**
    * Answers the requests for the addresses of its windows, and no others: what else is asked of that host reaches the proxy,
    * also from workers and frames, which interception would not see. Asked once, because Chrome makes each frame's
@@ -227,11 +249,10 @@ export class Tab {
     this.#answersOwnPages = true;
     const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
       const { requestId, request, frameId, resourceType } = paused;
-      // The headers of a URL have its requests paused, too.
-      if (!request.url.endsWith(`.${this.site}/`)) return;
-      // The pattern matches paths of other hosts, too: a page knows its site.
-      if (URL.parse(request.url)?.hostname.endsWith(`.${this.site}`) !== true) {
-        await this.send('Fetch.continueRequest', { requestId });
+      if (!this.isOwn(request.url)) {
+        // The headers of a URL have its requests paused, too. Others match the patterns: a page knows its site.
+        if (request.url.includes(this.site))
+          await this.send('Fetch.continueRequest', { requestId });
         return;
       }
       if (frameId !== this.frameId || resourceType !== 'Document') {
@@ -249,7 +270,10 @@ export class Tab {
     const heard = (paused: EventParams<'Fetch.requestPaused'>): void =>
       void answer(paused).catch(() => {});
     this.#cleanups.push(this.#connection.on('Fetch.requestPaused', heard, this.#ids.sessionId));
-    await this.send('Fetch.enable', { patterns: [{ urlPattern: `http://*.${this.site}/` }] });
+    const address = `http://*.${this.site}/`;
+    // A question mark stands for any character unless it is escaped.
+    const patterns = [{ urlPattern: address }, { urlPattern: `${address}\\?*` }];
+    await this.send('Fetch.enable', { patterns });
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */
@@ -334,6 +358,7 @@ export class Tab {
   async close(): Promise<boolean> {
     this.end();
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
+    await this.#proxy?.close();
     try {
       await this.#connection.send(
         'Target.disposeBrowserContext',

@@ -7,8 +7,6 @@ import { type LaunchedChrome, launchChrome } from './launch.ts';
 
 /** The longest wait for one answer of Chrome. */
 const ANSWER_MS = 10_000;
-/** Nobody listens there: a trial reaches no network. */
-const NO_PROXY_PORT = 9;
 
 export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxed' | 'sandboxNote'> {
   /** The size of the PDF. */
@@ -22,7 +20,7 @@ export async function tryChrome(path: string): Promise<Trial> {
   const directory = await mkdtemp(join(tmpdir(), 'pressledger-trial-'));
   const began = performance.now();
   try {
-    const chrome = await launchChrome({ path, directory, proxyPort: NO_PROXY_PORT });
+    const chrome = await launchChrome({ path, directory });
     try {
       const { product, sandboxed, sandboxNote } = chrome;
       const { length: bytes } = await print(chrome);

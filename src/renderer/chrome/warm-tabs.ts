@@ -1,7 +1,7 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import type { Connection } from './connection.ts';
 import { ChromeGone } from './failure.ts';
-import { Tab } from './tab.ts';
+import { Tab, type TabProxy } from './tab.ts';
 import { openWindow, resetTab } from './window.ts';
 
 /** Accounts whose tab is kept. */
@@ -15,6 +15,9 @@ const OPEN_TIMEOUT_MS = 10_000;
 /** The documents that a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
 export type Kind = 'html' | 'url';
 
+/** Opens the way to the network of one tab. */
+export type OpenProxy = () => Promise<TabProxy>;
+
 interface Warm {
   readonly tab: Tab;
   /** True if its account was served lately, so that another document of it may follow. */
@@ -25,6 +28,7 @@ interface Warm {
 
 export class WarmTabs {
   readonly #connection: Connection;
+  readonly #openProxy: OpenProxy;
   /** Called when a tab could not be closed: something may run on in the browser. */
   readonly #onUnclean: () => void;
   /** Tabs that were never used, one for each kind. A document takes one; the next is prepared meanwhile. */
@@ -35,8 +39,9 @@ export class WarmTabs {
   #lately: readonly string[] = [];
   #closed = false;
 
-  constructor(connection: Connection, onUnclean: () => void) {
+  constructor(connection: Connection, openProxy: OpenProxy, onUnclean: () => void) {
     this.#connection = connection;
+    this.#openProxy = openProxy;
     this.#onUnclean = onUnclean;
     this.#prepare();
   }
@@ -65,7 +70,10 @@ export class WarmTabs {
     this.#spares.delete(kind);
     this.#prepare();
     let tab = await (spare ?? this.#open(kind));
-    if (tab.tainted) tab = await this.#open(kind);
+    if (tab.tainted) {
+      void tab.close();
+      tab = await this.#open(kind);
+    }
     const expected = this.#lately.includes(accountId);
     this.#lately = [accountId, ...this.#lately.filter((each) => each !== accountId)].slice(
       0,
@@ -77,16 +85,16 @@ export class WarmTabs {
 
   /**
    * Makes the tab ready for its account's next document, or closes it. Never rejects.
-   * @param reusable false when its document did anything that may outlive it
+   * @param isReusable false when its document did anything that may outlive it; asked again when its window is gone
    */
-  async release(accountId: string, reusable: boolean): Promise<void> {
+  async release(accountId: string, isReusable: () => boolean): Promise<void> {
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
-    const sound = reusable && !warm.tab.tainted;
+    const sound = isReusable() && !warm.tab.tainted;
     warm.uses += 1;
     // A window is opened only where another document of this account is likely.
     const isKept = sound && warm.expected && warm.uses < MAX_USES;
-    if (!(isKept && (await resetTab(warm.tab)))) {
+    if (!(isKept && (await resetTab(warm.tab)) && isReusable())) {
       // The next document waits: until then this one's scripts may still ask the network, and where the tab
       // does not close, the browser is to be another one.
       await this.#drop(accountId, warm);
@@ -111,12 +119,13 @@ export class WarmTabs {
   }
 
   async #open(kind: Kind): Promise<Tab> {
-    const tab = await Tab.open(this.#connection);
-    if (kind === 'html' && !(await openWindow(tab, OPEN_TIMEOUT_MS))) {
-      throw new ChromeGone('Chrome opens no window.');
-    }
+    const tab = await Tab.open(this.#connection, await this.#openProxy());
+    const opening = kind === 'url' || openWindow(tab, OPEN_TIMEOUT_MS);
+    const isOpen = await Promise.resolve(opening).catch(() => false);
     tab.end();
-    return tab;
+    if (isOpen) return tab;
+    void tab.close();
+    throw new ChromeGone('Chrome opens no window.');
   }
 
   #prepare(): void {

@@ -29,18 +29,12 @@ export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> 
   const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();
-  let isOver = false;
   let wanted: string | undefined;
   const look = (): void => {
-    if (isOver && wanted !== undefined && loaded.has(wanted)) resolve();
+    if (wanted !== undefined && loaded.has(wanted)) resolve();
   };
   tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
     if (name === 'load') loaded.add(loaderId);
-  });
-  // It follows the load event, and is not to be taken for that of the document.
-  tab.on('Page.frameStoppedLoading', ({ frameId }) => {
-    if (frameId !== tab.frameId) return;
-    isOver = loaded.size > 0;
     look();
   });
   const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
@@ -62,7 +56,10 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
+    // No script hears that its document is left: what it would send then is no part of what was printed.
+    await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
     if (!(await openWindow(tab, RESET_TIMEOUT_MS))) return false;
+    await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
     const [{ result }, { usedSize }] = await Promise.all([
       tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
       tab.send('Runtime.getHeapUsage', undefined),

@@ -31,7 +31,7 @@ export interface ClockState {
   readonly frames: number;
   /** Idle callbacks that were asked for. */
   readonly idles: number;
-  /** Milliseconds until the next timer; a large number without one. */
+  /** Milliseconds until the next timer; `NEVER_MS` without one. */
   readonly timer: number;
   /** Milliseconds until the last timer that the page set as one delay, rather than as a step of many. */
   readonly delay: number;
@@ -45,11 +45,14 @@ export interface ClockState {
   readonly asksPrint: boolean;
 }
 
+/** No timer is further off. */
+export const NEVER_MS = 1e9;
+
 /** A document without scripts. */
 const NOTHING: ClockState = {
   frames: 0,
   idles: 0,
-  timer: 1e9,
+  timer: NEVER_MS,
   delay: 0,
   watchesView: 0,
   scripts: 0,
@@ -74,6 +77,8 @@ export interface Advance {
   readonly by: number;
   /** The page's time between two frames. */
   readonly frameEvery: number;
+  /** True if its clock does not run ahead after this. */
+  readonly isLast: boolean;
 }
 
 class World {
@@ -167,6 +172,13 @@ export class Worlds {
     return await this.#main.ask<T>(question);
   }
 
+  /** The same in each frame, as far as they are followed; the main frame's answer is the first. */
+  async askAll<T>(question: string): Promise<readonly (T | undefined)[]> {
+    return await Promise.all(
+      [this.#main, ...this.#children.values()].map((world) => world.ask<T>(question)),
+    );
+  }
+
   /**
    * Sets all clocks ahead, if there is an order, and resolves when what was due has come.
    * @param within milliseconds of real time after which no further callback is called
@@ -175,11 +187,7 @@ export class Worlds {
   async clocks(order: Advance | null, within: number): Promise<ClockState> {
     const asked = JSON.stringify(order && { ...order, within });
     const question = `clock('${this.#tab.clockChannel}', ${asked})`;
-    const answers = await Promise.all(
-      [this.#main, ...this.#children.values()].map((world) =>
-        world.ask<ClockState | null>(question),
-      ),
-    );
+    const answers = await this.askAll<ClockState | null>(question);
     return answers.map((answer) => answer ?? NOTHING).reduce(combined);
   }
 }

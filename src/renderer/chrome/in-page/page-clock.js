@@ -30,6 +30,7 @@ function startPageClock(channel) {
     dateNow: NativeDate.now,
     answer: performance.dispatchEvent.bind(performance),
     reportError: window.reportError.bind(window),
+    queueMicrotask: window.queueMicrotask.bind(window),
     CustomEvent,
   };
   const { parse, stringify } = JSON;
@@ -49,11 +50,13 @@ function startPageClock(channel) {
 
   /**
    * A timer that is set for longer does not draw: it takes a message away, moves a slider on or ends a session. It is left to
-   * real time.
+   * real time. So is an interval of this length, which counts seconds.
    */
   const LONGEST_MS = 1_000;
+  /** Timers that one turn of a script sets in steps of at most this draw one after another, however many they are. */
+  const ROW_STEP_MS = 500;
 
-  /** @typedef {{ ms: number, due: number, level: number, once: boolean, run: () => void }} Timer */
+  /** @typedef {{ draws: boolean, due: number, level: number, calls: number, once: boolean, run: () => void }} Timer */
   // Real time calls each timer by its native one; running ahead calls it earlier.
   // Old libraries replace methods of arrays and maps by others of the same name.
   const { set, has, delete: remove, forEach } = Map.prototype;
@@ -66,6 +69,11 @@ function startPageClock(channel) {
   const idles = newMap();
   /** How many timers led to the one that runs. */
   let level = 0;
+  /** The milliseconds of the last timer that draws and that this turn of a script set; 0 without one. */
+  let row = 0;
+  const endRow = () => {
+    row = 0;
+  };
   /** Browsers let a timer that five others led to wait this long at least. */
   const NESTED_MS = 4;
   let frameTime = 0;
@@ -91,7 +99,12 @@ function startPageClock(channel) {
       /** @type {number} */
       const id = apply(native.setTimeout, window, [run, ms]);
       const due = now() + (ownLevel > 5 ? max(ms, NESTED_MS) : ms);
-      timers.set(id, { ms, due, level: ownLevel, once: true, run });
+      const draws = ms <= LONGEST_MS || (row > 0 && ms - row <= ROW_STEP_MS);
+      if (draws) {
+        if (row === 0) native.queueMicrotask(endRow);
+        row = max(row, ms, 1);
+      }
+      timers.set(id, { draws, due, level: ownLevel, calls: 0, once: true, run });
       return id;
     },
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
@@ -101,9 +114,11 @@ function startPageClock(channel) {
       const period = max(ms, NESTED_MS);
       const run = () => {
         timer.due = now() + period;
+        timer.calls += 1;
         apply(handler, window, values);
       };
-      const timer = { ms, due: now() + period, level: 1, once: false, run };
+      const draws = ms < LONGEST_MS;
+      const timer = { draws, due: now() + period, level: 1, calls: 0, once: false, run };
       /** @type {number} */
       const id = apply(native.setInterval, window, [run, ms]);
       timers.set(id, timer);
@@ -258,7 +273,7 @@ function startPageClock(channel) {
     /** @type {{ id: number, timer: Timer } | undefined} */
     let found;
     timers.forEach((timer, id) => {
-      if (timer.ms > LONGEST_MS) return;
+      if (!timer.draws) return;
       if (found === undefined || timer.due < found.timer.due) found = { id, timer };
     });
     return found;
@@ -284,14 +299,21 @@ function startPageClock(channel) {
     if (running && leaves && begun + ahead > MOVES_ON_MS) event.preventDefault();
   });
 
-  /** @typedef {{ by: number, frameEvery: number, within: number }} Order milliseconds: of the page's time, between two frames, of real time */
+  /**
+   * @typedef {{ by: number, frameEvery: number, within: number, isLast: boolean }} Order milliseconds: of the page's time,
+   *   between two frames, of real time
+   */
   /** @param {Order} order @param {() => void} done */
-  const runAhead = ({ by, frameEvery, within }, done) => {
+  const runAhead = ({ by, frameEvery, within, isLast }, done) => {
     const end = now() + by;
     const stopAt = apply(native.now, performance, []) + within;
     let frameAt = min(end, now() + frameEvery);
     const finish = () => {
       running = false;
+      // What an interval without an end turns on and off stands as it began.
+      timers.forEach(({ draws, once, calls, run }) => {
+        if (isLast && draws && !once && calls % 2 === 1) guarded(run);
+      });
       done();
     };
     const step = () => {
@@ -301,7 +323,7 @@ function startPageClock(channel) {
       }
       running = true;
       const first = earliest();
-      const until = frames.size > 0 ? frameAt : end;
+      const until = frames.size + idles.size > 0 ? frameAt : end;
       if (first !== undefined && first.timer.due <= until) {
         const { id, timer } = first;
         reach(timer.due);
@@ -327,7 +349,7 @@ function startPageClock(channel) {
     let timer = 1e9;
     let delay = 0;
     timers.forEach((each) => {
-      if (each.ms <= LONGEST_MS) timer = min(timer, max(0, each.due - time));
+      if (each.draws) timer = min(timer, max(0, each.due - time));
       if (each.once && each.level <= 2) delay = max(delay, each.due - time);
     });
     return {

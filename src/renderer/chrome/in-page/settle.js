@@ -10,6 +10,7 @@
   const MAX_ROUNDS = 5;
   /** The time at which SVG's animations stand, from the start of their document. */
   const SVG_SECONDS = 5;
+  const LATE_MS = 1_000;
   const MAX_URL_LENGTH = 2_048;
   const MAX_BROKEN = 100;
 
@@ -56,6 +57,9 @@
   };
 
   const height = () => root().scrollHeight;
+  /** Tells loaders that listen to scrolling alone to look at what is in view now. */
+  const tellScroll = () =>
+    EventTarget.prototype.dispatchEvent.call(document, new Event('scroll', { bubbles: true }));
   /** @type {(screens: number) => Promise<boolean>} */
   const scroll = async (screens) => {
     /** @param {number} top */
@@ -86,20 +90,28 @@
     ':not(html,html *){animation-duration:0s!important;transition:none!important}';
   /** @type {CSSStyleSheet | undefined} */
   let atEnd;
+  /** One that goes by scrolling, or that begins later than lone timers may: it takes a message away. */
+  const isLeftOut = (/** @type {Animation} */ { timeline, effect, currentTime }) => {
+    const { progress, delay = 0 } = effect?.getComputedTiming() ?? {};
+    return (
+      !(timeline instanceof DocumentTimeline) ||
+      (progress === null && delay - Number(currentTime) > LATE_MS)
+    );
+  };
   /** @param {Document | ShadowRoot} scope */
   const finishIn = (scope) => {
     let done = 0;
     const prototype = (scope === document ? Document : ShadowRoot).prototype;
     const moving = () =>
       apply(prototype.getAnimations, scope, []).filter(
-        (/** @type {Animation} */ each) =>
-          each.playState === 'running' && each.timeline instanceof DocumentTimeline,
+        (/** @type {Animation} */ each) => each.playState === 'running',
       );
     let animations = moving();
     for (let round = 0; animations.length > 0 && round < MAX_ROUNDS; round += 1) {
       for (const each of animations) {
         try {
-          each.finish();
+          if (isLeftOut(each)) each.cancel();
+          else each.finish();
         } catch {
           // It has no end.
           each.cancel();
@@ -131,9 +143,9 @@
     return done;
   };
   /**
-   * Finite animations and transitions that run are brought to their end. Those without an end are cancelled, so that an
-   * element stands as its own style says. Those of SVG stand still. What the page paused, or moves by scrolling, is left
-   * as it is.
+   * Finite animations and transitions that run are brought to their end. Those without an end, those that go by scrolling
+   * and those that begin late are cancelled, so that an element stands as its own style says. Those of SVG stand still.
+   * What the page paused is left as it is.
    * @returns {number} how many were brought to their end; 0 when asked again means that nothing moves
    */
   const finish = () => scopes().reduce((done, scope) => done + finishIn(scope), 0);
@@ -164,8 +176,7 @@
   const kept = [];
   /**
    * Resolves when fonts and images are there. No timers: they rest where scripts are off.
-   * @returns the milliseconds of both, the addresses of images that cannot be shown, and whether the text has
-   *   characters beyond Latin: Chrome looked for fonts for all of it, also for what lies beside the paper
+   * @returns the milliseconds of both, and the addresses of images that cannot be shown
    */
   const complete = async () => {
     finish();
@@ -207,11 +218,31 @@
       fonts: withFonts - started,
       images: withImages - withFonts,
       broken: [...broken].slice(0, MAX_BROKEN),
-      isBeyondLatin: /[^\u0000-\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
-        own('textContent', root(), Node.prototype),
-      ),
     };
   };
+  /** @param {string} language */
+  const isLatin = (language) => {
+    try {
+      return new Intl.Locale(language).maximize().script === 'Latn';
+    } catch {
+      return false;
+    }
+  };
+  /**
+   * True if Chrome may have looked for fonts beyond those for Latin letters: the text, also what lies beside the paper,
+   * has other characters, or an element names a language of another script.
+   */
+  const isBeyondLatin = () =>
+    scopes().some((scope) => {
+      const nodes = scope === document ? [root()] : [...scope.childNodes];
+      return (
+        nodes.some((node) =>
+          /[^\u0000-\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
+            own('textContent', node, Node.prototype) ?? '',
+          ),
+        ) || find(scope, '[lang]').some(({ lang }) => lang !== '' && !isLatin(lang))
+      );
+    });
   /** Names what a wait for `complete` that was given up still lacked. */
   const lacking = () => {
     if (own('fonts').status === 'loading') return 'fonts';
@@ -232,6 +263,18 @@
 
   const screens = () => [height(), innerHeight];
   Object.assign(globalThis, {
-    settle: { clock, frames, screens, scroll, finish, complete, lacking, has, rest },
+    settle: {
+      clock,
+      frames,
+      screens,
+      scroll,
+      tellScroll,
+      finish,
+      complete,
+      isBeyondLatin,
+      lacking,
+      has,
+      rest,
+    },
   });
 })();
