@@ -26,8 +26,8 @@ export interface RenderedDocument extends PdfFile {
   readonly waits: Waits;
 }
 
-/** A step of a page that takes longer may wait for frames. Those of most pages do not. */
-const UNHURRIED_MS = 100;
+/** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
+const UNHURRIED_MS = 500;
 
 /**
  * Loads a document, completes it and prints it. Leaves the tab as the document left it: the owner closes or resets it.

@@ -126,32 +126,33 @@ async function showWhole(
   const end = performance.now() + deadline.share(...CAPS.view);
   const ask = async <T>(question: string): Promise<T | undefined> =>
     await resultWithin(worlds.ask<T>(question), Math.max(0, end - performance.now()));
+  const draw = async (question: string): Promise<boolean> =>
+    (await tab.frames.during(ask<boolean>(question))) === true;
   const screens = async () => (await ask<[height: number, screen: number]>('screens()')) ?? [0, 0];
   const [height, screen] = await screens();
   if (height <= Math.max(screen, shown)) return shown;
   const most = MAX_SCREENS * screen;
   const show = async (): Promise<boolean> => {
     // An observer tells of what comes into view only if it was out of view in a frame before.
-    if (frames > 1) await ask('frames(1)');
+    if (frames > 1) await draw('frames(1)');
     await tab.send('Emulation.setDeviceMetricsOverride', {
       width: 0,
       height: Math.min(Math.ceil(height), most),
       deviceScaleFactor: 0,
       mobile: false,
     });
-    let isShown = await ask<boolean>(`frames(${frames})`);
-    await ask('tellScroll()');
-    if (isShown === true) await runAhead.pass(SHOWN_MS);
+    let isShown = await draw(`show(${frames})`);
+    if (isShown) await runAhead.pass(SHOWN_MS);
     const [now, tall] = await screens();
     const isScrolled = now > tall;
-    if (isScrolled && height > most) isShown = await ask<boolean>(`scroll(${MAX_SCREENS})`);
+    if (isScrolled && height > most) isShown = await draw(`scroll(${MAX_SCREENS})`);
     await tab.send('Emulation.clearDeviceMetricsOverride', undefined);
     // No time is left: a page that began to scroll now would be printed somewhere on its way.
-    if (isShown !== true) return false;
+    if (!isShown) return false;
     const goesOn = isScrolled && height <= most;
-    return (await ask<boolean>(goesOn ? `scroll(${MAX_SCREENS})` : `frames(${frames})`)) === true;
+    return await draw(goesOn ? `scroll(${MAX_SCREENS})` : `frames(${frames})`);
   };
-  await waits.measure('view', tab.frames.during(show()), (done) => done);
+  await waits.measure('view', show(), (done) => done);
   return height;
 }
 

@@ -31,7 +31,7 @@ export class WarmTabs {
   readonly #openProxy: OpenProxy;
   /** Called when a tab could not be closed: something may run on in the browser. */
   readonly #onUnclean: () => void;
-  /** Tabs that were never used, one for each kind. A document takes one; the next is prepared meanwhile. */
+  /** Tabs that were never used, one for each kind. A document takes one; the next is prepared after it. */
   readonly #spares = new Map<Kind, Promise<Tab>>();
   /** Tabs by account, the least recently used first. */
   readonly #warm = new Map<string, Warm>();
@@ -68,7 +68,6 @@ export class WarmTabs {
     }
     const spare = this.#spares.get(kind);
     this.#spares.delete(kind);
-    this.#prepare();
     let tab = await (spare ?? this.#open(kind));
     if (tab.tainted) {
       void tab.close();
@@ -88,6 +87,8 @@ export class WarmTabs {
    * @param isReusable false when its document did anything that may outlive it; asked again when its window is gone
    */
   async release(accountId: string, isReusable: () => boolean): Promise<void> {
+    // Not before: it would take processor time from the document.
+    this.#prepare();
     const warm = this.#warm.get(accountId);
     if (!warm || this.#closed) return;
     const sound = isReusable() && !warm.tab.tainted;

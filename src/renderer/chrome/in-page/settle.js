@@ -57,9 +57,12 @@
   };
 
   const height = () => root().scrollHeight;
-  /** Tells loaders that listen to scrolling alone to look at what is in view now. */
-  const tellScroll = () =>
+  /** The same in a window that has become tall. Loaders that listen to scrolling alone look at what is in view then. */
+  const show = async (/** @type {number} */ count) => {
+    await frames(count);
     EventTarget.prototype.dispatchEvent.call(document, new Event('scroll', { bubbles: true }));
+    return true;
+  };
   /** @type {(screens: number) => Promise<boolean>} */
   const scroll = async (screens) => {
     /** @param {number} top */
@@ -268,7 +271,7 @@
       frames,
       screens,
       scroll,
-      tellScroll,
+      show,
       finish,
       complete,
       isBeyondLatin,
