@@ -77,26 +77,8 @@ export function composeManifest(parts: ManifestParts): string {
   return JSON.stringify(manifest);
 }
 
-/** The answers that the proxy saw, by URL, each to be taken once. */
-class Answers {
-  readonly #byUrl = new Map<string, Received[]>();
-
-  constructor(answers: readonly Received[]) {
-    for (const each of answers) {
-      const known = this.#byUrl.get(each.url);
-      if (known) known.push(each);
-      else this.#byUrl.set(each.url, [each]);
-    }
-  }
-
-  take(url: string): Received | undefined {
-    return this.#byUrl.get(url)?.shift();
-  }
-
-  rest(): readonly Received[] {
-    return [...this.#byUrl.values()].flat();
-  }
-}
+/** The answers that the proxy saw, by URL. Each is taken once. */
+type Answers = ReadonlyMap<string, Received[]>;
 
 function seenByProxy({ bytes, sha256, encoding }: Received) {
   return {
@@ -111,9 +93,9 @@ function resourceOf(
   answers: Answers,
   session: Pick<EgressSession, 'explain' | 'shown'>,
 ): ManifestResource {
-  for (const { url } of logged.redirects) answers.take(url);
+  for (const { url } of logged.redirects) answers.get(url)?.shift();
   const { url, redirects, kind, status, type, body, error } = logged;
-  const received = answers.take(url);
+  const received = answers.get(url)?.shift();
   const incident = received === undefined ? session.explain(url)?.reason : undefined;
   const why = incident ?? error;
   return {
@@ -138,10 +120,10 @@ export function pageManifest(
   { wait_for }: Pick<RequestDocument, 'wait_for'>,
 ): PageManifest {
   const { product, revision, sandboxed, flags } = chrome;
-  const answers = new Answers(session.received.answers);
+  const answers = Map.groupBy(session.received.answers, ({ url }) => url);
   const resources = log.resources.map((each) => resourceOf(each, answers, session));
   // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.
-  for (const received of answers.rest()) {
+  for (const received of [...answers.values()].flat()) {
     const { url, status, type } = received;
     resources.push({
       url: session.shown(url),
