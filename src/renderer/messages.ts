@@ -25,6 +25,7 @@ export interface RenderTask {
   readonly outputPath: string;
 }
 
+/** A worker is asked for one at a time. */
 export type WorkerTask =
   /** Start Chrome now rather than with the first document. */
   | { readonly kind: 'warmUp' }
@@ -67,17 +68,12 @@ export type WarmUpResult =
   | { readonly kind: 'warm'; readonly chrome: ChromeInfo }
   | { readonly kind: 'cold'; readonly message: string };
 
-export type WorkerResult = RenderResult | WarmUpResult | { readonly kind: 'down' };
-
-/** A message beside the answers, so that the main thread can end a worker's Chrome without it. */
-export type WorkerNotice =
-  | {
-      readonly kind: 'chromeStarted';
-      readonly threadId: number;
-      /** The process id, and the id of its process group. */
-      readonly pid: number;
-      readonly profile: string;
-    }
-  | { readonly kind: 'chromeEnded'; readonly threadId: number; readonly pid: number }
-  | { readonly kind: 'chromeMissing'; readonly threadId: number; readonly message: string }
-  | { readonly kind: 'taskTaken'; readonly threadId: number; readonly conversionId: string };
+/** What a worker sends: the answer to its task, or a notice, so that the main thread can end a Chrome without it. */
+export type WorkerMessage =
+  | RenderResult
+  | WarmUpResult
+  | { readonly kind: 'down' }
+  /** The process id is that of its process group, too. */
+  | { readonly kind: 'chromeStarted'; readonly pid: number }
+  | { readonly kind: 'chromeEnded'; readonly pid: number }
+  | { readonly kind: 'chromeMissing'; readonly message: string };

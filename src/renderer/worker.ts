@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { plainText } from '../plain-text.ts';
 import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
@@ -21,8 +21,7 @@ import type {
   RenderResult,
   RenderTask,
   WarmUpResult,
-  WorkerNotice,
-  WorkerResult,
+  WorkerMessage,
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
@@ -35,7 +34,7 @@ const settings = workerData as WorkerSettings;
 const USED_TOO_MUCH =
   'The page used more memory than the ' +
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
-const notify = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
+const tell = (message: WorkerMessage): void => parentPort?.postMessage(message, []);
 
 const run = promisify(execFile);
 /** The families that Chrome takes where a document names none that is there. */
@@ -89,17 +88,17 @@ async function launch(): Promise<LaunchedChrome> {
     maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
   peers.add(launched.pid);
-  notify({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
+  tell({ kind: 'chromeStarted', pid: launched.pid });
   return launched;
 }
 
 const browsers = new Browsers({
   launch,
   maxPageBytes: settings.maxPageMemoryBytes,
-  onMissing: (error) => notify({ kind: 'chromeMissing', threadId, message: errorMessage(error) }),
+  onMissing: (error) => tell({ kind: 'chromeMissing', message: errorMessage(error) }),
   onEnded: ({ pid }) => {
     peers.delete(pid);
-    notify({ kind: 'chromeEnded', threadId, pid });
+    tell({ kind: 'chromeEnded', pid });
   },
 });
 
@@ -123,8 +122,7 @@ async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
 
 async function render(task: RenderTask): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
-  const { conversionId, accountId, request, options, outputPath } = task;
-  notify({ kind: 'taskTaken', threadId, conversionId });
+  const { accountId, request, options, outputPath } = task;
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
   let reusable = false;
@@ -220,13 +218,13 @@ async function warmUp(): Promise<WarmUpResult> {
   }
 }
 
-async function shutDown(): Promise<WorkerResult> {
+async function shutDown(): Promise<WorkerMessage> {
   await browsers.close();
   await (await proxy)?.close();
   return { kind: 'down' };
 }
 
-export default async function work(message: WorkerTask): Promise<WorkerResult> {
+async function work(message: WorkerTask): Promise<WorkerMessage> {
   switch (message.kind) {
     case 'warmUp':
       return await warmUp();
@@ -236,3 +234,6 @@ export default async function work(message: WorkerTask): Promise<WorkerResult> {
       return await shutDown();
   }
 }
+
+// What it rejects with ends the thread.
+parentPort?.on('message', (message: WorkerTask) => void work(message).then(tell));
