@@ -111,7 +111,7 @@ export async function readinessAt(host: string, port: number): Promise<string | 
 
 async function chromeInFull({ chromePath }: Config): Promise<Finding> {
   const [{ findInstalledChrome }, { tryChrome }] = await Promise.all([
-    import('../renderer/installed-chrome.ts'),
+    import('../renderer/chrome/find.ts'),
     import('../renderer/chrome/trial.ts'),
   ]);
   const { path, source } = await findInstalledChrome(chromePath);

@@ -2,10 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Deadline } from './deadline.ts';
 import { ChromeStartError } from './failure.ts';
 import { type LaunchedChrome, launchChrome } from './launch.ts';
+import { Tab } from './tab.ts';
 
-/** The longest wait for one answer of Chrome. */
+/** The longest wait for Chrome's PDF. */
 const ANSWER_MS = 10_000;
 /** Nobody listens there: a trial reaches no network. */
 const NO_PROXY_PORT = 9;
@@ -43,17 +45,11 @@ export async function tryChrome(path: string): Promise<Trial> {
 }
 
 async function print({ connection }: LaunchedChrome): Promise<Buffer> {
-  const { targetId } = await connection.send(
-    'Target.createTarget',
-    { url: 'about:blank' },
-    ANSWER_MS,
-  );
-  const attach = { targetId, flatten: true };
-  const { sessionId } = await connection.send('Target.attachToTarget', attach, ANSWER_MS);
-  const { frameTree } = await connection.send('Page.getFrameTree', undefined, ANSWER_MS, sessionId);
-  const content = { frameId: frameTree.frame.id, html: '<h1>Pressledger</h1>' };
-  await connection.send('Page.setDocumentContent', content, ANSWER_MS, sessionId);
-  const { data } = await connection.send('Page.printToPDF', {}, ANSWER_MS, sessionId);
+  const tab = await Tab.open(connection);
+  tab.begin(new Deadline(ANSWER_MS));
+  const content = { frameId: tab.frameId, html: '<h1>Pressledger</h1>' };
+  await tab.send('Page.setDocumentContent', content);
+  const { data } = await tab.send('Page.printToPDF', {});
   const pdf = Buffer.from(data, 'base64');
   if (!pdf.subarray(0, 5).equals(Buffer.from('%PDF-'))) throw new Error('it printed no PDF');
   return pdf;
