@@ -115,9 +115,9 @@ async function chromeInFull({ chromePath }: Config): Promise<Finding> {
     import('../renderer/chrome/trial.ts'),
   ]);
   const { path, source } = await findInstalledChrome(chromePath);
-  const { product, milliseconds, sandboxed, sandboxNote } = await tryChrome(path);
+  const { product, milliseconds, sandboxNote } = await tryChrome(path);
   const printed = `${product} at ${path} (${source}) started and printed a page in ${milliseconds} ms`;
-  return sandboxed
+  return sandboxNote === undefined
     ? ok(`${printed}, in its sandbox`)
     : warning(`${printed}, without its sandbox: ${sandboxNote}`);
 }

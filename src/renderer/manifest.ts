@@ -114,12 +114,12 @@ function resourceOf(
 
 /** Joins what Chrome and the proxy each saw of a document's requests into one list. */
 export function pageManifest(
-  chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxed' | 'flags'>,
+  chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxNote' | 'flags'>,
   { fonts, log, errors, waits }: RenderedDocument,
   session: Pick<EgressSession, 'received' | 'explain' | 'shown'>,
   { wait_for }: Pick<RequestDocument, 'wait_for'>,
 ): PageManifest {
-  const { product, revision, sandboxed, flags } = chrome;
+  const { product, revision, sandboxNote, flags } = chrome;
   const answers = Map.groupBy(session.received.answers, ({ url }) => url);
   const resources = log.resources.map((each) => resourceOf(each, answers, session));
   // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.
@@ -133,7 +133,7 @@ export function pageManifest(
     });
   }
   return {
-    chrome: { product, revision, sandboxed, flags },
+    chrome: { product, revision, sandboxed: sandboxNote === undefined, flags },
     fonts,
     resources,
     resources_left_out: log.leftOut,

@@ -2,6 +2,7 @@
 import type { ConversionFailureCode, PrintOptions, RenderTimings } from '../domain/events.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
+import type { LaunchedChrome } from './chrome/launch.ts';
 
 /** Settings that a worker is started with. */
 export interface WorkerSettings {
@@ -56,12 +57,7 @@ export type RenderResult =
       readonly message: string;
     };
 
-export interface ChromeInfo {
-  readonly product: string;
-  readonly path: string;
-  readonly sandboxed: boolean;
-  readonly sandboxNote: string | undefined;
-}
+export type ChromeInfo = Pick<LaunchedChrome, 'product' | 'sandboxNote'>;
 
 /** Answers `warmUp`. The error is for the operator. */
 export type WarmUpResult =

@@ -210,9 +210,8 @@ async function releaseTab(browser: Browser, accountId: string, reusable: boolean
 
 async function warmUp(): Promise<WarmUpResult> {
   try {
-    const { product, sandboxed, sandboxNote } = (await browsers.running()).chrome;
-    const info = { product, path: settings.chromePath, sandboxed, sandboxNote };
-    return { kind: 'warm', chrome: info };
+    const { product, sandboxNote } = (await browsers.running()).chrome;
+    return { kind: 'warm', chrome: { product, sandboxNote } };
   } catch (error) {
     return { kind: 'cold', message: errorMessage(error) };
   }

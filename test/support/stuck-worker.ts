@@ -5,7 +5,7 @@ import type { WorkerMessage, WorkerTask } from '../../src/renderer/messages.ts';
 function work({ kind }: WorkerTask): WorkerMessage {
   if (kind === 'render') for (;;);
   if (kind === 'shutDown') return { kind: 'down' };
-  const chrome = { product: 'none', path: 'none', sandboxed: true, sandboxNote: undefined };
+  const chrome = { product: 'none', sandboxNote: undefined };
   return { kind: 'warm', chrome };
 }
 

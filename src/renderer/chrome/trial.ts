@@ -12,7 +12,7 @@ const ANSWER_MS = 10_000;
 /** Nobody listens there: a trial reaches no network. */
 const NO_PROXY_PORT = 9;
 
-export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxed' | 'sandboxNote'> {
+export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxNote'> {
   /** The size of the PDF. */
   readonly bytes: number;
   /** Milliseconds from the start of Chrome to the PDF. */
@@ -26,10 +26,10 @@ export async function tryChrome(path: string): Promise<Trial> {
   try {
     const chrome = await launchChrome({ path, directory, proxyPort: NO_PROXY_PORT });
     try {
-      const { product, sandboxed, sandboxNote } = chrome;
+      const { product, sandboxNote } = chrome;
       const { length: bytes } = await print(chrome);
       const milliseconds = Math.round(performance.now() - began);
-      return { product, sandboxed, sandboxNote, bytes, milliseconds };
+      return { product, sandboxNote, bytes, milliseconds };
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new ChromeStartError(
