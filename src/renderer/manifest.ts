@@ -1,5 +1,4 @@
 /** The render manifest of one conversion: what the render thread knows of it, and the JSON of its blob. */
-import type { PdfDigest, RenderTimings } from '../domain/events.ts';
 import {
   MAX_MANIFEST_BYTES,
   type ManifestResource,
@@ -8,7 +7,7 @@ import {
 } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { timeOfId } from '../ids.ts';
-import type { RenderJob } from '../render-queue/messages.ts';
+import type { CompletedOutcome, RenderJob } from '../render-queue/messages.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
 import type { LoggedResource } from './chrome/page-log.ts';
 import type { RenderedDocument } from './chrome/render.ts';
@@ -18,15 +17,12 @@ import type { EgressSession, Received } from './egress/session.ts';
 const RESOURCES_BYTES = MAX_MANIFEST_BYTES - 112 * 1024;
 const OTHER_LIST_BYTES = 32 * 1024;
 
-export interface ManifestParts {
+export interface ManifestParts extends Pick<CompletedOutcome, 'timings' | 'pdf' | 'pages'> {
   readonly job: RenderJob;
   readonly attempt: number;
   readonly renderer: string;
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
-  readonly timings: RenderTimings;
-  readonly pdf: PdfDigest;
-  readonly pages: number;
   readonly page: PageManifest;
 }
 

@@ -1,8 +1,9 @@
 /** Every message between the main thread and a render worker. */
-import type { ConversionFailureCode, PrintOptions, RenderTimings } from '../domain/events.ts';
+import type { ConversionFailureCode, PrintOptions } from '../domain/events.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
+import type { RenderedDocument } from './chrome/render.ts';
 
 /** Settings that a worker is started with. */
 export interface WorkerSettings {
@@ -35,17 +36,11 @@ export type WorkerTask =
   | { readonly kind: 'shutDown' };
 
 export type RenderResult =
-  | {
+  | (Pick<RenderedDocument, 'path' | 'sha256' | 'bytes' | 'pages' | 'timings'> & {
       readonly kind: 'completed';
-      readonly path: string;
-      /** Hex. */
-      readonly sha256: string;
-      readonly bytes: number;
-      readonly pages: number;
-      readonly timings: Pick<RenderTimings, 'load' | 'ready' | 'print'>;
       /** The tools and resources that the page was made with. */
       readonly page: PageManifest;
-    }
+    })
   /** The page or its request is at fault; the message is the client's text. */
   | { readonly kind: 'failed'; readonly code: ConversionFailureCode; readonly message: string }
   /** Browser, tab or worker died through no proven fault of the page: worth another try. */
