@@ -111,13 +111,13 @@ export async function readinessAt(host: string, port: number): Promise<string | 
 
 async function chromeInFull({ chromePath }: Config): Promise<Finding> {
   const [{ findInstalledChrome }, { tryChrome }] = await Promise.all([
-    import('../renderer/installed-chrome.ts'),
+    import('../renderer/chrome/find.ts'),
     import('../renderer/chrome/trial.ts'),
   ]);
   const { path, source } = await findInstalledChrome(chromePath);
-  const { product, milliseconds, sandboxed, sandboxNote } = await tryChrome(path);
+  const { product, milliseconds, sandboxNote } = await tryChrome(path);
   const printed = `${product} at ${path} (${source}) started and printed a page in ${milliseconds} ms`;
-  return sandboxed
+  return sandboxNote === undefined
     ? ok(`${printed}, in its sandbox`)
     : warning(`${printed}, without its sandbox: ${sandboxNote}`);
 }

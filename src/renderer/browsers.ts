@@ -13,6 +13,8 @@ export interface Browser {
   readonly chrome: LaunchedChrome;
   readonly tabs: WarmTabs;
   readonly memory: ChromeMemory;
+  /** By `performance.now()`. */
+  readonly startedAt: number;
 }
 
 export interface BrowsersOptions {
@@ -28,7 +30,6 @@ export interface BrowsersOptions {
 
 export class Browsers {
   readonly #options: BrowsersOptions;
-  readonly #born = new WeakMap<Browser, number>();
   #current: Promise<Browser> | undefined;
   #inUse: Browser | undefined;
   /** Worn out, and still rendering its last document. */
@@ -101,8 +102,7 @@ export class Browsers {
     const kill = (): void => killGroup(chrome.pid);
     const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
     const tabs = new WarmTabs(chrome.connection, this.#options.openProxy, discard);
-    const browser: Browser = { chrome, tabs, memory };
-    this.#born.set(browser, performance.now());
+    const browser: Browser = { chrome, tabs, memory, startedAt: performance.now() };
     chrome.connection.onDisconnect(discard);
     try {
       await browser.tabs.prepared();
@@ -121,7 +121,7 @@ export class Browsers {
     const { maxAgeMs = MAX_AGE_MS } = this.#options;
     this.#replacing = true;
     try {
-      const age = performance.now() - (this.#born.get(browser) ?? 0);
+      const age = performance.now() - browser.startedAt;
       if (age < maxAgeMs && browser.memory.used() < this.#maxWarmBytes) return;
       const next = this.#start();
       const fresh = await next;

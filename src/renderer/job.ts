@@ -43,11 +43,6 @@ type Without<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : ne
 type End = Without<RenderOutcome, Exclude<keyof RenderStart, 'kind'> | 'attempt'>;
 type NoPdf = Exclude<End, { readonly kind: 'completed' }>;
 
-/** Never rejects but when the queue does. */
-export async function runJob(context: JobContext, delivery: Delivery): Promise<void> {
-  await new JobRun(context, delivery).run();
-}
-
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
 
@@ -61,7 +56,7 @@ const rendererFailed = (message: string, retryable: boolean): NoPdf => ({
   retryable,
 });
 
-class JobRun {
+export class JobRun {
   readonly #context: JobContext;
   readonly #delivery: Delivery;
   readonly #job: RenderJob;
@@ -84,6 +79,7 @@ class JobRun {
     this.#encryptedPath = `${this.#outputPath}.encrypted`;
   }
 
+  /** Never rejects but when the queue does. */
   async run(): Promise<void> {
     const { queue, stopping, logger } = this.#context;
     const { conversionId } = this.#job;
@@ -218,21 +214,16 @@ class JobRun {
     return { stopping, graceMs, onAway };
   }
 
-  /** The PDF stays readable no longer than this, however long the blob store is away. */
-  async #encrypt(result: Completed) {
-    const { conversionId, contentKey } = this.#job;
-    const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
-    return await encryptFile(owner, 'document', result, this.#encryptedPath);
-  }
-
   async #store(result: Completed, attempt: number): Promise<End> {
     const { blobs, logger, name } = this.#context;
-    const { conversionId } = this.#job;
+    const { conversionId, contentKey } = this.#job;
     const { sha256, bytes, pages, page } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
-      const encrypted = await this.#encrypt(result);
+      const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
+      // The PDF stays readable no longer than this, however long the blob store is away.
+      const encrypted = await encryptFile(owner, 'document', result, this.#encryptedPath);
       document = await retryWhileAway(
         () => blobs.adopt(conversionId, 'document', encrypted),
         this.#retry(STORE_GRACE_MS, 'the PDF cannot be stored now'),
@@ -247,28 +238,15 @@ class JobRun {
     const { load, ready, print } = result.timings;
     const store = performance.now() - rendered;
     const queued = Math.max(0, rendered - this.#readAt - load - ready - print);
-    const timings = { queued, load, ready, print, store };
-    const pdf = { sha256, bytes };
-    const manifest = composeManifest({
-      job: this.#job,
-      attempt,
-      renderer: name,
-      takenAt: this.#takenAt,
-      timings,
-      pdf,
-      pages,
-      page,
-    });
-    const chrome = page.chrome.product;
+    const made = { pdf: { sha256, bytes }, pages, timings: { queued, load, ready, print, store } };
+    const about = { job: this.#job, attempt, renderer: name, takenAt: this.#takenAt };
     const warnings = warningsOf(page);
     return {
       kind: 'completed',
       document,
-      pdf,
-      pages,
-      timings,
-      chrome,
-      manifest,
+      ...made,
+      chrome: page.chrome.product,
+      manifest: composeManifest({ ...about, ...made, page }),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
   }

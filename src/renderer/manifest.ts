@@ -1,5 +1,4 @@
 /** The render manifest of one conversion: what the render thread knows of it, and the JSON of its blob. */
-import type { PdfDigest, RenderTimings } from '../domain/events.ts';
 import {
   MAX_MANIFEST_BYTES,
   type ManifestResource,
@@ -8,7 +7,7 @@ import {
 } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { timeOfId } from '../ids.ts';
-import type { RenderJob } from '../render-queue/messages.ts';
+import type { CompletedOutcome, RenderJob } from '../render-queue/messages.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
 import type { LoggedResource } from './chrome/page-log.ts';
 import type { RenderedDocument } from './chrome/render.ts';
@@ -18,15 +17,12 @@ import type { EgressSession, Received } from './egress/session.ts';
 const RESOURCES_BYTES = MAX_MANIFEST_BYTES - 112 * 1024;
 const OTHER_LIST_BYTES = 32 * 1024;
 
-export interface ManifestParts {
+export interface ManifestParts extends Pick<CompletedOutcome, 'timings' | 'pdf' | 'pages'> {
   readonly job: RenderJob;
   readonly attempt: number;
   readonly renderer: string;
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
-  readonly timings: RenderTimings;
-  readonly pdf: PdfDigest;
-  readonly pages: number;
   readonly page: PageManifest;
 }
 
@@ -77,26 +73,8 @@ export function composeManifest(parts: ManifestParts): string {
   return JSON.stringify(manifest);
 }
 
-/** The answers that the proxy saw, by URL, each to be taken once. */
-class Answers {
-  readonly #byUrl = new Map<string, Received[]>();
-
-  constructor(answers: readonly Received[]) {
-    for (const each of answers) {
-      const known = this.#byUrl.get(each.url);
-      if (known) known.push(each);
-      else this.#byUrl.set(each.url, [each]);
-    }
-  }
-
-  take(url: string): Received | undefined {
-    return this.#byUrl.get(url)?.shift();
-  }
-
-  rest(): readonly Received[] {
-    return [...this.#byUrl.values()].flat();
-  }
-}
+/** The answers that the proxy saw, by URL. Each is taken once. */
+type Answers = ReadonlyMap<string, Received[]>;
 
 function seenByProxy({ bytes, sha256, encoding }: Received) {
   return {
@@ -111,9 +89,9 @@ function resourceOf(
   answers: Answers,
   session: Pick<EgressSession, 'explain' | 'shown'>,
 ): ManifestResource {
-  for (const { url } of logged.redirects) answers.take(url);
+  for (const { url } of logged.redirects) answers.get(url)?.shift();
   const { url, redirects, kind, status, type, body, error } = logged;
-  const received = answers.take(url);
+  const received = answers.get(url)?.shift();
   const incident = received === undefined ? session.explain(url)?.reason : undefined;
   const why = incident ?? error;
   return {
@@ -132,16 +110,16 @@ function resourceOf(
 
 /** Joins what Chrome and the proxy each saw of a document's requests into one list. */
 export function pageManifest(
-  chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxed' | 'flags'>,
+  chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxNote' | 'flags'>,
   { fonts, log, errors, waits }: RenderedDocument,
   session: Pick<EgressSession, 'received' | 'explain' | 'shown'>,
   { wait_for }: Pick<RequestDocument, 'wait_for'>,
 ): PageManifest {
-  const { product, revision, sandboxed, flags } = chrome;
-  const answers = new Answers(session.received.answers);
+  const { product, revision, sandboxNote, flags } = chrome;
+  const answers = Map.groupBy(session.received.answers, ({ url }) => url);
   const resources = log.resources.map((each) => resourceOf(each, answers, session));
   // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.
-  for (const received of answers.rest()) {
+  for (const received of [...answers.values()].flat()) {
     const { url, status, type } = received;
     resources.push({
       url: session.shown(url),
@@ -151,7 +129,7 @@ export function pageManifest(
     });
   }
   return {
-    chrome: { product, revision, sandboxed, flags },
+    chrome: { product, revision, sandboxed: sandboxNote === undefined, flags },
     fonts,
     resources,
     resources_left_out: log.leftOut,

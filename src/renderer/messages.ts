@@ -1,7 +1,9 @@
 /** Every message between the main thread and a render worker. */
-import type { ConversionFailureCode, PrintOptions, RenderTimings } from '../domain/events.ts';
+import type { ConversionFailureCode, PrintOptions } from '../domain/events.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
+import type { LaunchedChrome } from './chrome/launch.ts';
+import type { RenderedDocument } from './chrome/render.ts';
 
 /** Settings that a worker is started with. */
 export interface WorkerSettings {
@@ -25,6 +27,7 @@ export interface RenderTask {
   readonly outputPath: string;
 }
 
+/** A worker is asked for one at a time. */
 export type WorkerTask =
   /** Start Chrome now rather than with the first document. */
   | { readonly kind: 'warmUp' }
@@ -33,17 +36,11 @@ export type WorkerTask =
   | { readonly kind: 'shutDown' };
 
 export type RenderResult =
-  | {
+  | (Pick<RenderedDocument, 'path' | 'sha256' | 'bytes' | 'pages' | 'timings'> & {
       readonly kind: 'completed';
-      readonly path: string;
-      /** Hex. */
-      readonly sha256: string;
-      readonly bytes: number;
-      readonly pages: number;
-      readonly timings: Pick<RenderTimings, 'load' | 'ready' | 'print'>;
       /** The tools and resources that the page was made with. */
       readonly page: PageManifest;
-    }
+    })
   /** The page or its request is at fault; the message is the client's text. */
   | { readonly kind: 'failed'; readonly code: ConversionFailureCode; readonly message: string }
   /** Browser, tab or worker died through no proven fault of the page: worth another try. */
@@ -55,29 +52,19 @@ export type RenderResult =
       readonly message: string;
     };
 
-export interface ChromeInfo {
-  readonly product: string;
-  readonly path: string;
-  readonly sandboxed: boolean;
-  readonly sandboxNote: string | undefined;
-}
+export type ChromeInfo = Pick<LaunchedChrome, 'product' | 'sandboxNote'>;
 
 /** Answers `warmUp`. The error is for the operator. */
 export type WarmUpResult =
   | { readonly kind: 'warm'; readonly chrome: ChromeInfo }
   | { readonly kind: 'cold'; readonly message: string };
 
-export type WorkerResult = RenderResult | WarmUpResult | { readonly kind: 'down' };
-
-/** A message beside the answers, so that the main thread can end a worker's Chrome without it. */
-export type WorkerNotice =
-  | {
-      readonly kind: 'chromeStarted';
-      readonly threadId: number;
-      /** The process id, and the id of its process group. */
-      readonly pid: number;
-      readonly profile: string;
-    }
-  | { readonly kind: 'chromeEnded'; readonly threadId: number; readonly pid: number }
-  | { readonly kind: 'chromeMissing'; readonly threadId: number; readonly message: string }
-  | { readonly kind: 'taskTaken'; readonly threadId: number; readonly conversionId: string };
+/** What a worker sends: the answer to its task, or a notice, so that the main thread can end a Chrome without it. */
+export type WorkerMessage =
+  | RenderResult
+  | WarmUpResult
+  | { readonly kind: 'down' }
+  /** The process id is that of its process group, too. */
+  | { readonly kind: 'chromeStarted'; readonly pid: number }
+  | { readonly kind: 'chromeEnded'; readonly pid: number }
+  | { readonly kind: 'chromeMissing'; readonly message: string };

@@ -4,10 +4,10 @@ import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Stoppable } from '../stoppable.ts';
+import { findInstalledChrome } from './chrome/find.ts';
 import { usedBytes } from './chrome/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';
-import { findInstalledChrome } from './installed-chrome.ts';
-import { runJob } from './job.ts';
+import { JobRun } from './job.ts';
 import { canTellPeers } from './peers.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
 
@@ -85,9 +85,10 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     await endNode(directory);
     throw error;
   }
-  const { product, path, sandboxed, sandboxNote } = pool.chrome;
+  const { product, sandboxNote } = pool.chrome;
+  const sandboxed = sandboxNote === undefined;
   logger.info(
-    { chrome: product, path, source: found.source, sandboxed, sandboxNote, concurrency },
+    { chrome: product, ...found, sandboxed, sandboxNote, concurrency },
     `${product} renders, ${sandboxed ? 'in its sandbox' : `without its sandbox: ${sandboxNote}`}`,
   );
   if (allowPrivateNetwork) {
@@ -107,7 +108,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const { timeoutMs } = settings;
   const consumer = queue.consume(concurrency, async (delivery) => {
     const context = { ...options, timeoutMs, stopping, abandoned: abandon.signal, pool, directory };
-    const work = runJob(context, delivery);
+    const work = new JobRun(context, delivery).run();
     underWay.add(work);
     await work.finally(() => underWay.delete(work));
   });

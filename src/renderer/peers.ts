@@ -72,7 +72,7 @@ export class Peers {
     const link = `socket:[${owner.inode}]`;
     if (holds(this.#lastOwner, link)) return true;
     for (const group of this.#groups) {
-      const found = (await pidsOfGroup(group)).find((pid) => holds(pid, link));
+      const found = pidsOfGroup(group).find((pid) => holds(pid, link));
       if (found === undefined) continue;
       this.#lastOwner = found;
       return true;

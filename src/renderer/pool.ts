@@ -1,7 +1,7 @@
-/** The render workers: which one takes a document, and the end of what a stuck one left running. */
+/** The render threads: which one takes a document, and the end of what a stuck one left running. */
 import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { Piscina } from 'piscina';
 import { resultWithin } from './chrome/deadline.ts';
 import { killGroup } from './chrome/processes.ts';
 import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
@@ -9,96 +9,11 @@ import type {
   ChromeInfo,
   RenderResult,
   RenderTask,
-  WorkerNotice,
-  WorkerResult,
+  WarmUpResult,
+  WorkerMessage,
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
-
-/** The Chromes and the task of each render thread, by the notices that it sent. */
-class RenderThreads {
-  /** Chromes by thread. There are two while the next one takes over from one that is worn out. */
-  readonly #chromes = new Map<number, Set<number>>();
-  readonly #tasks = new Map<string, number>();
-  missing: string | undefined;
-  started = 0;
-
-  note(notice: WorkerNotice): void {
-    switch (notice.kind) {
-      case 'chromeStarted': {
-        const chromes = this.#chromes.get(notice.threadId) ?? new Set();
-        this.#chromes.set(notice.threadId, chromes.add(notice.pid));
-        this.missing = undefined;
-        this.started += 1;
-        break;
-      }
-      case 'chromeEnded':
-        this.#chromes.get(notice.threadId)?.delete(notice.pid);
-        break;
-      case 'chromeMissing':
-        this.missing = notice.message;
-        break;
-      case 'taskTaken':
-        this.#tasks.set(notice.conversionId, notice.threadId);
-        break;
-    }
-  }
-
-  chromes(): readonly number[] {
-    return [...this.#chromes.values()].flatMap((pids) => [...pids]);
-  }
-
-  killChromesOf(conversionId: string): void {
-    this.#kill(this.#tasks.get(conversionId) ?? -1);
-  }
-
-  taskEnded(conversionId: string): void {
-    this.#tasks.delete(conversionId);
-  }
-
-  /** Ends the Chromes of threads that are no more. */
-  killOrphans(living: readonly number[]): void {
-    for (const thread of this.#chromes.keys()) {
-      if (living.includes(thread)) continue;
-      this.#kill(thread);
-      this.#chromes.delete(thread);
-    }
-  }
-
-  #kill(thread: number): void {
-    for (const pid of this.#chromes.get(thread) ?? []) killGroup(pid);
-  }
-}
-
-/** Chooses a worker for a document: one with a warm tab of its account, else the longest idle. */
-export class Affinity {
-  /** The accounts that each worker is warm for. Workers and accounts used last come last. */
-  readonly #accounts = new Map<number, readonly string[]>();
-
-  /** @param idle workers that have nothing to do; at least one */
-  choose(accountId: string, idle: readonly number[]): number | undefined {
-    const used = [...this.#accounts.keys()];
-    const lastUsed = (worker: number): number => used.indexOf(worker);
-    const inTurn = idle.toSorted((a, b) => lastUsed(a) - lastUsed(b));
-    const warm = inTurn.findLast((each) => this.#accounts.get(each)?.includes(accountId));
-    const chosen = warm ?? inTurn[0];
-    if (chosen !== undefined) this.#note(chosen, accountId);
-    return chosen;
-  }
-
-  /** Workers that are no more are forgotten. */
-  keep(living: readonly number[]): void {
-    for (const worker of this.#accounts.keys()) {
-      if (!living.includes(worker)) this.#accounts.delete(worker);
-    }
-  }
-
-  #note(worker: number, accountId: string): void {
-    const others = (this.#accounts.get(worker) ?? []).filter((each) => each !== accountId);
-    this.#accounts.delete(worker);
-    this.#accounts.set(worker, [...others, accountId].slice(-WARM_ACCOUNTS));
-  }
-}
 
 /** A worker ends its job by its deadline; this long after it, the job is taken from it. */
 const BACKSTOP_MS = 1_000;
@@ -135,100 +50,169 @@ const TIMED_OUT: RenderResult = {
   code: 'timeout',
   message: 'The time limit was reached and the renderer had to be stopped.',
 };
+const ENDED = {
+  kind: 'crashed',
+  code: 'renderer_failed',
+  message: 'The render worker ended.',
+} as const;
+
+/** Keeps count of the Chromes of all threads. */
+interface Chromes {
+  started: number;
+  missing: string | undefined;
+}
+
+/** One thread and its Chromes. It does one task at a time. After it has ended, the next task starts another. */
+class RenderThread {
+  /** There are two while the next one takes over from one that is worn out. */
+  readonly pids = new Set<number>();
+  /** The accounts that it is warm for, the one used last at the end. */
+  accounts: readonly string[] = [];
+  readonly #options: RenderPoolOptions;
+  readonly #chromes: Chromes;
+  #worker: Worker | undefined;
+  #asked = Promise.withResolvers<WorkerMessage>();
+
+  constructor(options: RenderPoolOptions, chromes: Chromes) {
+    this.#options = options;
+    this.#chromes = chromes;
+  }
+
+  /** Rejects when the thread ends. */
+  async ask(task: WorkerTask): Promise<WorkerMessage> {
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
+    worker.ref();
+    this.#asked = Promise.withResolvers();
+    worker.postMessage(task, []);
+    return await this.#asked.promise.finally(() => worker.unref());
+  }
+
+  killChromes(): void {
+    for (const pid of this.pids) killGroup(pid);
+  }
+
+  async end(): Promise<void> {
+    this.killChromes();
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const { worker: settings, workerFile = OWN_WORKER, logger } = this.#options;
+    return new Worker(workerFile, { workerData: settings })
+      .on('message', (message: WorkerMessage) => this.#hear(message))
+      .on('error', (error) => logger.error({ err: error }, 'a render worker failed'))
+      .on('exit', () => {
+        this.killChromes();
+        this.pids.clear();
+        this.accounts = [];
+        this.#worker = undefined;
+        this.#asked.reject(new Error(ENDED.message));
+      });
+  }
+
+  #hear(message: WorkerMessage): void {
+    if (message.kind === 'chromeStarted') {
+      this.pids.add(message.pid);
+      this.#chromes.started += 1;
+      this.#chromes.missing = undefined;
+    } else if (message.kind === 'chromeEnded') this.pids.delete(message.pid);
+    else if (message.kind === 'chromeMissing') this.#chromes.missing = message.message;
+    else this.#asked.resolve(message);
+  }
+}
+
+/**
+ * Chooses a thread for a document: one with a warm tab of its account, else the longest idle.
+ * @param idle the longest idle first
+ */
+export function chooseThread<T extends Pick<RenderThread, 'accounts'>>(
+  accountId: string,
+  idle: readonly T[],
+): T | undefined {
+  return idle.findLast(({ accounts }) => accounts.includes(accountId)) ?? idle[0];
+}
+
+/** @returns the accounts that a thread is warm for once it has served this one */
+export function withLatest(accounts: readonly string[], accountId: string): readonly string[] {
+  return [...accounts.filter((each) => each !== accountId), accountId].slice(-WARM_ACCOUNTS);
+}
 
 /** @throws {Error} with one line for the operator when Chrome does not start */
 export async function startRenderPool(options: RenderPoolOptions): Promise<RenderPool> {
-  const { concurrency, worker, logger } = options;
-  const threads = new RenderThreads();
-  const affinity = new Affinity();
-  /** The account of the task that is being handed over: Piscina does not show it to its balancer. */
-  let handedOver: string | undefined;
-  const pool = new Piscina<WorkerTask, WorkerResult>({
-    filename: (options.workerFile ?? OWN_WORKER).href,
-    minThreads: concurrency,
-    maxThreads: concurrency,
-    maxQueue: concurrency,
-    concurrentTasksPerWorker: 1,
-    // Atomics would block an idle worker's event loop, and with it the socket to Chrome.
-    atomics: 'disabled',
-    workerData: worker,
-    loadBalancer: (_task, workers) => {
-      const idle = workers.filter((each) => each.currentUsage === 0);
-      const ids = idle.map(({ id }) => id);
-      const chosen = handedOver === undefined ? undefined : affinity.choose(handedOver, ids);
-      return idle.find(({ id }) => id === chosen) ?? idle[0] ?? null;
-    },
-  });
-  const killOrphans = (): void => {
-    const living = pool.threads.map(({ threadId }) => threadId);
-    threads.killOrphans(living);
-    affinity.keep(living);
-  };
-  pool.on('message', (notice: WorkerNotice) => threads.note(notice));
-  pool.on('error', (error: unknown) => {
-    logger.error({ err: error }, 'a render worker failed');
-    killOrphans();
-  });
+  const chromes: Chromes = { started: 0, missing: undefined };
+  const { concurrency, logger } = options;
+  const threads = Array.from({ length: concurrency }, () => new RenderThread(options, chromes));
+  const idle = [...threads];
+  /** Those who wait for a thread. */
+  const waiting: (() => void)[] = [];
 
-  const everyWorker = async (message: WorkerTask): Promise<WorkerResult[]> =>
-    await Promise.all(Array.from({ length: concurrency }, () => pool.run(message)));
   const close = async (): Promise<void> => {
-    await resultWithin(everyWorker({ kind: 'shutDown' }), SHUT_DOWN_MS).catch(() => undefined);
-    await pool.destroy();
+    const ending = idle.map((thread) => thread.ask({ kind: 'shutDown' }));
+    await resultWithin(Promise.allSettled(ending), SHUT_DOWN_MS);
+    await Promise.all(threads.map((thread) => thread.end()));
   };
 
-  const warmed = await everyWorker({ kind: 'warmUp' });
-  let chrome: ChromeInfo | undefined;
-  for (const each of warmed) {
-    if (each.kind === 'warm') chrome = each.chrome;
-    else if (each.kind === 'cold') {
-      await close();
-      throw new Error(each.message);
+  const take = async (accountId: string): Promise<RenderThread> => {
+    for (;;) {
+      const thread = chooseThread(accountId, idle);
+      if (thread !== undefined) {
+        idle.splice(idle.indexOf(thread), 1);
+        thread.accounts = withLatest(thread.accounts, accountId);
+        return thread;
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve));
     }
-  }
-  if (chrome === undefined) throw new Error('No render worker started.');
+  };
 
   const render = async (task: RenderTask, abandon?: AbortSignal): Promise<RenderResult> => {
-    const abort = new AbortController();
+    const thread = await take(task.accountId);
     let late = false;
     const kill = setTimeout(() => {
       late = true;
-      threads.killChromesOf(task.conversionId);
+      thread.killChromes();
     }, task.deadlineMs + BACKSTOP_MS);
-    const replace = setTimeout(() => abort.abort(), task.deadlineMs + BACKSTOP_MS + ABORT_MS);
-    const leave = (): void => {
-      threads.killChromesOf(task.conversionId);
-      abort.abort();
-    };
-    abandon?.addEventListener('abort', leave);
-    if (abandon?.aborted === true) leave();
+    const end = (): void => void thread.end();
+    const replace = setTimeout(end, task.deadlineMs + BACKSTOP_MS + ABORT_MS);
+    abandon?.addEventListener('abort', end);
     try {
-      handedOver = task.accountId;
-      const running = pool.run({ kind: 'render', task }, { signal: abort.signal });
-      handedOver = undefined;
-      const result = await running;
-      const ended =
-        result.kind === 'completed' || result.kind === 'failed' || result.kind === 'crashed';
-      return ended && !late ? result : TIMED_OUT;
+      if (abandon?.aborted === true) return ENDED;
+      const result = (await thread.ask({ kind: 'render', task })) as RenderResult;
+      return late ? TIMED_OUT : result;
     } catch (error) {
-      killOrphans();
       if (late) return TIMED_OUT;
       if (abandon?.aborted !== true) {
         logger.error({ err: error, conversionId: task.conversionId }, 'a render worker ended');
       }
-      return { kind: 'crashed', code: 'renderer_failed', message: 'The render worker ended.' };
+      return ENDED;
     } finally {
       clearTimeout(kill);
       clearTimeout(replace);
-      abandon?.removeEventListener('abort', leave);
-      threads.taskEnded(task.conversionId);
+      abandon?.removeEventListener('abort', end);
+      idle.push(thread);
+      waiting.shift()?.();
     }
   };
 
+  const warmed = await Promise.all(
+    threads.map(async (thread) => (await thread.ask({ kind: 'warmUp' })) as WarmUpResult),
+  ).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  const cold = warmed.find((each) => each.kind === 'cold');
+  const chrome = warmed.find((each) => each.kind === 'warm')?.chrome;
+  if (cold !== undefined || chrome === undefined) {
+    await close();
+    throw new Error(cold?.message ?? 'No render worker started.');
+  }
   return {
     chrome,
-    missing: () => threads.missing,
-    chromes: () => ({ running: threads.chromes(), started: threads.started }),
+    missing: () => chromes.missing,
+    chromes: () => ({
+      running: threads.flatMap(({ pids }) => [...pids]),
+      started: chromes.started,
+    }),
     render,
     close,
   };

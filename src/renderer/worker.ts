@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { plainText } from '../plain-text.ts';
 import { errorMessage } from '../error-message.ts';
 import { type Browser, Browsers } from './browsers.ts';
@@ -21,8 +21,7 @@ import type {
   RenderResult,
   RenderTask,
   WarmUpResult,
-  WorkerNotice,
-  WorkerResult,
+  WorkerMessage,
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
@@ -35,7 +34,7 @@ const settings = workerData as WorkerSettings;
 const USED_TOO_MUCH =
   'The page used more memory than the ' +
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
-const notify = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
+const tell = (message: WorkerMessage): void => parentPort?.postMessage(message, []);
 
 const run = promisify(execFile);
 /** The families that Chrome takes where a document names none that is there. */
@@ -94,7 +93,7 @@ async function launch(): Promise<LaunchedChrome> {
     maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
   peers.add(launched.pid);
-  notify({ kind: 'chromeStarted', threadId, pid: launched.pid, profile: launched.profile });
+  tell({ kind: 'chromeStarted', pid: launched.pid });
   return launched;
 }
 
@@ -102,10 +101,10 @@ const browsers = new Browsers({
   launch,
   openProxy,
   maxPageBytes: settings.maxPageMemoryBytes,
-  onMissing: (error) => notify({ kind: 'chromeMissing', threadId, message: errorMessage(error) }),
+  onMissing: (error) => tell({ kind: 'chromeMissing', message: errorMessage(error) }),
   onEnded: ({ pid }) => {
     peers.delete(pid);
-    notify({ kind: 'chromeEnded', threadId, pid });
+    tell({ kind: 'chromeEnded', pid });
   },
 });
 
@@ -135,8 +134,7 @@ function beginSession({ proxyPort }: Tab): EgressSession {
 
 async function render(task: RenderTask): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
-  const { conversionId, accountId, request, options, outputPath } = task;
-  notify({ kind: 'taskTaken', threadId, conversionId });
+  const { accountId, request, options, outputPath } = task;
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
   let reusable = false;
@@ -228,21 +226,20 @@ async function releaseTab(
 
 async function warmUp(): Promise<WarmUpResult> {
   try {
-    const { product, sandboxed, sandboxNote } = (await browsers.running()).chrome;
-    const info = { product, path: settings.chromePath, sandboxed, sandboxNote };
-    return { kind: 'warm', chrome: info };
+    const { product, sandboxNote } = (await browsers.running()).chrome;
+    return { kind: 'warm', chrome: { product, sandboxNote } };
   } catch (error) {
     return { kind: 'cold', message: errorMessage(error) };
   }
 }
 
-async function shutDown(): Promise<WorkerResult> {
+async function shutDown(): Promise<WorkerMessage> {
   await browsers.close();
   await Promise.all(Array.from(proxies.values(), (each) => each.close()));
   return { kind: 'down' };
 }
 
-export default async function work(message: WorkerTask): Promise<WorkerResult> {
+async function work(message: WorkerTask): Promise<WorkerMessage> {
   switch (message.kind) {
     case 'warmUp':
       return await warmUp();
@@ -252,3 +249,6 @@ export default async function work(message: WorkerTask): Promise<WorkerResult> {
       return await shutDown();
   }
 }
+
+// What it rejects with ends the thread.
+parentPort?.on('message', (message: WorkerTask) => void work(message).then(tell));

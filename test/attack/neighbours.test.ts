@@ -82,7 +82,7 @@ async function listening(inodes: ReadonlySet<string>): Promise<readonly number[]
 }
 
 void test('Chrome can be driven by nobody else: it listens nowhere', async (t) => {
-  const sockets = await socketsOf(await pidsOfGroup(chrome.pid));
+  const sockets = await socketsOf(pidsOfGroup(chrome.pid));
   t.ok(sockets.size > 0, 'its sockets can be seen');
   t.same(await listening(sockets), [], 'none of them listens');
   t.match(chrome.commandLine, /--remote-debugging-pipe/);

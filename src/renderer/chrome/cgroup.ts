@@ -2,7 +2,7 @@
  * The kernel's bound on the memory of one whole Chrome: a control group, where the service may make one.
  * Where it may not, the samples of `memory.ts` and the limit on each process are all there is.
  */
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,20 +57,15 @@ export function findCgroupParent(root: string, membership: string): CgroupParent
   return undefined;
 }
 
-let found: { readonly parent: CgroupParent | undefined } | undefined;
+let own: CgroupParent | undefined | 'unknown' = 'unknown';
 
 /** The result for this process. It is looked for once. */
 export function ownCgroupParent(): CgroupParent | undefined {
-  if (found === undefined) {
-    let membership = '';
-    try {
-      membership = readFileSync('/proc/self/cgroup', 'utf8');
-    } catch {
-      // Not Linux.
-    }
-    found = { parent: findCgroupParent('/sys/fs/cgroup', membership) };
+  const file = '/proc/self/cgroup';
+  if (own === 'unknown') {
+    own = findCgroupParent('/sys/fs/cgroup', existsSync(file) ? readFileSync(file, 'utf8') : '');
   }
-  return found.parent;
+  return own;
 }
 
 export class Cgroup {

@@ -50,6 +50,17 @@ async function firstExecutable(paths: readonly string[]): Promise<string | undef
   return path === undefined ? undefined : await realpath(path);
 }
 
+/** The file where the set-up writes the path of the Chrome that it brought. */
+const FALLBACK_FILE = join(import.meta.dirname, '../../../setup/chrome/executable');
+
+/**
+ * Finds the Chrome of this machine that renders.
+ * @throws {ChromeStartError} when there is none, saying what to do
+ */
+export function findInstalledChrome(chromePath: string | undefined): Promise<FoundChrome> {
+  return findChrome({ chromePath, searchPath: process.env['PATH'], fallbackFile: FALLBACK_FILE });
+}
+
 /** @throws {ChromeStartError} when there is none, saying what to do */
 export async function findChrome(options: FindOptions): Promise<FoundChrome> {
   const { chromePath, fallbackFile } = options;

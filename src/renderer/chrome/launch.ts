@@ -37,8 +37,7 @@ export interface LaunchedChrome {
   readonly revision: string;
   /** The flags but those that name the profile and the pipe. */
   readonly flags: readonly string[];
-  readonly sandboxed: boolean;
-  /** The reason why there is no sandbox. */
+  /** The reason why there is no sandbox, where there is none. */
   readonly sandboxNote: string | undefined;
   readonly connection: Connection;
   /** Bounds its memory; undefined where the service may make no control group. */
@@ -151,9 +150,9 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
   }
 }
 
-async function attempt(options: LaunchOptions, sandbox: boolean): Promise<LaunchedChrome> {
+async function attempt(options: LaunchOptions, sandboxNote?: string): Promise<LaunchedChrome> {
   const flags = chromeFlags({
-    sandbox,
+    sandbox: sandboxNote === undefined,
     framesOnCommand: isHeadlessShell(options.path) && process.platform === 'linux',
   });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
@@ -181,8 +180,7 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
       product,
       revision,
       flags,
-      sandboxed: sandbox,
-      sandboxNote: undefined,
+      sandboxNote,
       connection,
       cgroup,
       end: () => {
@@ -204,28 +202,21 @@ async function attempt(options: LaunchOptions, sandbox: boolean): Promise<Launch
   }
 }
 
+const AS_ROOT =
+  'this process runs as root, which Chrome cannot confine. For a try that is fine; where strangers send pages, run the service as another user';
+const NO_NAMESPACES =
+  'this system allows no unprivileged user namespaces, which Chrome needs for it. For a try that is fine; where strangers send pages, allow them';
+
 /**
  * Starts Chrome, sandboxed wherever the host allows it.
  * @throws {ChromeStartError} with the path, Chrome's own words and what to do
  */
 export async function launchChrome(options: LaunchOptions): Promise<LaunchedChrome> {
-  if (process.getuid?.() === 0) {
-    const chrome = await attempt(options, false);
-    return {
-      ...chrome,
-      sandboxNote:
-        'this process runs as root, which Chrome cannot confine. For a try that is fine; where strangers send pages, run the service as another user',
-    };
-  }
+  if (process.getuid?.() === 0) return await attempt(options, AS_ROOT);
   try {
-    return await attempt(options, true);
+    return await attempt(options);
   } catch (error) {
     if (!(error instanceof ChromeStartError) || !/sandbox/i.test(error.message)) throw error;
-    const chrome = await attempt(options, false);
-    return {
-      ...chrome,
-      sandboxNote:
-        'this system allows no unprivileged user namespaces, which Chrome needs for it. For a try that is fine; where strangers send pages, allow them',
-    };
+    return await attempt(options, NO_NAMESPACES);
   }
 }

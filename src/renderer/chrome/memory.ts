@@ -1,6 +1,7 @@
 /** The memory of one Chrome: what its processes use, and the bound on it while a document is rendered. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Cgroup } from './cgroup.ts';
+import { processGroup, processIds } from './processes.ts';
 
 const MiB = 2 ** 20;
 /**
@@ -21,14 +22,15 @@ export function maxProcessBytes(maxPageBytes: number): number {
   return MAX_WARM_BYTES + maxPageBytes + UNTOUCHED_BYTES;
 }
 
-const processGroup = (pid: string): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
-};
-
 /** Anonymous and shared memory, without files: the kernel takes their pages back by itself. */
 function residentBytes(pid: string): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  let status: string;
+  try {
+    status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    // It ended meanwhile.
+    return 0;
+  }
   const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].map(([, size]) =>
     Number(size),
   );
@@ -43,18 +45,13 @@ export function maxChromeBytes(maxPageBytes: number): number {
   return MAX_WARM_BYTES + maxPageBytes + 128 * MiB;
 }
 
-/** Adds up the memory of several Chromes, as `ChromeMemory.used` does for one. */
+/** Adds up the memory of several Chromes: shared memory in each process that maps it; 0 where there is no /proc. */
 export function usedBytes(groupIds: ReadonlySet<number>): number {
-  let sum = 0;
-  for (const pid of pids()) {
-    try {
-      if (groupIds.has(processGroup(pid))) sum += residentBytes(pid);
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  return sum;
+  return sumOf(processIds().filter((pid) => groupIds.has(processGroup(pid))));
 }
+
+const sumOf = (pids: readonly string[]): number =>
+  pids.reduce((sum, pid) => sum + residentBytes(pid), 0);
 
 export class ChromeMemory {
   readonly #groupId: number;
@@ -109,21 +106,12 @@ export class ChromeMemory {
     clearInterval(this.#timer);
   }
 
-  /** Counts bytes, shared memory in each process that maps it; 0 where there is no /proc. */
+  /** As `usedBytes` does, for this Chrome. A process stays in its group: only new ones are asked. */
   used(): number {
-    const seen = new Map<string, boolean>();
-    let sum = 0;
-    for (const pid of pids()) {
-      try {
-        const isMember = this.#seen.get(pid) ?? processGroup(pid) === this.#groupId;
-        seen.set(pid, isMember);
-        if (isMember) sum += residentBytes(pid);
-      } catch {
-        // It ended meanwhile.
-      }
-    }
-    this.#seen = seen;
-    return sum;
+    this.#seen = new Map(
+      processIds().map((pid) => [pid, this.#seen.get(pid) ?? processGroup(pid) === this.#groupId]),
+    );
+    return sumOf([...this.#seen.keys()].filter((pid) => this.#seen.get(pid)));
   }
 
   #sample(): void {
@@ -132,13 +120,5 @@ export class ChromeMemory {
     this.#exceeded = true;
     this.rest();
     this.#onExceeded();
-  }
-}
-
-function pids(): string[] {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
   }
 }

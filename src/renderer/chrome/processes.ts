@@ -3,7 +3,7 @@
  * record beside its profile, from which the next start ends it: only a process whose number, start
  * time and command line all agree.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -21,15 +21,36 @@ interface ProcessRecord {
   readonly cgroup?: string | undefined;
 }
 
-/** A process's start in clock ticks since boot, or undefined where it is gone or there is no /proc. */
-function startTime(pid: number): string | undefined {
+/** The ids of all processes of this machine; none where there is no /proc. */
+export function processIds(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** A field of a process's `stat`, numbered as in proc(5), or undefined where it is gone or there is no /proc. */
+function statField(pid: number | string, number: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may itself contain spaces and parentheses; field 22 is counted after it.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+    // The name in parentheses may itself contain spaces and parentheses; field 3 is the first after it.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[number - 3];
   } catch {
     return undefined;
   }
+}
+
+/** In clock ticks since boot. */
+const startTime = (pid: number): string | undefined => statField(pid, 22);
+
+export const processGroup = (pid: string): number => Number(statField(pid, 5));
+
+/** The processes of a group; none where there is no /proc. */
+export function pidsOfGroup(groupId: number): number[] {
+  return processIds()
+    .filter((pid) => processGroup(pid) === groupId)
+    .map(Number);
 }
 
 /** Ends a process group that this node started. A group that is gone already is fine. */
@@ -39,18 +60,6 @@ export function killGroup(pid: number): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-/** The processes of a group; none where there is no /proc. */
-export async function pidsOfGroup(groupId: number): Promise<number[]> {
-  const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const groups = await Promise.all(
-    names.map(async (pid) => {
-      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
-    }),
-  );
-  return names.map(Number).filter((_, index) => groups[index] === groupId);
 }
 
 /** Records a Chrome synchronously: nothing may come between its start and its record. */

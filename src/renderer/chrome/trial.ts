@@ -2,13 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Deadline } from './deadline.ts';
 import { ChromeStartError } from './failure.ts';
 import { type LaunchedChrome, launchChrome } from './launch.ts';
+import { Tab } from './tab.ts';
 
-/** The longest wait for one answer of Chrome. */
+/** The longest wait for Chrome's PDF. */
 const ANSWER_MS = 10_000;
 
-export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxed' | 'sandboxNote'> {
+export interface Trial extends Pick<LaunchedChrome, 'product' | 'sandboxNote'> {
   /** The size of the PDF. */
   readonly bytes: number;
   /** Milliseconds from the start of Chrome to the PDF. */
@@ -22,10 +24,10 @@ export async function tryChrome(path: string): Promise<Trial> {
   try {
     const chrome = await launchChrome({ path, directory });
     try {
-      const { product, sandboxed, sandboxNote } = chrome;
+      const { product, sandboxNote } = chrome;
       const { length: bytes } = await print(chrome);
       const milliseconds = Math.round(performance.now() - began);
-      return { product, sandboxed, sandboxNote, bytes, milliseconds };
+      return { product, sandboxNote, bytes, milliseconds };
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new ChromeStartError(
@@ -41,17 +43,11 @@ export async function tryChrome(path: string): Promise<Trial> {
 }
 
 async function print({ connection }: LaunchedChrome): Promise<Buffer> {
-  const { targetId } = await connection.send(
-    'Target.createTarget',
-    { url: 'about:blank' },
-    ANSWER_MS,
-  );
-  const attach = { targetId, flatten: true };
-  const { sessionId } = await connection.send('Target.attachToTarget', attach, ANSWER_MS);
-  const { frameTree } = await connection.send('Page.getFrameTree', undefined, ANSWER_MS, sessionId);
-  const content = { frameId: frameTree.frame.id, html: '<h1>Pressledger</h1>' };
-  await connection.send('Page.setDocumentContent', content, ANSWER_MS, sessionId);
-  const { data } = await connection.send('Page.printToPDF', {}, ANSWER_MS, sessionId);
+  const tab = await Tab.open(connection);
+  tab.begin(new Deadline(ANSWER_MS));
+  const content = { frameId: tab.frameId, html: '<h1>Pressledger</h1>' };
+  await tab.send('Page.setDocumentContent', content);
+  const { data } = await tab.send('Page.printToPDF', {});
   const pdf = Buffer.from(data, 'base64');
   if (!pdf.subarray(0, 5).equals(Buffer.from('%PDF-'))) throw new Error('it printed no PDF');
   return pdf;

@@ -32,36 +32,33 @@ const FAILURES: Record<FailureCode, string> = {
   timeout: 'The server did not answer in time.',
 };
 
-const STATUSES: Partial<Record<FailureCode, 404 | 504>> = { 'no-such-file': 404, timeout: 504 };
+const STATUSES: Partial<Record<string, number>> = { 'no-such-file': 404, timeout: 504 };
 
-/** A request that the proxy refused. The message is for people and names no resolved address. */
-export class EgressRefusal extends Error {
-  override readonly name = 'EgressRefusal';
-  readonly code: RefusalCode;
-  readonly status = 403;
-  readonly header = 'X-Egress-Refused';
+/** A request that got no answer of its server. The message is for people and names no resolved address. */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+  readonly code: RefusalCode | FailureCode;
+  /** True where the proxy did not try. */
+  readonly refused: boolean;
+  readonly status: number;
 
-  constructor(code: RefusalCode, message: string) {
-    super(message);
+  constructor(code: RefusalCode | FailureCode, refused: boolean, message: string, cause?: unknown) {
+    super(message, { cause });
     this.code = code;
+    this.refused = refused;
+    this.status = refused ? 403 : (STATUSES[code] ?? 502);
+  }
+
+  get header(): string {
+    return this.refused ? 'X-Egress-Refused' : 'X-Egress-Failed';
   }
 }
 
-/** A request whose server could not be reached. */
-export class EgressFailure extends Error {
-  override readonly name = 'EgressFailure';
-  readonly code: FailureCode;
-  readonly status: 404 | 502 | 504;
-  readonly header = 'X-Egress-Failed';
+export const refusal = (code: RefusalCode, message: string): EgressError =>
+  new EgressError(code, true, message);
 
-  constructor(code: FailureCode, cause?: unknown) {
-    super(FAILURES[code], { cause });
-    this.code = code;
-    this.status = STATUSES[code] ?? 502;
-  }
-}
-
-export type EgressError = EgressRefusal | EgressFailure;
+export const failure = (code: FailureCode, cause?: unknown): EgressError =>
+  new EgressError(code, false, FAILURES[code], cause);
 
 // The names of getaddrinfo (EAI_…), of c-ares and of connect(2).
 const CODES: Readonly<Record<string, FailureCode>> = {
@@ -79,9 +76,9 @@ const CODES: Readonly<Record<string, FailureCode>> = {
 
 /** Turns any error on the way to a server into one of the few that the renderer knows. */
 export function asEgressError(error: unknown): EgressError {
-  if (error instanceof EgressRefusal || error instanceof EgressFailure) return error;
+  if (error instanceof EgressError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // The names of Node's HTTP parser.
-  if (code.startsWith('HPE_')) return new EgressFailure('invalid-answer', error);
-  return new EgressFailure(CODES[code] ?? 'connection-failed', error);
+  if (code.startsWith('HPE_')) return failure('invalid-answer', error);
+  return failure(CODES[code] ?? 'connection-failed', error);
 }

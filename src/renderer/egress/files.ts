@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { EgressFailure } from './errors.ts';
+import { failure } from './errors.ts';
 import type { EgressSession, PageFiles } from './session.ts';
 
 /** Media types of a page's own files, by the ends of their names. Chrome finds out those of others. */
@@ -45,7 +45,7 @@ function nameOf(url: URL): string {
   }
 }
 
-/** @throws {EgressFailure} there is no such file, or it is asked to do more than be read */
+/** @throws {EgressError} there is no such file, or it is asked to do more than be read */
 export function answerFile(
   { method = 'GET' }: Pick<IncomingMessage, 'method'>,
   response: ServerResponse,
@@ -56,7 +56,7 @@ export function answerFile(
   const name = nameOf(url);
   const content = files.get(name);
   if (content === undefined || (method !== 'GET' && method !== 'HEAD')) {
-    throw new EgressFailure('no-such-file');
+    throw failure('no-such-file');
   }
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '';
   session.count(content.length, url.href);

@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { Duplex, Transform } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createZstdDecompress, type Gunzip } from 'node:zlib';
-import { asEgressError, type EgressError, EgressFailure } from './errors.ts';
+import { asEgressError, type EgressError, failure } from './errors.ts';
 import type { Target } from './resolve.ts';
 import type { EgressSession } from './session.ts';
 
@@ -55,7 +55,7 @@ export async function forward(
     const answer = await answerTo(upstream, socket);
     const status = answer.statusCode ?? 0;
     // 407 from a server would make Chrome ask for the password of this proxy; 1xx is no answer here.
-    if (status < 200 || status === 407) throw new EgressFailure('invalid-answer');
+    if (status < 200 || status === 407) throw failure('invalid-answer');
     // Node takes a reset for the end of a body whose length is not given.
     socket.on('error', (error) => answer.destroy(error));
     answer.on('data', count);
@@ -67,7 +67,7 @@ export async function forward(
     response.writeHead(status, STATUS_CODES[status] ?? '', headers);
     await pipeline(answer, response, { end: false });
     if ((await decoded) === false && !response.destroyed) {
-      const error = new EgressFailure('invalid-content');
+      const error = failure('invalid-content');
       session.record(url.href, error);
       throw error;
     }
@@ -114,11 +114,11 @@ async function answerTo(upstream: ClientRequest, socket: Socket): Promise<Incomi
   upstream.on('response', resolve);
   upstream.on('error', reject);
   // The connection closes without an error where the server switched to another protocol.
-  upstream.on('close', () => reject(new EgressFailure('invalid-answer')));
+  upstream.on('close', () => reject(failure('invalid-answer')));
   let bytes = 0;
   const bound = (chunk: Buffer): void => {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES_TO_ANSWER) upstream.destroy(new EgressFailure('invalid-answer'));
+    if (bytes > MAX_BYTES_TO_ANSWER) upstream.destroy(failure('invalid-answer'));
   };
   socket.on('data', bound);
   return await promise.finally(() => socket.off('data', bound));

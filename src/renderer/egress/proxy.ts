@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { withTimeout } from '../../async/with-timeout.ts';
-import { asEgressError, EgressFailure, EgressRefusal } from './errors.ts';
+import { asEgressError, type EgressError, failure, refusal } from './errors.ts';
 import { answerFile } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
 import { type EgressPolicy, NOT_VALID } from './policy.ts';
@@ -144,17 +144,16 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   };
 }
 
-const late = (): EgressFailure => new EgressFailure('timeout');
+const late = (): EgressError => failure('timeout');
 
-const noSession = (): EgressRefusal =>
-  new EgressRefusal('no-job', 'No conversion is being rendered here.');
+const noSession = (): EgressError => refusal('no-job', 'No conversion is being rendered here.');
 
 /** The target of a plain request, which is a whole URL: http only, https comes by CONNECT. */
 function plainUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url === null) throw new EgressRefusal('malformed', NOT_VALID);
+  if (url === null) throw refusal('malformed', NOT_VALID);
   if (url.protocol !== 'http:') {
-    throw new EgressRefusal('scheme', 'Only http and https URLs can be fetched.');
+    throw refusal('scheme', 'Only http and https URLs can be fetched.');
   }
   return url;
 }
@@ -162,6 +161,6 @@ function plainUrl(text: string): URL {
 /** The target of a CONNECT, which is a host and a port and nothing else. */
 function tunnelUrl(authority: string): URL {
   const url = /^[^/?#@\\]+:[0-9]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
-  if (url === null) throw new EgressRefusal('malformed', 'The address to connect to is not valid.');
+  if (url === null) throw refusal('malformed', 'The address to connect to is not valid.');
   return url;
 }

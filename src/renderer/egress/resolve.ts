@@ -2,7 +2,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { connect, isIPv6, type Socket } from 'node:net';
-import { EgressFailure, EgressRefusal } from './errors.ts';
+import { failure, refusal } from './errors.ts';
 import { type EgressPolicy, isPublicAddress, judgeUrl, literalAddress, portOf } from './policy.ts';
 import type { EgressLimits, EgressSession } from './session.ts';
 
@@ -65,18 +65,18 @@ export interface Target {
 
 /**
  * Checks a request's URL and every address of its name.
- * @throws {EgressRefusal} when it must not be fetched
+ * @throws {EgressError} when it must not be fetched
  */
 export async function admit(url: URL, policy: EgressPolicy, resolve: Resolve): Promise<Target> {
-  const refusal = judgeUrl(url, policy);
-  if (refusal !== undefined) throw new EgressRefusal(refusal.code, refusal.reason);
+  const refused = judgeUrl(url, policy);
+  if (refused !== undefined) throw refusal(refused.code, refused.reason);
   const literal = literalAddress(url.hostname);
   if (literal !== undefined) return { url, addresses: [literal] };
   // RFC 6761: never in DNS. Documents of ours live there, and a silent name server would delay them.
   const addresses = url.hostname.endsWith('.invalid') ? [] : await resolve(url.hostname);
-  if (addresses.length === 0) throw new EgressFailure('name-not-found');
+  if (addresses.length === 0) throw failure('name-not-found');
   if (!policy.allowPrivateNetwork && !addresses.every(isPublicAddress)) {
-    throw new EgressRefusal(
+    throw refusal(
       'private-address',
       `The name ${url.hostname} leads to an address that is not public.`,
     );
@@ -107,7 +107,7 @@ export function dial(
   // An error always shows as a close, too. Without a listener one that nobody waits for would end the
   // thread.
   socket.on('error', () => {});
-  const late = (): void => void socket.destroy(new EgressFailure('timeout'));
+  const late = (): void => void socket.destroy(failure('timeout'));
   const timer = setTimeout(late, Math.max(1, deadline - performance.now()));
   const connected = (): void => {
     clearTimeout(timer);

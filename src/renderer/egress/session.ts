@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import {
-  type EgressError,
-  EgressFailure,
-  EgressRefusal,
-  type FailureCode,
-  type RefusalCode,
-} from './errors.ts';
+import { type EgressError, failure, refusal } from './errors.ts';
 
 export interface EgressLimits {
   /** Bytes of one session, both directions together. */
@@ -33,9 +27,9 @@ export const DEFAULT_LIMITS: EgressLimits = {
 export type PageFiles = ReadonlyMap<string, Buffer>;
 
 /** A request that got no answer, for the renderer's report. */
-export interface UnansweredRequest<Code extends string> {
+export interface UnansweredRequest {
   readonly url: string;
-  readonly code: Code;
+  readonly code: EgressError['code'];
   readonly reason: string;
 }
 
@@ -44,8 +38,8 @@ const MAX_URL_LENGTH = 2_048;
 
 /** One document's use of the proxy: what it may still do, what it was refused, and its connections. */
 export class EgressSession {
-  readonly refused: UnansweredRequest<RefusalCode>[] = [];
-  readonly failed: UnansweredRequest<FailureCode>[] = [];
+  readonly refused: UnansweredRequest[] = [];
+  readonly failed: UnansweredRequest[] = [];
   readonly received = new TrafficLog();
   requests = 0;
   /** True once anything but the page's own files was asked for. */
@@ -84,15 +78,15 @@ export class EgressSession {
 
   /**
    * Takes one request in; the connection that carries it gives its place back when it closes.
-   * @throws {EgressRefusal} when a cap is reached
+   * @throws {EgressError} when a cap is reached
    */
   enter(closing: { once(event: 'close', listener: () => void): unknown }): void {
     if (this.#overBudget) throw this.#byteLimit();
     if (this.requests >= this.#limits.maxRequests) {
-      throw new EgressRefusal('request-limit', `More than ${this.requests} requests in one job.`);
+      throw refusal('request-limit', `More than ${this.requests} requests in one job.`);
     }
     if (this.#open >= this.#limits.maxConnections) {
-      throw new EgressRefusal('connection-limit', `More than ${this.#open} requests at once.`);
+      throw refusal('connection-limit', `More than ${this.#open} requests at once.`);
     }
     this.requests += 1;
     this.#open += 1;
@@ -116,18 +110,18 @@ export class EgressSession {
     this.#cut();
   }
 
-  /** @throws {EgressFailure} after `giveUp` */
+  /** @throws {EgressError} after `giveUp` */
   checkOpen(): void {
-    if (this.#givenUp) throw new EgressFailure('given-up');
+    if (this.#givenUp) throw failure('given-up');
   }
 
   record(url: string, error: EgressError): void {
     if (this.ended) return;
-    if (error instanceof EgressRefusal) keep(this.refused, url, error.code, error.message);
-    else {
-      const { code, message } = this.#givenUp ? new EgressFailure('given-up') : error;
-      keep(this.failed, url, code, message);
-    }
+    const { refused, code, message } =
+      this.#givenUp && !error.refused ? failure('given-up') : error;
+    const list = refused ? this.refused : this.failed;
+    if (list.length >= MAX_UNANSWERED) return;
+    list.push({ url: url.slice(0, MAX_URL_LENGTH), code, reason: message });
   }
 
   /**
@@ -139,11 +133,11 @@ export class EgressSession {
     if (parsed === null) return undefined;
     parsed.hash = '';
     const asked = parsed.protocol === 'https:' ? `${parsed.origin}/` : parsed.href;
-    const find = (list: readonly UnansweredRequest<string>[]): string | undefined =>
+    const find = (list: readonly UnansweredRequest[]): string | undefined =>
       list.findLast((each) => each.url === asked.slice(0, MAX_URL_LENGTH))?.reason;
-    const refusal = find(this.refused);
-    const reason = refusal ?? find(this.failed);
-    return reason === undefined ? undefined : { refused: refusal !== undefined, reason };
+    const refused = find(this.refused);
+    const reason = refused ?? find(this.failed);
+    return reason === undefined ? undefined : { refused: refused !== undefined, reason };
   }
 
   /** Makes a connection end with the session. */
@@ -165,18 +159,9 @@ export class EgressSession {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #byteLimit(): EgressRefusal {
-    return new EgressRefusal('byte-limit', `More than ${this.#limits.maxBytes} bytes in one job.`);
+  #byteLimit(): EgressError {
+    return refusal('byte-limit', `More than ${this.#limits.maxBytes} bytes in one job.`);
   }
-}
-
-function keep<Code extends string>(
-  list: UnansweredRequest<Code>[],
-  url: string,
-  code: Code,
-  reason: string,
-): void {
-  if (list.length < MAX_UNANSWERED) list.push({ url: url.slice(0, MAX_URL_LENGTH), code, reason });
 }
 
 /** An answer to a plain request: its body was seen as it came. */

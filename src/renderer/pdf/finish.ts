@@ -1,5 +1,5 @@
 /** The PDF on its way to the disk, and what must be read from it or added to it there. */
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { LinkRemover } from './links.ts';
@@ -26,28 +26,6 @@ export interface SaveOptions {
   readonly syntheticOrigin: string | undefined;
 }
 
-/** A render thread has nothing else to do meanwhile, and each call in the background costs more than the call. */
-class HashedFile {
-  readonly #file: number;
-  readonly #hash: Hash = createHash('sha256');
-  bytes = 0;
-
-  constructor(file: number) {
-    this.#file = file;
-  }
-
-  write(content: Buffer): void {
-    this.#hash.update(content);
-    // Content may be written in parts.
-    for (let done = 0; done < content.length; ) done += writeSync(this.#file, content, done);
-    this.bytes += content.length;
-  }
-
-  sha256(): string {
-    return this.#hash.digest('hex');
-  }
-}
-
 /** The message is for people. */
 export class PdfTooLarge extends Error {
   override readonly name = 'PdfTooLarge';
@@ -64,28 +42,33 @@ export async function savePdf(
 ): Promise<PdfFile> {
   const file = openSync(options.path, 'wx+', 0o600);
   try {
-    const out = new HashedFile(file);
+    const hash = createHash('sha256');
+    let bytes = 0;
+    // A render thread has nothing else to do meanwhile, and each call in the background costs more than the call.
+    const write = (content: Buffer): void => {
+      hash.update(content);
+      // Content may be written in parts.
+      for (let done = 0; done < content.length; ) done += writeSync(file, content, done);
+      bytes += content.length;
+    };
     const links = new LinkRemover(options.syntheticOrigin);
     const fonts = new FontNames();
     let received = 0;
     for await (const content of parts) {
       received += content.length;
       fonts.push(content);
-      out.write(links.push(content));
+      write(links.push(content));
       if (received > MAX_PDF_BYTES) {
         throw new PdfTooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
       }
     }
-    out.write(links.end());
-    const reader = PdfReader.open(file, out.bytes);
+    write(links.end());
+    const reader = PdfReader.open(file, bytes);
     const pages = pageCount(reader);
     if (pages > MAX_PAGES)
       throw new PdfTooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
-    if (options.metadata !== undefined) {
-      out.write(appendInfo(reader, options.metadata));
-    }
-    const { path } = options;
-    return { path, sha256: out.sha256(), bytes: out.bytes, pages, fonts: fonts.names };
+    if (options.metadata !== undefined) write(appendInfo(reader, options.metadata));
+    return { path: options.path, sha256: hash.digest('hex'), bytes, pages, fonts: fonts.names };
   } finally {
     closeSync(file);
   }

@@ -1,52 +1,27 @@
 import { test } from 'tap';
-import { Affinity } from '../../../src/renderer/pool.ts';
 import { WARM_ACCOUNTS } from '../../../src/renderer/chrome/warm-tabs.ts';
+import { chooseThread, withLatest } from '../../../src/renderer/pool.ts';
 
-void test('a document goes to a worker that is warm for its account', (t) => {
-  const affinity = new Affinity();
-  t.equal(affinity.choose('a', [1, 2]), 1);
-  t.equal(affinity.choose('b', [2]), 2);
-  t.equal(affinity.choose('a', [1, 2]), 1, 'not to the one that is idle longest');
-  t.equal(affinity.choose('b', [1, 2]), 2);
-  t.equal(affinity.choose('a', [2]), 2, 'but it does not wait for it');
-  t.equal(affinity.choose('a', [1, 2]), 2, 'the one used last, where several are warm');
+const thread = (...accounts: readonly string[]) => ({ accounts });
+
+void test('a document goes to a thread that is warm for its account', (t) => {
+  const [a, b, both] = [thread('a'), thread('b'), thread('b', 'a')];
+  t.equal(chooseThread('b', [a, b]), b, 'not to the one that is idle longest');
+  t.equal(chooseThread('a', [b]), b, 'but it does not wait for it');
+  t.equal(chooseThread('a', [a, b, both]), both, 'the one used last, where several are warm');
   t.end();
 });
 
-void test('another account goes to the worker that is idle longest, unused ones first', (t) => {
-  const affinity = new Affinity();
-  const idle = [1, 2, 3];
-  const chosen = ['a', 'b', 'c', 'd', 'e'].map((account) => affinity.choose(account, idle));
-  t.same(chosen, [1, 2, 3, 1, 2]);
-  t.equal(affinity.choose('x', []), undefined);
+void test('another account goes to the thread that is idle longest', (t) => {
+  const idle = [thread(), thread('a'), thread('b')];
+  t.equal(chooseThread('x', idle), idle[0]);
+  t.equal(chooseThread('x', []), undefined);
   t.end();
 });
 
-void test('a worker is warm for as many accounts as it keeps tabs for, used last', (t) => {
-  const affinity = new Affinity();
-  const accounts = Array.from({ length: WARM_ACCOUNTS }, (_, index) => `account ${index}`);
-  for (const account of accounts) affinity.choose(account, [1]);
-  affinity.choose('account 0', [1]);
-  affinity.choose('one more', [1]);
-  affinity.choose('elsewhere', [2]);
-  // Worker 1 was used before worker 2, so whoever is warm nowhere goes to worker 1.
-  const warm = (account: string): boolean => {
-    affinity.choose('elsewhere', [2]);
-    affinity.choose('one more', [1]);
-    return affinity.choose(account, [1, 2]) === 1;
-  };
-  t.ok(warm('account 0'), 'it was used again');
-  t.ok(warm('account 2'));
-  t.notOk(warm('account 1'), 'its tab was given up');
-  t.end();
-});
-
-void test('a worker that is no more is forgotten', (t) => {
-  const affinity = new Affinity();
-  affinity.choose('a', [1]);
-  affinity.choose('b', [2]);
-  affinity.keep([2, 3]);
-  t.equal(affinity.choose('a', [1, 2, 3]), 1, 'as one that was never used');
-  t.equal(affinity.choose('b', [1, 2, 3]), 2, 'a living one keeps what it has');
+void test('a thread is warm for as many accounts as it keeps tabs for, used last', (t) => {
+  const served = Array.from({ length: WARM_ACCOUNTS }, (_, index) => `account ${index}`);
+  const accounts = [...served, 'account 0', 'one more'].reduce<readonly string[]>(withLatest, []);
+  t.same(accounts, [...served.slice(2), 'account 0', 'one more']);
   t.end();
 });
