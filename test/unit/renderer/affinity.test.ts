@@ -29,7 +29,7 @@ void test('a worker is warm for as many accounts as it keeps tabs for, used last
   affinity.choose('account 0', [1]);
   affinity.choose('one more', [1]);
   affinity.choose('elsewhere', [2]);
-  // Worker 1 was used before worker 2, so whoever is warm nowhere goes to worker 1.
+  // Worker 1 was used before worker 2, so an account that is warm nowhere goes to worker 1.
   const warm = (account: string): boolean => {
     affinity.choose('elsewhere', [2]);
     affinity.choose('one more', [1]);
