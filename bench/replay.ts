@@ -3,7 +3,7 @@
  * run, which reads and parses the same events and makes
  * - "same rows": the very same writes to the same tables, every statement written out by hand;
  * - "one row": a single insert per event, into a table with one unique index.
- * Each run is a process of its own, whose memory at its highest is told, also for a log of a tenth.
+ * Each run is a process of its own, whose memory at its highest is printed, also for a log of a tenth.
  *
  *   node bench/replay.ts [events, default 200000] [rounds, default 3]
  */

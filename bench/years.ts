@@ -2,7 +2,7 @@
  * What a log that has grown for years costs: bytes, starts, catch-up, rebuild, `verify` and backup, by the clock, by
  * processor time and in memory at the peak. All documents of the made-up conversions have expired, and the log has a
  * checkpoint for each 60 events. Bytes of real events and the costs of a document come from a second, small store,
- * whose documents Chrome has printed. Run it for two sizes, and compare: docs/operations.md has such figures.
+ * whose documents Chrome has printed. Run it for two sizes, and compare: docs/retention.md has such figures.
  *
  *   node bench/years.ts [conversions, default 300000] [folder: keeps the store for the next run]
  */

@@ -52,7 +52,7 @@ export const logTree: Projection = {
 
 export interface LogTreeQueries {
   readonly hashes: TreeHashes;
-  /** The index of the event at that position; undefined where there is none. */
+  /** The index of the event at that position; undefined if there is none. */
   readonly indexAt: (position: bigint) => number | undefined;
   /** The position of the event with that index. */
   readonly positionOf: (index: number) => bigint | undefined;

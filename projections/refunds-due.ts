@@ -70,7 +70,7 @@ export interface RefundsDueQueries {
 }
 
 export function refundsDueQueries(db: Database): RefundsDueQueries {
-  // The sum keeps SQLite from compiling the statement anew for each limit that is bound.
+  // The sum keeps SQLite from recompiling the statement for each limit that is bound.
   const next = db
     .prepare<[number], Omit<RefundDue, 'failure'> & { readonly failure: bigint }>(
       `SELECT position, conversion_id AS conversionId, account_id AS accountId,

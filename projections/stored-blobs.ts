@@ -130,7 +130,7 @@ export interface StoredBlobQueries {
   due(now: number, completedBefore: number, limit: number): readonly DeletionDue[];
   /** Those of an account that have ended. */
   ended(accountId: string, limit: number): readonly DeletionDue[];
-  /** Nothing where the conversion was never accepted, or its blobs are deleted. */
+  /** Undefined if the conversion was never accepted, or its blobs are deleted. */
   of(conversionId: string): KeptBlobs | undefined;
   /** Bytes of all that is kept for an account. */
   bytesOf(accountId: string): number;

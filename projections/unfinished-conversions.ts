@@ -125,7 +125,7 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
 export interface UnfinishedQueries {
   /** Those accepted after the position that are to be rendered, oldest first. */
   after(position: bigint, limit: number): readonly UnfinishedRow[];
-  /** Nothing where it is not to be rendered: it has ended, or its account was erased. */
+  /** Undefined if it is not to be rendered: it has ended, or its account was erased. */
   byId(conversionId: string): UnfinishedRow | undefined;
   /** Ids of those of an erased account, which are to be ended. */
   abandoned(accountId: string, limit: number): readonly string[];
@@ -135,7 +135,7 @@ export interface UnfinishedQueries {
 }
 
 export function unfinishedQueries(db: Database): UnfinishedQueries {
-  // The sum keeps SQLite from compiling the statement anew for each limit that is bound.
+  // The sum keeps SQLite from recompiling the statement for each limit that is bound.
   const after = db
     .prepare<[bigint, number], StoredUnfinished>(
       'SELECT * FROM unfinished_conversions WHERE position > ? AND erased = 0 ORDER BY position LIMIT ? + 0',

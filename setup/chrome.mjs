@@ -21,7 +21,7 @@ function lockedVersion(folder) {
 
 /** @param {string} folder setup/chrome */
 async function find(folder) {
-  // An executable of an earlier version does not count: it is unpacked anew.
+  // An executable of an earlier version does not count: it is unpacked again.
   const unpacked = existsSync(join(folder, 'unpacked', lockedVersion(folder)));
   const chromePath = process.env['PRESSLEDGER_CHROME_PATH'] || process.env['CHROME_PATH'];
   try {

@@ -22,7 +22,7 @@ const SOURCES = [
     (name) => `../client/${name}`,
   ),
 ];
-/** Generated for the type check, which is no part of a build. */
+/** Generated for the type check, which is not part of a build. */
 const GENERATED = 'schema.d.ts';
 
 /** @param {string} folder dashboard @returns {string} a hash of the names and contents of the sources */

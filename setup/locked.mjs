@@ -58,7 +58,7 @@ export function lacking(wanted, installed, platform, withDev) {
     .map(([path]) => path);
 }
 
-/** @param {string} file @returns {Packages} empty where there is none that can be read */
+/** @param {string} file @returns {Packages} empty if there is none that can be read */
 function readLock(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages ?? {};

@@ -115,7 +115,7 @@ export function queueBound(
 /** Keeps room on the disks of these directories, so that what was accepted can be rendered and recorded. */
 export function diskBound(directories: readonly string[], minFreeBytes: number): BoundCheck {
   const lookAt = async (directory: string): Promise<string | undefined> => {
-    // A directory that cannot be asked is told by the write that fails there.
+    // A directory that cannot be asked shows when a write fails there.
     const found = await statfs(directory).catch(() => undefined);
     if (found === undefined) return undefined;
     const free = found.bavail * found.bsize;

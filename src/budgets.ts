@@ -7,7 +7,7 @@
 export interface BudgetSetting {
   readonly name: string;
   readonly default: number;
-  /** One line for help and README. */
+  /** One line for help. */
   readonly about: string;
   /** The largest value that makes sense. */
   readonly max: number;

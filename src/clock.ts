@@ -11,7 +11,7 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Reads a day in UTC, in milliseconds since the epoch; undefined where there is no such day. */
+/** Reads a day in UTC, in milliseconds since the epoch; undefined if there is no such day. */
 export function dayIn(text: string): number | undefined {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse takes 30 February as 2 March.

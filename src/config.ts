@@ -61,7 +61,7 @@ const BOUND_SETTINGS = Object.fromEntries(
 ) as Readonly<Record<BoundSetting, Setting<number, number>>>;
 
 /**
- * Every setting: its name, how it is read, its default (`undefined` where there is none), and what help
+ * Every setting: its name, how it is read, its default (`undefined` if there is none), and what help
  * says about it. An empty value counts as not set, but for `emptyCounts`.
  */
 export const SETTINGS = {
@@ -247,7 +247,7 @@ export type Config = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Each name with the prefix that is nobody's: a misspelt setting must not pass silently. */
+/** Returns names with our prefix that match no setting: a misspelt one must not pass silently. */
 function unknownNames(env: Environment): readonly string[] {
   const known = [...Object.values(SETTINGS).map(({ name }) => PREFIX + name), ...CLIENT_NAMES];
   return Object.keys(env)

@@ -125,7 +125,7 @@ export interface Core extends AccountDependencies {
   caughtUp(): Promise<void>;
   /** Reasons why it cannot take commands and show their outcome right now, for its operator; else empty. */
   unhealthyReasons(): Promise<readonly string[]>;
-  /** Builds the read models anew from the log, beside whatever runs on them. */
+  /** Rebuilds the read models from the log, while others use them. */
   rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
   close(): Promise<void>;
 }

@@ -37,7 +37,7 @@ export const credentialsThere = (env: Environment): readonly (readonly [string, 
   });
 
 /**
- * Has what is wrong with the new place name the option that was given, in the place of its setting.
+ * Rewrites setting names in error messages to the options that were used.
  * @param given the settings that options were given for
  */
 export async function namingOptions<T>(

@@ -5,7 +5,7 @@ import type { Role } from './setting.ts';
 type Needed = 'natsUrl' | 'blobStoreUrl' | 'masterKey' | 'awsAccessKeyId' | 'awsSecretAccessKey';
 
 /**
- * @param blobs the value of BLOB_STORE_URL, where there is one that can be used
+ * @param blobs the value of BLOB_STORE_URL, if there is one that can be used
  * @param isGiven whether a setting has a value, also one that cannot be used
  * @returns one line for each that is missing for a process of that role
  */

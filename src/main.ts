@@ -54,7 +54,7 @@ function misplacedSettings(config: Config, role: Role): readonly string[] {
   );
 }
 
-/** The settings of a command that is no service, and its log of warnings. */
+/** The settings of a command other than a service, and its log of warnings. */
 const settings = () => [readConfig(process.env, 'start'), createLogger('warn')] as const;
 
 async function main(args: readonly string[]): Promise<void> {
@@ -90,7 +90,7 @@ async function main(args: readonly string[]): Promise<void> {
         await closing(core, () => use(core, isTemporary));
       },
       withStoredLog: async (use, options = { documents: false }) => {
-        // A log on its own can be read: the settings need not suffice for a service.
+        // A log alone can be read: the settings need not suffice for a service.
         const log = await openStoredLog(readConfig(process.env), createLogger('warn'), options);
         await closing(log, () => use(log));
       },
@@ -178,7 +178,7 @@ process.stdout.on('error', (error) => {
   // A service goes on when nobody reads its lines any more.
   if (brokenOutput) return;
   brokenOutput = error;
-  // Whoever read the output has seen enough: the status is that of a program which the signal ends.
+  // The reader of the output has seen enough: the status is that of a program which the signal ends.
   if ('code' in error && error.code === 'EPIPE') {
     process.exitCode = SIGPIPE;
     return;

@@ -99,7 +99,7 @@ function cutText(text: string, limit: number): string {
 /**
  * Keeps of a value what its schema knows, and of what is too long or too many no more than it takes to
  * see that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
- * those are named in `issues` here. A list or object where there is to be none comes back empty. A field
+ * those are named in `issues` here. A list or object where there must be none comes back empty. A field
  * that is null is left out: serialisers of many languages write one for each field that is not given.
  */
 export function stripUnknown(

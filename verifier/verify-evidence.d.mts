@@ -54,7 +54,7 @@ export interface VerifierKey {
   readonly text: string;
 }
 
-/** @throws {Error} it is no verifier key of that type: 1 for a log's, 4 for a witness's */
+/** @throws {Error} it is not a verifier key of that type: 1 for a log's, 4 for a witness's */
 export declare function parseKey(text: string, type: 1 | 4): Promise<VerifierKey>;
 
 export interface OpenedNote {
@@ -65,7 +65,7 @@ export interface OpenedNote {
   readonly others: readonly string[];
 }
 
-/** @throws {Difference} it is no signed note, or a signature of one of the keys does not hold */
+/** @throws {Difference} it is not a signed note, or a signature of one of the keys does not hold */
 export declare function openNote(
   file: string,
   note: string,

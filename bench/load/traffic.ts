@@ -73,7 +73,7 @@ const CALLS: Readonly<
   list: ({ client }, random) => client.listConversions({ page: random.integer(1, 3) }),
   download: async (account, random) => {
     const known = anyOf(account, random);
-    // A link is valid for an hour: it is asked for anew.
+    // A link is valid for an hour: it is asked for again.
     const record = known && (await account.client.get(known.id));
     return record ? await buffer(await account.client.download(record)) : undefined;
   },

@@ -2,7 +2,7 @@ import { isPressledgerError, PressledgerTimeout, PressledgerUnreachable } from '
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 10_000;
-/** Asked to wait longer than that, the caller is told instead. */
+/** If the service asks for a longer wait, the caller gets the error instead. */
 const LONGEST_RETRY_AFTER_SECONDS = 60;
 
 /** @param attempt from 0; each next delay is twice as long, and no two clients keep in step */

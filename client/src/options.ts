@@ -59,7 +59,7 @@ export interface AsOf {
   readonly asOf?: string | Date | undefined;
 }
 
-/** The query parameter of a moment, where there is one. */
+/** The query parameter of a moment, if any. */
 export const asOfQuery = ({ asOf }: AsOf): Readonly<Record<string, string>> =>
   asOf === undefined ? {} : { as_of: typeof asOf === 'string' ? asOf : asOf.toISOString() };
 

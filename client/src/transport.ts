@@ -7,7 +7,7 @@ export interface TransportOptions {
   readonly retries: number;
   readonly fetch: typeof fetch;
   readonly credential: () => Readonly<Record<string, string>>;
-  /** Gets another credential after a 401; false where there is none to get. */
+  /** Gets another credential after a 401; false if there is none to get. */
   readonly renew: () => Promise<boolean>;
 }
 

@@ -18,9 +18,9 @@ export interface Accepted<State, Event> {
   readonly state: State;
   /** Empty: nothing changed. */
   readonly events: readonly Event[];
-  /** The stream's last revision after this command; -1 where there is no stream. */
+  /** The stream's last revision after this command; -1 if there is no stream. */
   readonly revision: number;
-  /** Whoever has read up to here has seen the events that this answer rests on; absent without a stream. */
+  /** A reader that has come to here has seen the events that this answer rests on; absent without a stream. */
   readonly position: bigint | undefined;
 }
 

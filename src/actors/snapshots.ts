@@ -111,7 +111,7 @@ const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_ERROR', 'SQLI
 
 /**
  * Snapshots in a file of the node that may be lost at any time. It is not synced, so a power cut may
- * damage it: each row carries a checksum, and a damaged file is deleted and made anew.
+ * damage it: each row carries a checksum, and a damaged file is deleted and replaced.
  */
 export class SqliteSnapshots implements SnapshotCache {
   readonly #path: string;
@@ -160,7 +160,7 @@ export class SqliteSnapshots implements SnapshotCache {
 
   /** Replaces a damaged cache. Without one, every stream is read from its beginning: slower, never wrong. */
   #startAnew(reason: unknown): void {
-    this.#log?.warn({ err: reason, file: this.#path }, 'the snapshot cache is made anew');
+    this.#log?.warn({ err: reason, file: this.#path }, 'the snapshot cache is replaced');
     try {
       this.close();
       for (const suffix of ['', '-wal', '-shm']) rmSync(this.#path + suffix, { force: true });

@@ -70,7 +70,7 @@ export class ActorSystem {
   }
 
   /**
-   * The stream's state as of now; revision -1 where there is no stream.
+   * The stream's state as of now; revision -1 if there is no stream.
    * @param asOf the log's head, read just now: a cached state that has been compared with the log up to
    * there is not compared again, so that one look at the head serves all reads of a request
    */

@@ -5,14 +5,14 @@ const MOST_BYTES = 64 * 1024;
 
 export interface Answer {
   readonly status: number;
-  /** The media type without parameters, in lower case; empty where there is none. */
+  /** The media type without parameters, in lower case; empty if there is none. */
   readonly contentType: string;
   readonly body: Buffer;
 }
 
 /**
  * Sends a body to a URL of the settings, and to no other: it follows no redirect.
- * @throws {Error} there is no whole answer in time, or it is too long; one line
+ * @throws {Error} one line: the answer is late, incomplete or too long
  */
 export async function post(
   url: string,

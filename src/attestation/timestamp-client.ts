@@ -44,7 +44,7 @@ async function verifiedToken(answer: Buffer, message: Buffer, nonce: Buffer): Pr
   const [pki, asn1] = await Promise.all([import('pkijs'), import('asn1js')]);
   const { offset, result } = reading(() => asn1.fromBER(new Uint8Array(answer)));
   if (offset !== answer.length || !(result instanceof asn1.Sequence)) {
-    throw new Error('its answer is no timestamp response');
+    throw new Error('its answer is not a timestamp response');
   }
   const { status, statusStrings } = reading(() => new pki.TimeStampResp({ schema: result })).status;
   // Changes that matter are seen below.
@@ -84,6 +84,6 @@ function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new Error('its answer is no timestamp response', { cause });
+    throw new Error('its answer is not a timestamp response', { cause });
   }
 }

@@ -24,7 +24,7 @@ export class BackupFolder implements BackupPlace {
   }
 
   /**
-   * Makes the folder where there is none, and removes what killed writers left in it.
+   * Makes the folder if there is none, and removes what killed writers left in it.
    * @throws {Error} one line: what is written or removed in it would lie elsewhere
    */
   static async open(path: string): Promise<BackupFolder> {
@@ -64,7 +64,7 @@ export class BackupFolder implements BackupPlace {
   }
 }
 
-/** Whoever may write the folder must not have others' files removed: sweeping and dropping would follow a link. */
+/** A writer of the folder must not be able to remove others' files: sweeping and dropping would follow a link. */
 async function refuseLinks(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;

@@ -9,7 +9,7 @@ export interface BackupPlace {
   read(file: string): Promise<Buffer | undefined>;
   /** Whole and durable when it resolves; it takes the place of an older one. */
   write(file: string, content: Buffer): Promise<void>;
-  /** Nothing happens where there is none. */
+  /** Does nothing if there is none. */
   delete(file: string): Promise<void>;
   /** The names of all that lies there, also of what is not ours; in any order. */
   list(): AsyncIterable<string>;

@@ -31,7 +31,7 @@ const NO_BYTES = Buffer.alloc(0);
 /** Binds what is encrypted to its conversion and kind. */
 const nameOf = (conversionId: string, kind: BlobKind): string => `${conversionId}/${kind}`;
 
-/** The key of `UnencryptedText.hmac`. Whoever has it can check a text, and open nothing with it. */
+/** The key of `UnencryptedText.hmac`. Its holder can check a text, and open nothing with it. */
 export const hmacKey = (contentKey: Buffer): Buffer =>
   deriveKey(contentKey, NO_BYTES, 'pressledger content hmac');
 
@@ -92,7 +92,7 @@ function lastFrameAt(bytes: number): number {
 /**
  * Replaces a file by its encrypted form, which the blob store can adopt. A file of one batch keeps its place:
  * to make and to remove a file are the dearest calls of all.
- * @param file the content, of which nothing stays readable once this resolves; the caller removes it otherwise
+ * @param file the content; nothing of it stays readable once this resolves, else the caller removes it
  * @param path for the encrypted form of a longer one
  * @throws {Error} the file does not have its length, or cannot be read or written
  */

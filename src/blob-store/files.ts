@@ -58,7 +58,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   /**
-   * Makes the directory where there is none and removes what killed writers left in it.
+   * Makes the directory if there is none and removes what killed writers left in it.
    * @throws {BlobStoreUnavailable} the directory cannot be used
    */
   static async open(dir: string): Promise<FileBlobStore> {
@@ -226,7 +226,7 @@ export class FileBlobStore implements BlobStore {
     });
   }
 
-  // Synced even where the directory was there already: whoever made it may not have come to sync it.
+  // Synced even if the directory was there already: its maker may have ended before syncing it.
   async #syncShard(conversionId: string): Promise<void> {
     const shard = dirname(this.#directory(conversionId));
     await syncPath(shard, this.#calls);

@@ -85,7 +85,7 @@ export class NatsBuckets {
       );
       return { objects, index, stream, manager };
     } catch (error) {
-      // Whoever may not make them gets no answer that says so.
+      // Without the right to make them, no answer comes that says so.
       const missing = await isMissing(manager, [this.objectStream, this.indexStream]);
       if (error instanceof JetStreamApiError || !missing) throw error;
       throw new Error(

@@ -43,7 +43,7 @@ export class NatsObjects implements Objects {
     this.#buckets = new NatsBuckets(connection, { bucket, replicas, timeoutMs, ifUp });
   }
 
-  /** Makes the buckets where there are none. @throws {Error} one line: why they cannot be used */
+  /** Makes the buckets if there are none. @throws {Error} one line: why they cannot be used */
   async checkUsable(): Promise<void> {
     try {
       const { objects } = await this.#buckets.open();
@@ -60,7 +60,7 @@ export class NatsObjects implements Objects {
     await this.#attempt(`store ${key}`, async (buckets) => {
       const { objects, index, manager } = buckets;
       const known = await objects.info(key);
-      // Content never changes under its key, and replacing it would cut off whoever reads it now.
+      // Content never changes under its key, and replacing it would cut off its readers.
       if (isThere(key, known) && known.size === content.bytes) return;
       await index.put(indexKey(key), '');
       // Below the key: what an upload leaves behind that its node does not survive goes with the key.

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { BlobRange } from './port.ts';
 
-/** Bytes to store, of which length and hash are known before the first is sent. */
+/** Bytes to store. Their length and hash are known before the first is sent. */
 export interface ObjectContent {
   readonly bytes: number;
   /** SHA-256, hex. */

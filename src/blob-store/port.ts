@@ -68,12 +68,12 @@ export interface BlobStore {
   exists(ref: BlobRef): Promise<boolean>;
 
   /**
-   * Deletes every blob of a conversion; nothing happens where there is none.
+   * Deletes every blob of a conversion; does nothing if there is none.
    * @param named keys that events name: deleted also where a renderer has hidden them from a list
    */
   deleteAll(conversionId: string, named?: readonly string[]): Promise<void>;
 
-  /** Deletes one blob; nothing happens where there is none. */
+  /** Deletes one blob; does nothing if there is none. */
   delete(key: string): Promise<void>;
 
   /**

@@ -23,7 +23,7 @@ import {
 import type { BlobRange } from './port.ts';
 import { answerOf, type S3Bucket, unavailable } from './s3-bucket.ts';
 
-/** Larger content is sent in parts of this size, of which each is tried again by itself. */
+/** Larger content is sent in parts of this size, each retried by itself. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** The parts of one upload that are under way; each holds its bytes in memory. */
 const PARTS_AT_ONCE = 2;
@@ -79,7 +79,7 @@ export class S3Objects implements Objects {
 
   /**
    * Stores the object unless there is one, by `If-None-Match: *`: of two at once, one does.
-   * @returns false where there is one already, which is left as it is
+   * @returns false if there is one already, which is left as it is
    */
   async create(key: string, content: ObjectContent): Promise<boolean> {
     const Body = await buffer(measured(key, content));
@@ -164,7 +164,7 @@ export class S3Objects implements Objects {
     }
   }
 
-  /** A missing bucket is no missing object: it must not read as if somebody had deleted the blob. */
+  /** A missing bucket is not a missing object: it must not look as if somebody had deleted the blob. */
   #found<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     return this.#attempt(what, async () => {
       try {

@@ -50,7 +50,7 @@ export class StoreHealth {
     }
   }
 
-  /** As `failure`, where a write has failed since the last that did not; else it asks nothing. */
+  /** As `failure` if a write has failed since the last that worked; else asks nothing. */
   async knownFailure(): Promise<string | undefined> {
     return this.#failedWrite === undefined ? undefined : await this.failure();
   }
@@ -83,7 +83,7 @@ export class StoreHealth {
   }
 }
 
-/** Unknown before: nobody who may write there can have spoilt what lies there. */
+/** A random name, so that no other writer can have prepared it. */
 function newName(): string {
   return `check/${randomUUID()}`;
 }

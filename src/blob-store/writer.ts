@@ -48,7 +48,7 @@ function isRunning(pid: number, start: number): boolean {
   return (startOf(pid) ?? start) === start;
 }
 
-/** Returns the start of a process in clock ticks since the boot; undefined where there is no /proc to ask. */
+/** Returns the start of a process in clock ticks since the boot; undefined if there is no /proc to ask. */
 function startOf(pid: number): number | undefined {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The command's name, in parentheses, may hold anything; the 20th field after it is the start.

@@ -16,9 +16,9 @@ export const AS_OF = {
 } satisfies OptionSpec;
 
 /**
- * Called without `head` first, so that wrong usage is told before a store is opened.
+ * Called without `head` first, so that wrong usage is reported before a store is opened.
  * @param head the log's, beyond which there is no position
- * @throws {UsageError} it is no moment, or not a past one
+ * @throws {UsageError} it is not a moment, or not a past one
  */
 export function momentOption(invocation: Invocation, head?: bigint): Moment | undefined {
   const text = textOption(invocation, 'as-of');

@@ -22,7 +22,7 @@ import {
 import { namingVerify, progressOn, verifierKeys } from './verify.ts';
 
 export const PLACE = 'a folder, or s3://bucket/prefix?region=…&endpoint=… as in BLOB_STORE_URL';
-/** The pause between two lines of progress, and the problems that are told one by one. */
+/** The pause between two lines of progress, and the problems that are reported one by one. */
 const TELL_MS = 1000;
 const MOST_TOLD = 20;
 
@@ -232,7 +232,7 @@ async function noteUnlessRecorded(output: Output, recording: Promise<void>): Pro
   );
 }
 
-/** The note in a file that an option names. @throws {UsageError} it is no checkpoint */
+/** The note in a file that an option names. @throws {UsageError} it is not a checkpoint */
 export async function checkpointOption(
   file: string | boolean | undefined,
 ): Promise<readonly string[]> {

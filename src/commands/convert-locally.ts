@@ -1,4 +1,4 @@
-/** The operator's own conversion: asked for in the store, rendered by whoever renders for it. */
+/** The operator's own conversion: asked for in the store, rendered by a process of that store. */
 import type { Readable } from 'node:stream';
 import { conversionQueries } from '../../projections/conversions.ts';
 import { refundsDueQueries } from '../../projections/refunds-due.ts';

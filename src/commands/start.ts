@@ -86,7 +86,7 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
   const { stop, hurry } = shutdownSignals();
   const service = await begin();
   try {
-    // Whoever stops the service before it is ready need not wait for Chrome.
+    // A stop before the service is ready does not wait for Chrome.
     const ready = service.ready.then((firstAccount) => {
       output.json(startedJson(service.publicUrl, firstAccount));
       const next = firstAccount

@@ -30,7 +30,7 @@ const TELL_MS = 1000;
 
 /**
  * The keys of an option that takes verifier keys, or the name of a file of them; none where it is not given.
- * @throws {UsageError} one of them is no verifier key
+ * @throws {UsageError} one of them is not a verifier key
  */
 export function verifierKeys(invocation: Invocation, option: string): readonly string[] {
   const given = textOption(invocation, option);

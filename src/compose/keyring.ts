@@ -1,4 +1,4 @@
-/** Opens the keyring beside the documents, and tells a foreign or lost one. */
+/** Opens the keyring beside the documents, and refuses a foreign or lost one. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';

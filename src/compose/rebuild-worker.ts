@@ -1,4 +1,4 @@
-/** A thread of its own: builds the read models anew from the log, while the API goes on answering. */
+/** A thread of its own: rebuilds the read models from the log, while the API goes on answering. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { createLogger } from '../log.ts';

@@ -184,8 +184,7 @@ export async function startRendererTask(
       return ready ? [] : [reason];
     },
     stop: async (hurry) => {
-      // A server that does not answer by then, or nobody who records, must not hold up the end: the log knows
-      // what is unfinished.
+      // Stops after this time even if reports cannot be delivered; the log knows what is unfinished.
       const limitMs = config.renderTimeoutMs + LAST_REPORTS_MS;
       const giveUp = setTimeout(() => void queue.close(), limitMs);
       await node.stop(hurry);

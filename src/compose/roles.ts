@@ -198,7 +198,7 @@ async function serve(
   }
 }
 
-/** A start that meets damage in the read model puts an empty one in its place: each later start would meet it too. */
+/** Replaces a damaged read model by an empty one. Otherwise every later start would fail in the same way. */
 function giveWay({ readModel }: Core, error: unknown): never {
   if (isDamage(error)) readModel.startAnew();
   throw error;
@@ -214,7 +214,7 @@ function checkReadModel({ logger, readModel }: Core, ready: Promise<unknown>): (
   const unchecked = (err: unknown): void => {
     if (!signal.aborted) logger.warn({ err }, 'the read model could not be checked for damage');
   };
-  // Its failure is told to whoever waits for `ready`.
+  // Those who wait for `ready` learn of its failure.
   void ready.then(
     () => check().catch(unchecked),
     () => {},
@@ -222,7 +222,7 @@ function checkReadModel({ logger, readModel }: Core, ready: Promise<unknown>): (
   return () => ending.abort();
 }
 
-/** Keeps each checkpoint that comes with the log, so that an older log is refused here, whoever signed it. */
+/** Keeps each checkpoint that comes with the log, so that this node refuses an older log. */
 function noteCheckpoints({ logger, runner, signer }: Core): () => void {
   const note = (): void => {
     signer.noteNewest().catch((err: unknown) => {

@@ -87,7 +87,7 @@ function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undef
   if (!existsSync(path)) return undefined;
   const opened = openReadOnly(path);
   if (formatOf(opened.db) === FORMAT) return opened;
-  // The next start makes it anew.
+  // The next start rebuilds it.
   opened.close();
   return undefined;
 }

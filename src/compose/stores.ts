@@ -158,7 +158,7 @@ export const readModelOf = (
 export const lastCheckpointPath = (dataDir: string): string =>
   join(dataDir, 'transparency-log', 'last-checkpoint');
 
-/** The checkpoint that this node signed or saw last. It is no part of the log, nor of copies of it. */
+/** The checkpoint that this node signed or saw last. It does not belong to the log, nor to copies of it. */
 export function openLastCheckpoint(dataDir: string): LastCheckpoint {
   const path = lastCheckpointPath(dataDir);
   makeDirectory(dirname(path));

@@ -66,7 +66,7 @@ function endOfComment(html: string, from: number): number {
   return NONE;
 }
 
-/** The index of the `>` that ends whatever is no start tag at the `<` of this index; `at` for a mere `<`. */
+/** The index of the `>` that ends what is not a start tag at the `<` of this index; `at` for a mere `<`. */
 function endOfOther(html: string, at: number): number {
   const next = html.charCodeAt(at + 1);
   if (next === SLASH && isLetter(html.charCodeAt(at + 2))) return endOfTag(html, at + 2);
@@ -94,7 +94,7 @@ export function hasElement(html: string): boolean {
 
 /**
  * Headers and footers may load nothing: Chrome prints them without images that are elsewhere, and its tab
- * crashes on a style sheet or font that is. Both are told at once rather than seen in the PDF, or not.
+ * crashes on a style sheet or font that is. Both are refused at once.
  */
 
 const ELSEWHERE = 'Cannot load anything: put styles into it, and images and fonts as data: URLs.';

@@ -57,7 +57,7 @@ export interface AccountState {
   readonly mustChangePassword: boolean;
   readonly plan: Plan;
   readonly credits: number;
-  /** The number of refunds. They are given in the order of the failures, of which none is left out. */
+  /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
   readonly keys: IdempotencyKeys;
 }

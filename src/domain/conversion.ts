@@ -186,7 +186,7 @@ function start(
   ];
 }
 
-/** Takes back the latest try, where it is that delivery's. Where none may be any more, it goes on to count. */
+/** Takes back the latest try if it is of this delivery, at most `MAX_REQUEUES` times. */
 function requeue(
   { accountId, conversionId, renderer, delivery, at }: DeliveryOf,
   { tries, requeues }: ConversionState,

@@ -9,13 +9,13 @@ export type Actor =
 
 /** Facts about every event beside its data. They are stored with it, and versioned as it is. */
 export interface EventMetadata {
-  /** The conversion's id where there is one, else the id of the command. */
+  /** The conversion's id if there is one, else the id of the command. */
   readonly correlationId: string;
   /** The id of the event or command that caused it. */
   readonly causationId: string;
   readonly actor: Actor;
   /**
-   * The client may have chosen it. It is sealed with the account's key, as the client's address is; where there is
+   * The client may have chosen it. It is sealed with the account's key, as the client's address is; if there is
    * no account, it is as log lines have it.
    */
   readonly requestId?: string;

@@ -217,7 +217,7 @@ export const EVENT_SCHEMAS = {
     attempt: Count,
     startedAt: Time,
   }),
-  /** The renderer gave the conversion back, as it stops or cannot read it: that start is no try any more. */
+  /** The renderer gave the conversion back, because it stops or cannot read it: that start does not count as a try any more. */
   ConversionRequeued: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
@@ -308,7 +308,7 @@ export const EVENT_SCHEMAS = {
 
   /** A wrong password for an account; the client's address is in the metadata, sealed. */
   SignInRefused: Type.Object({ accountId: AccountId, refusedAt: Time }),
-  /** A sign-in with an address that is no account's: nothing to seal with, so HMACs, hex. */
+  /** A sign-in with an address without an account: nothing to seal with, so HMACs, hex. */
   UnknownSignInRefused: Type.Object({ address: Sha256, client: Sha256, refusedAt: Time }),
   /** Refused sign-ins that are not recorded one by one: at least `count` since the hour began. */
   SignInsLeftOut: Type.Object({

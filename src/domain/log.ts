@@ -10,7 +10,7 @@ const LOG_STREAM = 'pressledger-log';
 /** There is one log to a store. */
 export const LOG_ID = '';
 
-/** Events about checkpoints. On their own they are no reason for another checkpoint. */
+/** Events about checkpoints. They alone do not cause another checkpoint. */
 export const CHECKPOINT_EVENTS = [
   'CheckpointSigned',
   'CheckpointCosigned',
@@ -51,7 +51,7 @@ export interface LogState {
   readonly origin: string | undefined;
   /** Names that a checkpoint may have been signed under that is not of this history. They are never taken again. */
   readonly formerOrigins: readonly string[];
-  /** The generation of the newest key that there ever was; 0 where there was none. */
+  /** The generation of the newest key that there ever was; 0 if there was none. */
   readonly generation: number;
   /** The keys in force, the newest last. */
   readonly keys: readonly SigningKey[];

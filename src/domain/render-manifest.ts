@@ -37,7 +37,7 @@ export interface PageManifest extends Pick<RequestDocument, 'wait_for'> {
   /** The resources that were fetched or asked for, in order. The client's HTML is not among them. */
   readonly resources: readonly ManifestResource[];
   readonly resources_left_out: number;
-  /** Encrypted connections by host, whoever opened them. */
+  /** Encrypted connections by host, of all parts of the page. */
   readonly tunnels: readonly { readonly host: string; readonly bytes: number }[];
   readonly console_errors: readonly ManifestError[];
   readonly console_errors_left_out: number;
@@ -60,7 +60,7 @@ export interface ManifestResource {
   readonly redirects?: readonly { readonly url: string; readonly status: number }[];
   /** Chrome's name of its kind, such as `Image`; absent for what only the proxy saw. */
   readonly kind?: string;
-  /** Absent where there was no answer. */
+  /** Absent if there was no answer. */
   readonly status?: number;
   /** Media type. */
   readonly type?: string;

@@ -48,7 +48,7 @@ export type SignInCommand =
 
 export const hourOf = (time: number): number => Math.floor(time / HOUR_MS);
 
-/** Counting begins anew with each hour; a clock that lags does not bring an hour back. */
+/** Counting begins again with each hour; a clock that lags does not bring an hour back. */
 function countedIn(state: SignInState, hour: number): SignInState {
   return hour > state.hour ? { hour, recorded: 0, notes: 0 } : state;
 }

@@ -79,7 +79,7 @@ export const decodeEvent = createDecoder(SCHEMA_VERSION, UPCASTERS);
 export async function refuseNewerLog(store: Pick<EventStore, 'head' | 'readAll'>): Promise<void> {
   const head = await store.head();
   if (head === 0n) return;
-  // An event that is damaged is told by what reads the log.
+  // A damaged event is reported by what reads the log.
   const [newest] = await store.readAll({ after: head - 1n, limit: 1 }).catch(() => []);
   const { schemaVersion } = (newest?.metadata ?? { schemaVersion: 0 }) as EventMetadata;
   if (schemaVersion > SCHEMA_VERSION) {

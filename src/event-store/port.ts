@@ -68,7 +68,7 @@ export interface EventStore {
     blobs?: readonly StagedBlob[],
   ): Promise<AppendResult>;
 
-  /** Events of one stream in revision order; empty where there is no such stream. */
+  /** Events of one stream in revision order; empty if there is no such stream. */
   readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
   /** Events of all streams in position order. */
@@ -80,7 +80,7 @@ export interface EventStore {
    */
   subscribe(after: bigint, handle: BatchHandler): Subscription;
 
-  /** The position of the last event, 0n where there is none. */
+  /** The position of the last event, 0n if there is none. */
   head(): Promise<bigint>;
 
   close(): Promise<void>;

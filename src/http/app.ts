@@ -37,7 +37,7 @@ export interface HttpApp {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** The rate limit headers for a connection that sent no request that could be understood. */
   readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
-  /** Answers at once whoever waits for something to happen. */
+  /** Answers at once all requests that wait for something to happen. */
   readonly endWaiting: () => void;
 }
 

@@ -9,7 +9,7 @@ type Rows = readonly (readonly Cell[])[];
 /** True if the client would rather have CSV than JSON. */
 export const wantsCsv = (ctx: HttpContext): boolean => ctx.accepts('json', 'csv') === 'csv';
 
-/** A text that a spreadsheet would take for a formula begins with an apostrophe. Numbers are no texts. */
+/** A text that a spreadsheet would take for a formula begins with an apostrophe. Numbers are not texts. */
 export function csvCell(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
   const text = cell ?? '';

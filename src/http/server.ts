@@ -54,7 +54,7 @@ const TIMEOUTS: Timeouts = {
 
 export interface HttpServer {
   readonly port: number;
-  /** Lets requests reach the application; until then they are told to come again. */
+  /** Lets requests reach the application; until then they get 503. */
   serve(app: HttpApp): void;
   /** Accepts nothing more, lets answers under way end: at most 10 seconds, and not after `hurry`. */
   close(hurry?: AbortSignal): Promise<void>;
@@ -86,7 +86,7 @@ function always(
 const STARTING = 'The service is starting. Try again after Retry-After seconds.';
 const COME_AGAIN = { 'Retry-After': '1' };
 
-/** Tells whoever comes too early to come again. */
+/** Answers 503 with Retry-After during start-up. */
 const starting = (rateLimitHeaders: HttpApp['rateLimitHeaders']): HttpApp => ({
   handle: always(rateLimitHeaders, 'service_unavailable', STARTING, COME_AGAIN),
   rateLimitHeaders,
@@ -122,7 +122,7 @@ async function answerBare(
   socket.end(`HTTP/1.1 ${ERRORS[code].status} ${code}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** Answers what is no request that could reach the application. */
+/** Answers requests that are too broken to reach the application. */
 async function answerBroken(
   app: HttpApp,
   error: NodeJS.ErrnoException,
@@ -143,12 +143,12 @@ async function answerBroken(
   );
 }
 
-/** Tunnels are not made. Node leaves this connection, its faults too, to whoever listens for `connect`. */
+/** Refuses tunnels. Node leaves the connection, its faults too, to the listener for `connect`. */
 async function refuseTunnel(app: HttpApp, socket: Socket): Promise<void> {
   socket.on('error', () => socket.destroy());
   await answerBare(app, socket, [
     'method_not_allowed',
-    'CONNECT is not served here: this is no proxy.',
+    'CONNECT is not served here: this is not a proxy.',
     { Allow: METHODS },
   ]);
   socket.destroySoon();
@@ -163,7 +163,7 @@ function bind(server: Server, host: string, port: number): Promise<AddressInfo> 
         : error.code === 'EACCES'
           ? `port ${port} needs more rights. Set PORT to one from 1024 up`
           : ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(error.code ?? '')
-            ? 'it is no address of this machine. Set HOST to one that is, or to 0.0.0.0 for all'
+            ? 'it is not an address of this machine. Set HOST to one that is, or to 0.0.0.0 for all'
             : error.message;
     reject(new Error(`Cannot listen on ${host}: ${reason}.`, { cause: error }));
   });
@@ -245,7 +245,7 @@ export async function listen({
   if (budget !== undefined) server.maxConnections = budget.limit + REFUSED_CONNECTIONS;
   server.on('drop', () => budget?.refuse());
   server.on('request', handle);
-  // An expectation that is not understood is no reason to refuse the request.
+  // An expectation that is not understood does not refuse the request.
   server.on('checkExpectation', handle);
   server.on('connect', (_request, socket: Socket) => void refuseTunnel(app, socket));
   server.on('clientError', (error, socket: Socket) => void answerBroken(app, error, socket));

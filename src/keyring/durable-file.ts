@@ -16,7 +16,7 @@ import { writerName } from '../blob-store/writer.ts';
 
 /**
  * Creates the file durably. Of two processes that create it at once, one does.
- * @returns false where there is one already, which is left as it is
+ * @returns false if there is one already, which is left as it is
  */
 export function createDurably(path: string, content: string): boolean {
   const temporary = `${path}.${writerName()}-${randomUUID()}.tmp`;

@@ -12,7 +12,7 @@ export const FILE_RECHECK_MS = 0;
 export class FileKeyRecords implements ListedKeyRecords {
   readonly #dir: string;
 
-  /** Makes the folder where there is none. */
+  /** Makes the folder if there is none. */
   constructor(dir: string) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     for (const prefix of ['acct_', 'master.', 'keyring.'])

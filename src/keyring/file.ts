@@ -18,7 +18,7 @@ export class FileKeyring implements Keyring {
   readonly #masterKey: Buffer;
   readonly #held = new HeldKeys<Buffer>();
 
-  /** Makes the directory where there is none. `masterKey` (32 bytes) wraps every data key. */
+  /** Makes the directory if there is none. `masterKey` (32 bytes) wraps every data key. */
   constructor(dir: string, masterKey: Buffer) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     removeTemporary(join(dir, 'acct_'), isAbandoned);

@@ -32,7 +32,7 @@ export const fingerprintOf = (key: Buffer): string =>
   deriveKey(key, 'fingerprint', KEY_BYTES).toString('hex');
 
 /**
- * The key given, else the one kept in the directory; undefined where there is none yet. Nothing is made.
+ * The key given, else the one kept in the directory; undefined if there is none yet. Nothing is made.
  * @throws {Error} one line: the key is missing, or is not the one that this directory's secrets were made with
  */
 export function findMasterKey(dataDir: string, given?: Buffer): Buffer | undefined {

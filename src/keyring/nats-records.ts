@@ -13,7 +13,7 @@ import { missingKeyring } from './records.ts';
 export const NATS_RECHECK_MS = 1000;
 
 export interface NatsKeyRecordsOptions {
-  /** Allows a new bucket where there is none: only while the event log is empty. */
+  /** Allows a new bucket if there is none: only while the event log is empty. */
   readonly create: boolean;
   readonly bucket?: string;
   /** Servers that hold each record; more than one needs a cluster. */
@@ -71,7 +71,7 @@ export class NatsKeyRecords implements ListedKeyRecords {
     }
   }
 
-  /** Opens it where there is one; makes nothing. @throws {Error} one line: the server cannot be asked */
+  /** Opens it if there is one; makes nothing. @throws {Error} one line: the server cannot be asked */
   static async find(
     connection: NatsConnection,
     bucket: string,

@@ -23,11 +23,11 @@ export interface Keyring {
 
 /** Small secret texts under names, in a place that several nodes share. */
 export interface KeyRecords {
-  /** Stores the text durably unless there is one: of two at once, one does. @returns false where there is */
+  /** Stores the text durably unless there is one: of two at once, one does. @returns false if there is */
   create(name: string, text: string): Promise<boolean>;
   /** Resolves to the text that was created last, wherever it was created. */
   read(name: string): Promise<string | undefined>;
-  /** Deletes it for good; nothing happens where there is none. */
+  /** Deletes it for good; does nothing if there is none. */
   remove(name: string): Promise<void>;
 }
 

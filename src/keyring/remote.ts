@@ -21,7 +21,7 @@ const KEY_BYTES = 32;
 const KEYRING = 'The keyring at BLOB_STORE_URL';
 
 export interface RemoteKeyringOptions {
-  /** Allows a new keyring where there is none: only while the event log is empty. */
+  /** Allows a new keyring if there is none: only while the event log is empty. */
   readonly create: boolean;
   /** The time that a key in memory is used before its tombstone is looked for again, in milliseconds. */
   readonly recheckMs: number;

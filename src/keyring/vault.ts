@@ -9,8 +9,8 @@ export interface Vault {
   /** @throws {KeyErased} */
   seal(accountId: string, text: string): Promise<string>;
   /**
-   * The text, for people to read; `NOT_OPENED` in the place of one that does not open. One such text must not
-   * take a whole list with it.
+   * Returns the text, for people to read, or `NOT_OPENED` if decryption fails, so that one bad value does not
+   * break a list.
    * @throws {KeyErased}
    */
   unseal(accountId: string, sealed: string): Promise<string>;

@@ -76,7 +76,7 @@ export class NatsLease implements Lease {
       lose();
     };
     let expiry = setTimeout(end, askedAt + safeMs - performance.now());
-    // A server that comes back without its data gives it to whoever asks first. This node may, too.
+    // A server that comes back without its data gives it to the first that asks, which may be this node.
     const forget = this.#link.onDisconnect(end);
     this.#held = true;
 

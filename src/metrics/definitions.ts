@@ -1,6 +1,6 @@
 /**
- * Every metric there is, by the part of the service that has it. No label tells ids, addresses or URLs: each
- * has a few fixed values. docs/operations.md has the same table.
+ * Every metric there is, by the part of the service that has it. No label has ids, addresses or URLs: each
+ * has a few fixed values. docs/monitoring.md has the same table.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
@@ -101,7 +101,7 @@ export function apiMetrics(registry: Registry) {
     ),
     lagSeconds: gauge(
       'projection_lag_seconds',
-      'Age of the oldest event that the read models lack; 0 where they lack none.',
+      'Age of the oldest event that the read models lack; 0 if they lack none.',
     ),
     queue: gauge(
       'queue_conversions',
@@ -110,7 +110,7 @@ export function apiMetrics(registry: Registry) {
     ),
     oldest: gauge(
       'queue_oldest_age_seconds',
-      'Age of the oldest conversion that no renderer has started; 0 where there is none.',
+      'Age of the oldest conversion that no renderer has started; 0 if there is none.',
     ),
     keyringCopied: gauge(
       'keyring_copy_timestamp_seconds',

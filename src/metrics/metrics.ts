@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import { LogThrottle } from '../log-throttle.ts';
 import { apiMetrics, processMetrics, renderMetrics } from './definitions.ts';
 
-/** A part that does not answer must not keep the rest from being told. */
+/** A part that does not answer must not keep the rest from being scraped. */
 const COLLECT_MS = 2_000;
 const TICK_MS = 100;
 

@@ -39,7 +39,7 @@ export function bucketPermissions(namespace: string, name: string): string[] {
   ];
 }
 
-/** It is made anew, empty, whenever it is missing. */
+/** A bucket that is made again, empty, whenever it is missing. */
 export class Bucket {
   readonly #link: NatsLink;
   readonly #options: BucketOptions;

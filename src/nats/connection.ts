@@ -20,7 +20,7 @@ export interface NatsLink {
   onDisconnect(listener: () => void): () => void;
   /** Settles as the work does, but rejects as soon as the connection is lost: no answer comes then. */
   whileUp<T>(work: Promise<T>): Promise<T>;
-  /** As `whileUp`, and does not begin while the connection is down: whoever waits is told at once. */
+  /** As `whileUp`, and does not begin while the connection is down: it rejects at once. */
   ifUp: IfUp;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
  * Asks witnesses to cosign the log's newest checkpoint, and a timestamp authority to say when it was there.
- * Their answers become events. Each is asked on its own, so one that is away delays nothing.
+ * Their answers become events. Each is asked separately, so one that is away delays nothing.
  */
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';

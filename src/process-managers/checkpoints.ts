@@ -1,4 +1,4 @@
-/** Signs a checkpoint of the log at an interval, where there is something new to cover. */
+/** Signs a checkpoint of the log at an interval, if there is something new to cover. */
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';

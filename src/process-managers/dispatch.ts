@@ -33,7 +33,7 @@ export interface Dispatch {
 export function startDispatch(deps: DispatchDependencies): Dispatch {
   const { logger, queue, readModel, runner, store, vault } = deps;
   let cursor = 0n;
-  // The first round too: a read model that is being built anew still shows what has long ended.
+  // The first round too: a read model that is being rebuilt still shows what has long ended.
   let sweepDue = true;
   /** The queue took no more: the rest is offered as soon as it does. */
   let isFull = false;

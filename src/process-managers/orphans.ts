@@ -57,7 +57,7 @@ async function sweep(deps: SweepDependencies, stopping: AbortSignal): Promise<vo
   const { blobs, logger, store } = deps;
   const [first] = await store.readAll({ limit: 1 });
   if (first === undefined) return;
-  // A log that was begun anew, or a setting that names the wrong one, must not cost all documents.
+  // A new log in the old one's place, or a setting that names the wrong one, must not cost all documents.
   if (!(await blobs.claim(first.id))) {
     logger.warn('the blob store belongs to another event log: what this one does not know is kept');
     return;

@@ -167,7 +167,7 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
   const { clock, logger, queue } = deps;
   const unknownConversions = new LogThrottle();
   const putOff = new LogThrottle();
-  // One line tells an outage. Each report comes again and again while it lasts.
+  // One line reports an outage. Each report comes again and again while it lasts.
   const logPutOff = (about: object, error: unknown, message: string): void =>
     putOff.log((suppressed) =>
       logger.warn({ ...about, reason: errorReason(error), suppressed }, message),
@@ -181,7 +181,7 @@ export function startOutcomes(deps: OutcomesDependencies): Consumer {
     try {
       accepted = await acceptedOf(conversionId, deps);
     } catch (error) {
-      logPutOff(about, error, 'whose conversion it is cannot be read now');
+      logPutOff(about, error, 'cannot look up the account of the conversion; will retry');
       throw error;
     }
     if (accepted === undefined) {

@@ -17,7 +17,7 @@ const NAME = 'RATES';
 const MAX_AGE_MS = 20 * 60_000;
 /** A request waits this long at most for the shared count. */
 const PATIENCE_MS = 250;
-/** After a failure nobody waits in vain for so long. */
+/** After a failure the server is not asked for so long. */
 const REST_MS = 1000;
 
 /** The subjects that the user of an API node must be allowed to publish to for rate limits. */

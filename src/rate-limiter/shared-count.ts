@@ -30,13 +30,13 @@ export class SharedCount {
   }
 
   /**
-   * @param patience once aborted, nobody waits for the answer, and none may come
+   * @param signal aborts the wait; the request may still be counted
    * @throws when the server does not answer
    */
-  count(request: CountRequest, patience: AbortSignal): Promise<Counted> {
+  count(request: CountRequest, signal: AbortSignal): Promise<Counted> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { ...request, abandoned: false, resolve, reject };
-      patience.addEventListener('abort', () => {
+      signal.addEventListener('abort', () => {
         waiting.abandoned = true;
       });
       this.#waiting.push(waiting);

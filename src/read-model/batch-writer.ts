@@ -133,7 +133,7 @@ export class BatchWriter {
       const row = rows.get(state.projection.name);
       if (row?.definition !== state.definition) {
         throw new ProjectionFailed(
-          `Projection ${state.projection.name} was made anew by another release; run one release.`,
+          `Projection ${state.projection.name} was rebuilt by another release; run one release.`,
         );
       }
       state.position = row.position;

@@ -28,7 +28,7 @@ export interface TableComparison {
   readonly rows: Readonly<Record<Side, number>>;
   /** SHA-256, hex, of the columns that both have, in the order of the primary key. */
   readonly digest: Readonly<Record<Side, string>>;
-  /** Its primary key; empty where there is no such table. Rows are compared where both sides have one key. */
+  /** Its primary key; empty if there is no such table. Rows are compared where both sides have one key. */
   readonly key: Readonly<Record<Side, readonly string[]>>;
   /** The columns that one side alone has. */
   readonly onlyIn: Readonly<Record<Side, readonly string[]>>;
@@ -83,7 +83,7 @@ export const isEqual = ({ onlyIn, key, differing }: TableComparison): boolean =>
 const names = (columns: readonly string[]): string =>
   columns.map((column) => `"${column}"`).join(', ');
 
-/** The table's columns and key; none where there is no such table. */
+/** The table's columns and key; none if there is no such table. */
 function shapeOf(table: string, db: Database): Shape {
   const columns = db
     .prepare<[string], { readonly name: string; readonly pk: number }>(

@@ -1,6 +1,6 @@
 /**
  * A node's read model: one disposable SQLite database. Damage that is met ends the process, and the next opening
- * makes it anew. A rebuild may replace its generation in use.
+ * rebuilds it. A rebuild may replace its generation in use.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -39,7 +39,7 @@ export interface ReadModelOptions {
   /** Holds the database's files and nothing else. */
   readonly directory: string;
   readonly projections: readonly Projection[];
-  /** Logs that a generation is made anew. */
+  /** Logs that a generation is rebuilt. */
   readonly logger?: Logger;
 }
 
@@ -98,7 +98,7 @@ export class ReadModel implements ReadModelOptions {
     const { db, mark } = this.#opened;
     const reason = await findDamage(db.name, signal);
     if (reason === 'ok' || mark !== currentMark(this.directory)) return;
-    this.#options.logger?.warn({ reason }, 'the read model is damaged and is made anew');
+    this.#options.logger?.warn({ reason }, 'the read model is damaged and is rebuilt');
     this.startAnew();
   }
 
@@ -133,9 +133,8 @@ export class ReadModel implements ReadModelOptions {
 }
 
 /**
- * Opens the generation in use and verifies that it was made of this log; an empty one takes its place
- * otherwise. One of another log would hide what this one holds: one of a newer log, where an
- * older copy of the log was put back.
+ * Opens the generation in use. A read model built from another log, or from a log that was rolled back
+ * since, is replaced by an empty one.
  * @throws {EventStoreUnavailable}
  */
 export async function openReadModel(
@@ -146,7 +145,7 @@ export async function openReadModel(
   const last = readModel.lastEvent();
   if (!(await isMadeOf(store, last))) {
     const position = last?.position;
-    options.logger?.warn({ position }, 'the read model is of another log and is made anew');
+    options.logger?.warn({ position }, 'the read model is of another log and is rebuilt');
     readModel.startAnew();
   }
   return readModel;
@@ -187,9 +186,9 @@ function open(options: ReadModelOptions): Opened {
       }
     } catch (error) {
       if (!isUnusable(error) || attempt >= MAX_OPEN_ATTEMPTS) throw error;
-      // A new data directory has none: that is no news.
+      // A new data directory has none: that is not worth a warning.
       const level = error instanceof MissingGeneration ? 'debug' : 'info';
-      options.logger?.[level]({ reason: errorMessage(error) }, 'the read model is made anew');
+      options.logger?.[level]({ reason: errorMessage(error) }, 'the read model is rebuilt');
       replace(options, mark);
     }
   }
@@ -227,7 +226,7 @@ async function findDamage(path: string, signal: AbortSignal): Promise<string> {
   return (await promisify(execFile)(process.execPath, args, { signal, env: {} })).stdout;
 }
 
-/** Missing, damaged or made by another release: the log has it all, so it is made anew. */
+/** Missing, damaged or made by another release: the log has it all, so it is rebuilt. */
 function isUnusable(error: unknown): boolean {
   if (error instanceof UnusableGeneration) return true;
   return (

@@ -22,7 +22,7 @@ export function currentMark(directory: string): string {
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs}`;
 }
 
-/** The number of the generation in use, 0 where there is none. */
+/** The number of the generation in use, 0 if there is none. */
 export function currentGeneration(directory: string): number {
   try {
     const named = /^g([1-9][0-9]{0,14})\.db\n$/.exec(
@@ -73,7 +73,7 @@ export function sweep(directory: string): void {
   }
 }
 
-/** Whoever builds a generation holds its file locked. */
+/** The builder of a generation holds its file locked. */
 function isAbandoned(path: string): boolean {
   const db = new Sqlite(path, { timeout: 0 });
   try {

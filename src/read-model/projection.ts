@@ -9,9 +9,9 @@ import type { RecordedEvent } from '../event-store/port.ts';
 export interface Projection {
   /** Names the checkpoint. Unique. */
   readonly name: string;
-  /** Counted up whenever tables or handlers change: the projection is then built anew. */
+  /** Counted up whenever tables or handlers change: the projection is then rebuilt. */
   readonly version: number;
-  /** The tables it owns: `DROP`ped and created anew when it is rebuilt. */
+  /** The tables it owns: `DROP`ped and created again when it is rebuilt. */
   readonly tables: readonly string[];
   /** The DDL that creates them. */
   readonly ddl: string;

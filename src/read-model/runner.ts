@@ -57,7 +57,7 @@ export class ProjectionRunner {
 
   /**
    * Resolves after `stop()`. Rejects with {@link ProjectionFailed} when a projection cannot go on, and
-   * when the read model is damaged: the next opening makes it anew.
+   * when the read model is damaged: the next opening rebuilds it.
    */
   get ended(): Promise<void> {
     return this.#ended ?? Promise.resolve();
@@ -161,7 +161,7 @@ export class ProjectionRunner {
     }
   }
 
-  /** Applies what the log holds beyond the checkpoint. One at a time, whoever asks. */
+  /** Applies what the log holds beyond the checkpoint. One at a time. */
   #pull(): Promise<void> {
     this.#pulling ??= this.#readOn().finally(() => {
       this.#pulling = undefined;
@@ -233,6 +233,6 @@ export class ProjectionRunner {
 function forGood(error: unknown): Error | undefined {
   if (error instanceof ProjectionFailed) return error;
   if (!isDamage(error)) return undefined;
-  const remedy = 'The read model is damaged; start again, and it is made anew from the log.';
+  const remedy = 'The read model is damaged; start again, and it is rebuilt from the log.';
   return new Error(remedy, { cause: error });
 }

@@ -34,7 +34,7 @@ export interface Checkpoint {
   readonly position: bigint;
 }
 
-/** The definition that a projection's tables were made by: when it changes, they are made anew. */
+/** The definition that a projection's tables were made by: when it changes, they are rebuilt. */
 export function definitionOf({ version, ddl }: Projection): string {
   return `${version}\n${ddl}`;
 }

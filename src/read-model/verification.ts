@@ -47,7 +47,7 @@ export interface Verification extends RebuildResult {
 export interface VerificationOptions extends RebuildOptions {
   /** Differences of each table that are kept; all are counted. */
   readonly most: number;
-  /** Refuses projections of which the read model in use was not made. */
+  /** Refuses if the read model in use was made by other projections. */
   readonly mustBeSame: boolean;
   readonly onTable?: (table: string) => void;
 }
@@ -83,7 +83,7 @@ export async function compareWithLog(options: VerificationOptions): Promise<Veri
   const begin = await withLive(readModel, async (live) => {
     if (!(await isMadeOf(store, lastEventOf(live)))) {
       throw new Error(
-        'The read model is of another log; the next start of the service makes it anew.',
+        'The read model is of another log; the next start of the service rebuilds it.',
       );
     }
     const states = statesOf(live, readModel.projections);
@@ -120,7 +120,7 @@ async function compareAll(
     }
     await building.readOn(state.position);
     if (building.reached() !== state.position) {
-      throw new Error('The read model was made anew meanwhile; try again when it has caught up.');
+      throw new Error('The read model was rebuilt meanwhile; try again when it has caught up.');
     }
     const comparisons = state.tables.map((table) => {
       onTable?.(table);
@@ -203,7 +203,7 @@ async function withLive<T>(
   }
 }
 
-const DAMAGED = 'The read model in use is damaged; the next start of the service makes it anew.';
+const DAMAGED = 'The read model in use is damaged; the next start of the service rebuilds it.';
 
 function openLive(directory: string): Database {
   // Under the lock, nobody replaces it between the look at its name and its opening.

@@ -77,10 +77,10 @@ export class FairTurns {
   }
 
   /**
-   * The next job, which is in flight until `release`. Accounts that are held back have all slots but one
-   * together; where there is one slot, they have it when nobody else waits. One whose pages ran into the
-   * time limit takes no slot either while long pages of others have all but one. Their jobs wait for no
-   * slot outside, where they would be before others.
+   * The next job, which is in flight until `release`. Accounts that are held back share all slots but
+   * one. With a single slot they run only when nobody else waits. One whose pages ran into the time limit
+   * takes no slot either while long pages of others have all but one. Their jobs do not wait outside, where
+   * they would be before others.
    *
    * @returns undefined where no job waits that may have a slot now
    */
@@ -221,7 +221,7 @@ export class FairTurns {
     return [...accounts].filter(isSo).reduce((sum, { inFlight }) => sum + inFlight.size, 0);
   }
 
-  /** True where whoever waits for its slots waits for long. */
+  /** True if others wait long for a slot that it holds. */
   #hasLongPages(account: Account, now: number): boolean {
     return hadTimeout(account, now) || lengthOf(recentUse(account, now)) >= LONG_MS;
   }
@@ -255,7 +255,7 @@ interface Use {
   squares: number;
 }
 
-/** The length of the page that whoever comes while the account holds a slot finds there, on average. */
+/** The average length of the page that a newcomer finds in a slot of the account. */
 const lengthOf = ({ used, squares }: Use): number => (used === 0 ? 0 : squares / used);
 
 function recentUse({ used, squares, seenAt, inFlight }: Account, now: number): Use {

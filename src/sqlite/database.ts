@@ -55,7 +55,7 @@ export interface EmbeddedDatabase {
   /** Calls `listener` after each group commit of this process; returns how to end that. */
   onCommit(listener: () => void): () => void;
   /**
-   * Why it takes no writes, as far as the last one tells; where there is a reason, it is looked at again
+   * Why it takes no writes, as far as the last one tells; if there is a reason, it is looked at again
    * in the background, so that the next call knows better.
    */
   failure(): string | undefined;
@@ -84,7 +84,7 @@ interface EmbeddedOptions {
 }
 
 /**
- * Opens the file, makes it (and its directory) where there is none.
+ * Opens the file, makes it (and its directory) if there is none.
  * @throws {Error} one line that names the file and the remedy
  */
 export function openEmbeddedDatabase(

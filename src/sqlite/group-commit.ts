@@ -25,7 +25,7 @@ export interface Work {
 
 /** Pause between two tries for a lock that another process holds; others have the event loop then. */
 const RETRY_MS = 25;
-/** The operator is told of a transaction that waits for another process longer than this. */
+/** A transaction that waits for another process longer than this is logged. */
 const TELL_AFTER_MS = 1_000;
 
 /** Bounds how long one transaction keeps the event loop and other processes waiting. */

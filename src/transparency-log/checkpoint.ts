@@ -24,7 +24,7 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
 
 /**
  * Reads the text of a note, without its signatures.
- * @throws {Error} it is no checkpoint
+ * @throws {Error} it is not a checkpoint
  */
 export function parseCheckpoint(text: string): ParsedCheckpoint {
   const [origin, sizeLine = '', rootLine = '', ...extensions] = text.split('\n');
@@ -41,7 +41,7 @@ export function parseCheckpoint(text: string): ParsedCheckpoint {
 
 /**
  * The note with the log's own signatures alone: witnesses and timestamps are about that one.
- * @throws {Error} it is no signed note
+ * @throws {Error} it is not a signed note
  */
 export function signedByLog(note: string): string {
   const { text, signatures } = openNote(note);

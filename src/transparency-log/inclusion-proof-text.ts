@@ -21,7 +21,7 @@ export function formatProof({ index, proof, checkpoint }: InclusionProof): strin
 /**
  * Reads a proof. The checkpoint is neither read nor verified here. An `extra` line is left out: nothing
  * vouches for it, and ours have none.
- * @throws {Error} it is no proof
+ * @throws {Error} it is not a proof
  */
 export function parseProof(text: string): InclusionProof {
   const end = text.indexOf('\n\n');

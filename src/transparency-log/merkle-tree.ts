@@ -55,7 +55,7 @@ export function rootOf(hashes: readonly Buffer[]): Buffer {
   return frontier.root();
 }
 
-/** The level of a whole subtree of `count` leaves; undefined where `count` is no power of 256. */
+/** The level of a whole subtree of `count` leaves; undefined if `count` is not a power of 256. */
 function levelOf(count: number): number | undefined {
   let level = 0;
   for (let width = 1; width <= count; width *= SUBTREE_WIDTH, level += 1) {

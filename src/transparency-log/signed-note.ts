@@ -77,7 +77,7 @@ export function verifierKey(
   return `${name}+${keyIdOf(name, type, publicKey)}+${material}`;
 }
 
-/** @throws {Error} it is no verifier key, or not of a type that this module verifies */
+/** @throws {Error} it is not a verifier key, or not of a type that this module verifies */
 export function parseVerifierKey(text: string): VerifierKey {
   const [, name, keyId, encoded] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/s.exec(text) ?? [];
   const material = encoded === undefined ? undefined : fromBase64(encoded);
@@ -127,7 +127,7 @@ export function signatureLine(name: string, keyId: string, signature: Buffer): s
 
 /**
  * Takes a note apart. Nothing is verified.
- * @throws {Error} it is no signed note
+ * @throws {Error} it is not a signed note
  */
 export function openNote(note: string): Note {
   if (!isPlain(note)) throw new Error('The note has control characters or is not UTF-8.');

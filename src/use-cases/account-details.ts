@@ -33,7 +33,7 @@ async function recordOf(
   return email === undefined ? undefined : { ...record, email };
 }
 
-/** @throws {ServiceError} `not_found` where there is none, or it was erased */
+/** @throws {ServiceError} `not_found` if there is none, or it was erased */
 export async function accountDetails(deps: Dependencies, accountId: string) {
   const now = deps.clock.now();
   const row = (await consistentQuery(deps, accountQueries)).byId(accountId);
@@ -68,7 +68,7 @@ export async function accountPage(
   return { records: records.flatMap((record) => record ?? []), total };
 }
 
-/** @throws {ServiceError} `not_found` where there is none, or it was erased */
+/** @throws {ServiceError} `not_found` if there is none, or it was erased */
 export async function assertOpen(
   { actors }: Pick<Dependencies, 'actors'>,
   accountId: string,

@@ -103,7 +103,7 @@ export async function openAccount(
     context,
   );
   if (!opened.accepted || opened.events.length === 0) {
-    // No details: the address is well formed, so this is no wrong usage of the command line.
+    // No details: the address is well formed, so this is not wrong usage of the command line.
     throw new ServiceError('validation_error', `There is an account for ${email} already.`);
   }
   return {
@@ -205,7 +205,7 @@ interface FirstAccountDependencies extends AccountDependencies, ApiKeyDependenci
 }
 
 /**
- * Opens the account that a newcomer begins with, an operator, where there is none yet. Its secrets are
+ * Opens the account that a newcomer begins with, an operator, if there is none yet. Its secrets are
  * returned this once and kept nowhere.
  */
 export async function openFirstAccount(

@@ -9,7 +9,7 @@ interface Dependencies {
   readonly actors: ActorSystem;
 }
 
-/** @throws {ServiceError} what the account refuses; `not_found` where there is none */
+/** @throws {ServiceError} what the account refuses; `not_found` if there is none */
 async function change(
   { actors }: Dependencies,
   command: AccountCommand,

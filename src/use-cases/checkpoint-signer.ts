@@ -87,7 +87,7 @@ export class CheckpointSigner {
 
   /**
    * Compares the log with the checkpoint that this node signed or saw last.
-   * @param options `untilCaughtUp`: waits for the read model as long as it takes, as when it is made anew at a start
+   * @param options `untilCaughtUp`: waits for the read model as long as it takes, as when it is rebuilt at a start
    * @throws {LogContradictsCheckpoint} @throws {ServiceError} `service_unavailable`
    */
   async checkLog({ untilCaughtUp = false } = {}): Promise<void> {
@@ -122,7 +122,7 @@ export class CheckpointSigner {
 
   /**
    * Resolves when a checkpoint that covers all that the log held at the call is stored. This node signs
-   * at most once a second; whoever asks meanwhile shares the next signature.
+   * at most once a second; those who ask meanwhile share the next signature.
    * @throws {LogContradictsCheckpoint}
    */
   sign(): Promise<void> {
@@ -153,7 +153,7 @@ export class CheckpointSigner {
     return signNote(text, this.#signersOf(await this.#withKey()));
   }
 
-  /** Keeps the log's newest checkpoint, whoever signed it. @throws {LogContradictsCheckpoint} */
+  /** Keeps the log's newest checkpoint, of any node. @throws {LogContradictsCheckpoint} */
   noteNewest(): Promise<void> {
     return this.#inOrder(async () => {
       const last = this.#lastOf(await openLog(this.#deps));
@@ -211,7 +211,7 @@ export class CheckpointSigner {
       },
       firstCommand(clock.now(), { kind: 'service' }),
     );
-    // Another node has signed as much or more, unless it has added a key: then whoever needs it asks again.
+    // Another node has signed as much or more, unless it has added a key: then the caller asks again.
     if (outcome.accepted) await runner.waitFor(outcome.position ?? 0n);
   }
 

@@ -6,7 +6,7 @@ import { judgeInTurn, type SignInDependencies, type SignInRequest } from './sign
 /**
  * Judges the present password of somebody who is signed in already. A wrong one counts as a refused sign-in:
  * a stolen session gives no further guesses.
- * @param wrong what the client is told of a wrong one
+ * @param wrong the message for a wrong one
  * @throws {ServiceError} `validation_error` where it is wrong, `rate_limit_exceeded` after too many tries
  * @throws {BudgetExceeded} too many wait for their password to be hashed
  */

@@ -35,7 +35,7 @@ export interface HistoryDependencies extends ReadDependencies {
   readonly vault: Pick<Vault, 'unseal'>;
 }
 
-/** Nobody needs them to understand what happened, and they help whoever wants to guess the secret. */
+/** Nobody needs them to understand what happened, and they help to guess the secret. */
 const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash']);
 
 export interface HistoryPage {

@@ -54,7 +54,7 @@ export async function openLog(
 }
 
 /**
- * Gives a restored log a new name: what it signs from now on is no second history under the old one.
+ * Renames a restored log, so that one name never signs two histories.
  * @param checkpoint the newest one of the old name that is known, as it was signed
  */
 export async function continueLog(

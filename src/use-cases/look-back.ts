@@ -15,7 +15,7 @@ import { readEvents } from './history.ts';
 /** Everything up to a time (milliseconds since the Unix epoch) or a position of the log, inclusive. */
 export type Moment = { readonly time: number } | { readonly position: bigint };
 
-/** @param refuse is told what is wrong with the text */
+/** @param refuse gets what is wrong with the text */
 export function momentIn(
   text: unknown,
   { now, head }: { readonly now: number; readonly head: bigint | undefined },
@@ -84,7 +84,7 @@ export const operatorLimits = (): LookBackLimits => ({
 
 /** The account's events that are looked through before others' requests have their turn. */
 const SLICE = 200;
-/** Folds that are kept: whoever reads one page reads the next. */
+/** Folds that are kept: a reader of one page reads the next. */
 const KEPT = 4;
 const RETRY_SECONDS = 5;
 
@@ -158,7 +158,7 @@ export class LookBacks {
     return consistentQuery(this.#deps, historyQueries, head);
   }
 
-  /** The number of the account's last event up to the moment; 0 where there was none. */
+  /** The number of the account's last event up to the moment; 0 if there was none. */
   async #numberAt(accountId: string, moment: Moment, asker: Asker): Promise<number> {
     const history = await this.#history(asker);
     if ('time' in moment) return history.countUpTo(accountId, moment.time);

@@ -5,7 +5,7 @@ import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 
 /** The time that is looked back. */
 export const WINDOW_MS = 5 * 60_000;
-/** Events that are looked at, at most: a busier service is told of a shorter time. */
+/** Events that are looked at, at most: a busier service gets figures of a shorter time. */
 const MOST_EVENTS = 20_000;
 const READ = 1_000;
 

@@ -83,7 +83,7 @@ export function ledgerRecord(row: LedgerRow) {
   };
 }
 
-/** @param fileUrl the link of a completed one, where there is one to give */
+/** @param fileUrl the link of a completed one, if there is one to give */
 export async function conversionRecord<T extends string | undefined>(
   opener: Opener<T>,
   row: ConversionRow,

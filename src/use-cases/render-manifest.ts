@@ -12,7 +12,7 @@ type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'Con
 
 /**
  * The manifest of a completed conversion, found from the log alone and checked against its event.
- * @throws {ServiceError} `not_found` where there is none (yet), `gone` after its retention
+ * @throws {ServiceError} `not_found` if there is none (yet), `gone` after its retention
  * @throws {BlobNotFound} it is lost
  * @throws {BlobStoreUnavailable} it is damaged
  * @throws {KeyErased} its account was erased

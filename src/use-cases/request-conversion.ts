@@ -66,7 +66,7 @@ export async function requestConversion(
       metadata: {
         ...context.metadata,
         correlationId: conversionId,
-        // Whoever renders it, after a restart too, goes on with the trace.
+        // Its renderer, after a restart too, continues the trace.
         ...(trace && { trace: await deps.vault.seal(accountId, trace) }),
       },
       blobs: [blob],

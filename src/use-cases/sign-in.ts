@@ -190,7 +190,7 @@ export async function judgeInTurn(
   return { ...judged, client, asker };
 }
 
-/** Not waited for: how long recording takes would tell a known address from an unknown one. */
+/** Does not wait: the time that recording takes would tell a known address from an unknown one. */
 function leaveTrail(
   { signInAudit, clock }: SignInDependencies,
   { email, clientAddress, requestId, loggedId, log, actor }: SignInRequest,
@@ -248,7 +248,7 @@ export interface SignInAudit {
 export function createSignInAudit(deps: {
   readonly actors: ActorSystem;
   readonly vault: Vault;
-  /** Keys the hashes of addresses that are no account's. */
+  /** Keys the hashes of addresses without an account. */
   readonly addressKey: Buffer;
 }): SignInAudit {
   const { actors, vault } = deps;
@@ -274,7 +274,7 @@ export function createSignInAudit(deps: {
 
   async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
     const { accountId, clientAddress, requestId, loggedId, time, actor } = attempt;
-    // There is nothing to seal with where the address is no account's.
+    // An address without an account has no key to seal with.
     if (accountId === undefined) {
       return firstCommand(time, { kind: 'anonymous' }, { requestId: loggedId });
     }

@@ -25,7 +25,7 @@ const MOST_EVENTS = 1_000;
 /** Signatures that another node may be ahead of before it is our fault. */
 const ATTEMPTS = 3;
 
-/** The newest checkpoint; the first is signed where there is none. */
+/** The newest checkpoint; the first is signed if there is none. */
 export const currentCheckpoint = (deps: TransparencyLogDependencies): Promise<StoredCheckpoint> =>
   checkpointCovering(deps, 0n);
 

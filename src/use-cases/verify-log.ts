@@ -29,9 +29,9 @@ const BATCH = 5_000;
 /** A log, and what lies beside it, as it is: nothing of it is changed. */
 export interface StoredLog {
   readonly store: Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
-  /** Opens the tree that the read models keep, where there is one. */
+  /** Opens the tree that the read models keep, if any. */
   readonly openTree?: () => LogTreeQueries | undefined;
-  /** The checkpoint that this node signed or saw last, where there is one. */
+  /** The checkpoint that this node signed or saw last, if any. */
   readonly lastCheckpoint?: GivenNote;
   /** Tells of what reading the log does not show, where the store can have such. */
   readonly hiddenFault?: () => HiddenFault | undefined;
@@ -69,7 +69,7 @@ export interface Verified {
   /** The tree of all these events: its size, and its root hash in base64. */
   readonly size: number;
   readonly root: string;
-  /** Checkpoints of which the log has the root, and the size of the newest; 0 where there is none. */
+  /** Checkpoints whose root the log has, and the size of the newest; 0 without any. */
   readonly checkpoints: number;
   readonly covered: number;
   /** Conversions without an end, and failures without a refund, so far. */

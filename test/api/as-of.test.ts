@@ -12,7 +12,7 @@ type Account = Awaited<ReturnType<Api['newAccount']>>;
 const PDF = Buffer.from('%PDF-1.7 a file of this test');
 const STEPS = 40;
 
-/** An answer without what a repetition has anew: links, and `as_of` in the addresses of pages. */
+/** An answer without what a repetition makes again: links, and `as_of` in the addresses of pages. */
 function told({ status, headers, text }: Answer): object {
   return {
     status,

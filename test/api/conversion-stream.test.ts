@@ -125,7 +125,7 @@ void test('streams are bounded, cost nothing when closed, and end with the serve
   const full = await api.call('GET', PATH, { key: other.key });
   t.strictSame(refusal(full), { status: 503, error: 'service_unavailable' });
   const head = await api.call('HEAD', PATH, { key: other.key });
-  t.equal(head.status, 200, 'a look at the headers is no stream');
+  t.equal(head.status, 200, 'a look at the headers is not a stream');
   await listeners.reached(1);
   const used = () => api.budgets.counts().find(({ name }) => name === 'maxStreams')?.used;
   t.equal(used(), 3);

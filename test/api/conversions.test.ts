@@ -110,7 +110,7 @@ void test('many who wait cost nothing until what they wait for ends', async (t) 
   let queries = 0;
   const query = api.readModel.query.bind(api.readModel);
   api.readModel.query = (factory) => {
-    // A request to convert asks how much its account has stored: that is no cost of waiting.
+    // A request to convert asks how much its account has stored: that is not a cost of waiting.
     if (!Object.is(factory, storedBlobQueries)) queries += 1;
     return query(factory);
   };

@@ -161,7 +161,7 @@ void test('what anybody may ask says how the rate limit stands, and takes nothin
   }
 });
 
-void test('a host that is no address of this machine is named', async (t) => {
+void test('a host that is not an address of this machine is named', async (t) => {
   for (const host of ['192.0.2.1', 'no-such-name.invalid']) {
     const listening = listen({ host, port: 0, rateLimitHeaders: async () => ({}) });
     await t.rejects(listening, {

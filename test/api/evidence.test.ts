@@ -128,7 +128,7 @@ void test('bytes of its files that are other ones are found in a ZIP that fits t
   const files = filesOf(zip);
   const whole = asFiles(files);
   for (const [name, content] of files) {
-    // All bytes of the short ones, each of which is of another kind.
+    // All bytes of the short ones, which are all of another kind.
     const step = content.length > 1000 ? 7 : 1;
     const places = [...content.keys()].filter((at) => at % step === 0);
     const unfound = await unfoundAt(places, async (at) => {
@@ -325,7 +325,7 @@ void test('cosignatures and a timestamp of the checkpoint', async (t) => {
   );
 });
 
-void test('what is no list is not signed as one', async (t) => {
+void test('what is not a list is not signed as one', async (t) => {
   const { api, key } = await completed(t);
   const [origin = ''] = key.split('+');
   const root = Buffer.alloc(32).toString('base64');

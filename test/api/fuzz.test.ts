@@ -249,7 +249,7 @@ const bodyOf = (endpoint: Endpoint, known: Known): fc.Arbitrary<Buffer | undefin
   );
 };
 
-/** Fields of which most that a schema allows is refused for another reason, and nothing else is seen. */
+/** Fields whose values are mostly refused for another reason than the schema, so that nothing else is seen. */
 const REFUSED_MOSTLY = /^(url|headers|cookies|page_ranges|margin_\w+)$/;
 
 function withContent({ body }: Endpoint, value: object): object {
@@ -297,7 +297,7 @@ function judge(api: Api, { method, target }: RawRequest, answer: RawAnswer): voi
     if (!Check(ErrorAnswer, body)) return demand(false, 'does not have the shape of errors');
     demand(ERRORS[body.error].status === status, 'has the code of another status');
   }
-  // Redirects of what people type, and the dashboard's pages, are no part of the document.
+  // Redirects of what people type, and the dashboard's pages, are not part of the document.
   if (status !== 302 && !isPagePath(pathOf(target)))
     api.observe({ ...answer, method, path: pathOf(target) });
 }

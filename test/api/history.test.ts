@@ -25,10 +25,10 @@ void test('a conversion from its request to its download', async (t) => {
   await api.complete(account.id, id, PDF_FILE);
   const record = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
   const fileUrl = String(record.body['file_url']);
-  t.equal((await api.call('HEAD', fileUrl)).status, 200, 'a look at the headers is no download');
+  t.equal((await api.call('HEAD', fileUrl)).status, 200, 'a look at the headers is not a download');
   const beyond = await api.call('GET', fileUrl, { headers: { Range: 'bytes=9999999-' } });
   t.equal(beyond.status, 416);
-  t.notOk(beyond.headers.get('content-disposition'), 'a refusal is no file');
+  t.notOk(beyond.headers.get('content-disposition'), 'a refusal is not a file');
   const downloads = `${BASE}/conversions/${id}/events/?type=DocumentDownloaded`;
   t.strictSame(entriesOf(await api.call('GET', downloads, { key })), [], 'and no download');
   t.equal((await api.call('GET', fileUrl)).text, PDF_FILE.toString());

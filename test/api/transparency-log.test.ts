@@ -47,7 +47,7 @@ void test('the checkpoint is that of the tiles, and is signed by the key', async
   t.ok(rootOf(leaves).equals(root));
 });
 
-void test('what is no tile of the published log is not found', async (t) => {
+void test('what is not a tile of the published log is not found', async (t) => {
   const api = await startApi(t);
   await api.newAccount();
   const { size } = await checkpointOf(api);

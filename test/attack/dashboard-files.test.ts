@@ -1,4 +1,4 @@
-/** Whoever keeps the service from reading the dashboard's files for a moment. */
+/** Somebody keeps the service from reading the dashboard's files for a moment. */
 import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** Pages of other sites, and whoever has a token of one kind, try to use the dashboard's session. */
+/** Pages of other sites, and holders of a token of one kind, try to use the dashboard's session. */
 import { SignJWT } from 'jose';
 import { test } from 'tap';
 import { ed25519Key } from '../../src/ed25519.ts';

@@ -54,7 +54,7 @@ void test('failed conversions leave no documents on the disk', async (t) => {
   await failMany(service, 6, 5_000_000);
   const after = stored(dataDir);
   t.match(after, { fileBytes: 0, rows: 0 });
-  t.ok(after.databaseBytes - before.databaseBytes < MiB / 2, 'large ones are no rows');
+  t.ok(after.databaseBytes - before.databaseBytes < MiB / 2, 'large ones are not rows');
 
   // Small ones are rows: the pages of deleted ones are used again.
   await failMany(service, 30, 60_000);

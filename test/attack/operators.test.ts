@@ -36,7 +36,7 @@ void test('nobody but an operator who is signed in gets through', async (t) => {
   t.strictSame(added, [], 'nothing was changed');
 });
 
-void test('the first account is no operator before its password is changed', async (t) => {
+void test('the first account is not an operator before its password is changed', async (t) => {
   const api = await startApi(t);
   const { id, email, key } = await firstAccount(api);
   const customer = await api.newAccount();

@@ -121,7 +121,7 @@ void test('strangers cannot lock the owner out', async (t) => {
   t.equal(await owners(abroad), 429, 'a client is not known for ever');
 });
 
-void test('an address of another account is no owner’s', async (t) => {
+void test('an address of another account is not the owner’s', async (t) => {
   const api = await open(t);
   const [victim, attacker] = [await api.newAccount(), await api.newAccount()];
   const from = '192.0.2.66';

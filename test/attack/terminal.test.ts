@@ -1,4 +1,4 @@
-/** Text of clients, pages and servers on the terminal of whoever runs a command or reads a log. */
+/** Text of clients, pages and servers on the terminal of somebody who runs a command or reads a log. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

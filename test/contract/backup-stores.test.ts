@@ -19,7 +19,7 @@ const placeOf = (place: Place, env: Readonly<Record<string, string>>): Place => 
   env: { ...place.env, ...env },
 });
 
-/** A keyring of the accounts of `signedLog`, of which one is erased. */
+/** A keyring of the accounts of `signedLog`, one of them erased. */
 function writeKeyring(path: string): void {
   const records = new Map([
     ['keyring.id', '22'.repeat(16)],

@@ -48,7 +48,7 @@ function openPlace() {
     return staged.ref;
   };
   const stored = ({ key }: BlobRef): Buffer => objects.stored.get(key) ?? Buffer.alloc(0);
-  /** Stores other bytes under a name of theirs, as whoever may write there could. */
+  /** Stores other bytes under a name of theirs, as anybody who may write there could. */
   const forge = (kind: BlobKind, content: Buffer, id = conversionId): BlobRef => {
     const hash = sha256(content);
     const ref = { key: `${id}/${kind}-${hash}`, sha256: hash, bytes: content.length };
@@ -154,7 +154,7 @@ void test('a changed bit anywhere is found, by the whole and by the parts it is 
       const changed = Buffer.from(stored(ref));
       const place = at % changed.length;
       changed[place] = (changed[place] ?? 0) ^ (1 << bit);
-      // Also where whoever changed it could change what the log says of its hash.
+      // Also if the same person could change what the log says of its hash.
       await refused(t, forge('document', Buffer.from(changed)), `${place} of ${bytes}`);
       objects.stored.set(ref.key, changed);
       await refused(t, ref, `${place} of ${bytes}, under its name`);

@@ -236,7 +236,7 @@ void test('NATS: a store that cannot be used is said in one line', async (t) => 
   });
 });
 
-/** docs/decisions/0016-remote-blobs.md says what each is for. */
+/** What deploy/nats-accounts.conf grants to renderers, which says what each is for. */
 const RENDERER_MAY_PUBLISH = [
   '$JS.API.INFO',
   '$JS.API.STREAM.INFO.OBJ_pressledger-blobs',

@@ -173,7 +173,7 @@ void test('S3: an upload that is cut off leaves nothing', async (t) => {
 /** Two parts and a bit, in bytes. */
 const LARGE = 17 * 2 ** 20;
 
-void test('S3: large content goes in parts, of which each is tried again by itself', async (t) => {
+void test('S3: large content goes in parts, each retried by itself', async (t) => {
   const { server, store, id } = await openQuick(t);
   const content = randomBytes(LARGE);
   const staged = store.stage(id, 'document', content);

@@ -58,7 +58,7 @@ void test('of two logs that claim it at once, one does', async (t) => {
   t.not(one?.status, others[0]?.status);
 });
 
-void test('a server that lost its data is claimed again by whoever leads', async (t) => {
+void test('a server that lost its data is claimed again by the leader', async (t) => {
   const server = await startNatsServer(t);
   const node = await open(t, server.url);
   await node.claim('one');

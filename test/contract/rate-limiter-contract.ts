@@ -55,7 +55,7 @@ export function runRateLimiterContract({ name, open }: RateLimiterAdapter): void
     t.strictSame(await limiter.consume('a', TEN), refused);
   });
 
-  contract('begins anew with each window', async (t, { limiter, clock }) => {
+  contract('begins again with each window', async (t, { limiter, clock }) => {
     await take(limiter, 11);
     clock.time = NOW + MINUTE_MS - 1;
     t.match(await limiter.consume('a', TEN), { allowed: false, resetAt: RESET });

@@ -106,7 +106,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.strictSame(idsOf(renderer.jobs), [1, 2, 3, 1, 4].map(conversionId));
   });
 
-  withRecorder('forgets a job that has ended, so that it may be offered anew', async (t, queue) => {
+  withRecorder('forgets a job that has ended: it may come again', async (t, queue) => {
     await queue.offer(renderJob(1));
     await drain(queue, 1);
     await queue.offer({ ...renderJob(1), retry: true });
@@ -280,7 +280,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     await offer(queue, 13, 13);
     t.strictSame(idsOf(await drain(queue, 4)), [1, 10, 12, 13].map(conversionId));
     await offer(queue, 2, 2);
-    t.strictSame(idsOf(await drain(queue, 1)), [conversionId(2)], 'it may be offered anew');
+    t.strictSame(idsOf(await drain(queue, 1)), [conversionId(2)], 'it may be offered again');
   });
 
   withRecorder('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
@@ -352,7 +352,7 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     await first.stop();
     await later;
     await queue.report(completedReport(3));
-    t.strictSame(seen, [1, 2, 3].map(conversionId), 'an earlier stop is no stop of the later one');
+    t.strictSame(seen, [1, 2, 3].map(conversionId), 'an earlier stop does not stop the later one');
     await second.stop();
   });
 

@@ -305,7 +305,7 @@ for (const [when, offered] of [
   });
 }
 
-void test('that nobody renders is logged, and a job that nobody gets is published anew', async (t) => {
+void test('that nobody renders is logged, and a job that nobody gets is published again', async (t) => {
   const { url } = await startNatsServer(t);
   const lines: { readonly waiting?: number; readonly msg: string }[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line));
@@ -327,7 +327,7 @@ void test('that nobody renders is logged, and a job that nobody gets is publishe
   const holder = hold(renderer.queue, 1);
   await eventually('the job', () => holder.jobs[0], 60_000);
   await (await holder.delivery(0)).ack();
-  t.match(lines.slice(1), [{ msg: /published anew/ }]);
+  t.match(lines.slice(1), [{ msg: /published again/ }]);
 });
 
 void test('a report waits until somebody records it, and is recorded again after a repetition', async (t) => {
@@ -414,7 +414,7 @@ void test('a report of the largest manifest arrives', async (t) => {
   const { url } = await startNatsServer(t);
   const api = await node(t, url, 'api');
   const renderer = await node(t, url, 'renderer');
-  // Nearly all of it quotes, each of which the report's own JSON escapes.
+  // Nearly all of it quotes, which the report's own JSON escapes.
   const manifest = `{${'"":"",'.repeat(43_689)}"x":0}`.padEnd(MAX_MANIFEST_BYTES);
   let bytes = 0;
   api.queue.onReport(async (report) => {

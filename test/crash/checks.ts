@@ -263,7 +263,7 @@ export async function checkEnd(site: Site): Promise<readonly string[]> {
   return problems;
 }
 
-/** The lives of the conversions that problems name, for whoever looks for the cause. */
+/** The lives of the conversions that problems name, to look for the cause. */
 export async function livesOf(site: Site, problems: readonly string[]): Promise<readonly string[]> {
   const log = await site.log();
   const ids = new Set(problems.join('\n').match(/conv_\w+/g));

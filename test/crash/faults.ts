@@ -110,7 +110,7 @@ async function awayNats(
   return { natsBackAt: performance.now() };
 }
 
-/** Takes the lease from whoever has it, so that another process leads, too, until the first notices. */
+/** Takes the lease from its holder, so that another process leads, too, until the first notices. */
 async function takeLease(site: Site, forMs: number): Promise<void> {
   if (site.nodes === undefined) {
     rmSync(join(site.place.dataDir, 'render.lock'));

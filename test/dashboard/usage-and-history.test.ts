@@ -6,7 +6,7 @@ import { BASE } from '../support/api.ts';
 import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 import type { Service } from '../support/service.ts';
 
-/** Converts documents, the last of which fails. */
+/** Converts documents; the last one fails. */
 async function convertSome(service: Service): Promise<void> {
   const headers = {
     'X-API-Key': service.firstStart.apiKey,

@@ -11,7 +11,7 @@ const BOB = 'bob@example.com';
 
 type Entry = { readonly type: string; readonly position: string; readonly time: string };
 
-/** Two accounts: one is given credits, a plan and two keys, of which one is revoked; then the other is opened. */
+/** Two accounts: one is given credits, a plan and two keys, one of them revoked; then the other is opened. */
 async function past(place: Place): Promise<readonly Entry[]> {
   const run = (...args: string[]) => cliJson(place, args);
   await run('account', 'create', ANN, '--credits', '5');

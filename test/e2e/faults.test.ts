@@ -99,14 +99,14 @@ void test('files of another release and of another kind', async (t) => {
   await givesUp(t, service, /not a store of Pressledger/);
 });
 
-void test('read models and snapshots that are damaged are made anew', async (t) => {
+void test('read models and snapshots that are damaged are replaced', async (t) => {
   const { service } = await used(t);
   const { dataDir } = service.place;
   const current = readFileSync(join(dataDir, 'read-model', 'CURRENT'), 'utf8').trim();
   writeFileSync(join(dataDir, 'read-model', current), 'x'.repeat(9000));
   writeFileSync(join(dataDir, 'snapshots.db'), 'x'.repeat(9000));
   await service.start();
-  t.match(service.output.stderr, /the snapshot cache is made anew/, 'the operator is told');
+  t.match(service.output.stderr, /the snapshot cache is replaced/, 'the operator reads of it');
   const accounts = await cliJson(service.place, ['account', 'list']);
   t.match(accounts, [{ email: 'ann@example.com', credits: 100 }]);
   t.ok(readLog(dataDir).length > 0);
@@ -125,11 +125,11 @@ function damage(dataDir: string, table: string): void {
   writeFileSync(path, readFileSync(path).fill(0xaa, (page - 1) * bytes, page * bytes));
 }
 
-void test('a start that meets damage in the read model makes it anew for the next one', async (t) => {
+void test('a start that meets damage in the read model rebuilds it for the next one', async (t) => {
   const { service } = await used(t);
   damage(service.place.dataDir, 'accounts');
   await givesUp(t, service, /malformed/);
-  // Read before the read model is used: this start makes it anew for itself.
+  // Read before the read model is used: this start rebuilds it for itself.
   damage(service.place.dataDir, 'last_event');
   await service.start();
   t.match(await cliJson(service.place, ['account', 'list']), [{ email: 'ann@example.com' }]);

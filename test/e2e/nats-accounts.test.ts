@@ -167,7 +167,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
   t.strictSame(state.subjects ?? {}, {});
   t.ok(await manager.streams.info('OBJ_pressledger-blobs'));
 
-  // Last, because a subscription to everything answers for whoever is missing.
+  // Last, because a subscription to everything answers for those who are missing.
   const overheard: string[] = [];
   renderer.connection.subscribe('>', {
     callback: (_, { subject }) => {
@@ -175,7 +175,7 @@ void test('a renderer reaches neither the keyring nor what others are told', asy
     },
   });
   await renderer.connection.flush();
-  await keyring.put('account', 'wrapped anew');
+  await keyring.put('account', 'wrapped again');
   await offering.offer(renderJob(1));
   await eventually('the job', async () => {
     const { state: now } = await manager.streams.info(JOBS);

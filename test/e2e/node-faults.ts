@@ -208,7 +208,7 @@ export function runNodeFaults(kind: Kind): void {
     for (const [name, fault] of faults) await under(t, name, site, fault);
     await endedTwice(t, site);
 
-    // Whoever is stopped while the others are away ends all the same, and leaves nothing behind.
+    // A node that is stopped while the others are away ends all the same, and leaves nothing behind.
     const slow = { html: '<p>slow</p>', wait_for: { delay_ms: 3000 } };
     const { id } = await first.client().create(slow);
     await eventually('its start', async () =>

@@ -87,7 +87,7 @@ for (const kind of KINDS) {
     t.notMatch(renderer.output.stderr, /a renderer must not have it/);
     t.equal(await statusOf(renderer.healthUrl, '/api/v1/conversions/'), 404);
 
-    // Whoever leads is stopped: another takes over at once.
+    // The leader is stopped: another takes over at once.
     t.match(await one.stop(), { code: 0, signal: null });
     const { id } = await other.client(apiKey).create({ html: '<p>after the stop</p>' });
     t.equal((await other.client(apiKey).wait(id)).status, 'completed');

@@ -34,7 +34,7 @@ function without(all: Iterable<string>, those: Iterable<string>): readonly strin
 
 async function settingsOf(t: Test): Promise<Config> {
   const nats = await startNatsServer(t);
-  // Not inherited: the settings of whoever runs the tests are not meant here.
+  // Not inherited: the settings of the person who runs the tests are not meant here.
   const { env, dataDir } = createPlace(t);
   const shared = { BLOB_STORE_URL: `file:${dataDir}`, MASTER_KEY: '0'.repeat(64) };
   return readConfig({ ...env, ...shared, NATS_URL: nats.url });

@@ -67,7 +67,7 @@ void test('it shows a service at work and at rest', async (t) => {
   t.equal(busy.slots.busy, 1);
 
   await service.kill();
-  // SQLite's index of the WAL is made anew by each reader.
+  // SQLite's index of the WAL is made again by each reader.
   const kept = () =>
     Object.entries(treeOf(service.place.dataDir)).filter(([name]) => !name.endsWith('-shm'));
   const before = kept();

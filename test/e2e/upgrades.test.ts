@@ -111,7 +111,7 @@ void test('so does an event of a newer release', async (t) => {
   await refusesNewer(t, service, /event log was written by a newer release \(event version/);
 });
 
-void test('read models of a newer release are made anew', async (t) => {
+void test('read models of a newer release are rebuilt', async (t) => {
   const [release = ''] = releases;
   const { service, sample } = unpacked(t, release);
   const db = new Sqlite(join(service.place.dataDir, 'read-model/g1.db'));

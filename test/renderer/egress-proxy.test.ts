@@ -298,7 +298,7 @@ void test('rebinding gets nothing: what was checked is dialled, and each request
   });
   proxy.beginSession();
   const url = `http://rebind.example:${target.port}/`;
-  t.match((await get(proxy, url)).status, /50[24]/, 'the public address was dialled, in vain');
+  t.match((await get(proxy, url)).status, /50[24]/, 'the public address was dialled');
   t.equal(asked, 1, 'resolved once for the request');
   t.equal((await get(proxy, url)).headers['x-egress-refused'], 'private-address');
   t.equal((await get(proxy, url)).headers['x-egress-refused'], 'private-address');
@@ -398,7 +398,7 @@ void test('the byte cap cuts every connection and refuses what follows', async (
   t.match(job.refused, [{ url, code: 'byte-limit' }]);
   t.match(await get(proxy, url), { status: 403, headers: { 'x-egress-refused': 'byte-limit' } });
   job.end();
-  t.equal(proxy.beginSession().bytes, 0, 'the next job starts anew');
+  t.equal(proxy.beginSession().bytes, 0, 'the next job starts at 0');
 });
 
 void test('requests are capped in number, and at once', async (t) => {

@@ -272,7 +272,7 @@ void test('a document is printed as if it were the first, whatever came before i
   }
 });
 
-void test('a byte order mark is no text of the document', async (t) => {
+void test('a byte order mark is not text of the document', async (t) => {
   const html = '<!doctype html><div style="width:100;border:1px solid">x</div>';
   const marked = await content(`\uFEFF${html}`, {}, accountId(80));
   t.ok(marked === (await content(html, {}, accountId(81))));

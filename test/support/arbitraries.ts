@@ -116,7 +116,7 @@ function object(shape: Shape): fc.Arbitrary<object> {
 /** A value of the schema, unless what it wants is more than a schema can say. */
 export const valid = (schema: TSchema): fc.Arbitrary<object> => object(schema);
 
-/** A value of the schema of which a field or two are gone, wrong or too many. */
+/** A value of the schema with a field or two that are gone, wrong or too many. */
 export function nearly(schema: TSchema): fc.Arbitrary<object> {
   const names = Object.keys((schema as Shape).properties ?? {});
   const change = fc.tuple(fc.oneof(fc.constantFrom(...names), nastyText), fc.option(wild));

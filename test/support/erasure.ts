@@ -181,8 +181,8 @@ export async function eraseAndSearch(t: Test, deployment: Deployment): Promise<v
   t.match(await cliJson(place, ['projections', 'rebuild']), {}, 'the log replays');
   await refuses(t, place, ['account', 'show', EMAIL], 1, /There is no account for/);
 
-  const anew = (await cliJson(place, ['account', 'create', EMAIL])) as { id: string };
-  t.not(anew.id, id, 'the address is free for a new account');
+  const fresh = (await cliJson(place, ['account', 'create', EMAIL])) as { id: string };
+  t.not(fresh.id, id, 'the address is free for a new account');
   await cliJson(place, ['account', 'erase', EMAIL, '--yes']);
   for (const each of deployment.processes) t.match(await each.stop(), { code: 0 });
   t.strictSame(findTexts(deployment.stored(), TEXTS), [], 'stored, after a stop');

@@ -31,7 +31,7 @@ export function treeOf(leaves: readonly Buffer[]): TreeHashes {
   };
 }
 
-/** RFC 6962's definitions, which compute everything anew. */
+/** RFC 6962's definitions, which compute everything each time. */
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);

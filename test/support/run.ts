@@ -13,7 +13,7 @@ const FILE_TIMEOUT_SECONDS = 300;
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The launcher's too: each process of a run would otherwise compile the same modules anew. */
+/** The launcher's too: each process of a run would otherwise compile the same modules again. */
 const COMPILE_CACHE = resolve('node_modules/.cache/pressledger');
 
 /** Files that start a nats-server, by what they import. */

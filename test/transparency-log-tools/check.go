@@ -32,7 +32,7 @@ type claim struct {
 	// An earlier checkpoint, and the hashes that lead from it to the other.
 	Older       string
 	Consistency []string
-	// The URL that `/tile/…` is appended to. Every leaf is read, and the proofs are made anew.
+	// The URL that `/tile/…` is appended to. Every leaf is read, and the proofs are made again.
 	Tiles string
 }
 

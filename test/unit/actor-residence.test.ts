@@ -173,11 +173,11 @@ void test('the file of snapshots: kept, of one version, checked, and disposable'
   second.put('s', 1, 43, '""');
   t.equal(second.get('s', 1), undefined, 'closed: nothing, without an error');
 
-  writeFileSync(path, 'this is no database, whatever its name says. '.repeat(200));
+  writeFileSync(path, 'this is not a database, though its name says so. '.repeat(200));
   const third = new SqliteSnapshots(path);
   t.equal(third.get('s', 1), undefined);
-  third.put('s', 1, 44, '"anew"');
-  t.strictSame(third.get('s', 1), { revision: 44, json: '"anew"' });
+  third.put('s', 1, 44, '"new"');
+  t.strictSame(third.get('s', 1), { revision: 44, json: '"new"' });
   third.close();
 
   const nowhere = new SqliteSnapshots(join(t.testdirName, 'no', 'such', 'directory.db'));
@@ -185,7 +185,7 @@ void test('the file of snapshots: kept, of one version, checked, and disposable'
   t.equal(nowhere.get('s', 1), undefined, 'no file can be made: no snapshots, no error');
 });
 
-void test('a file that is damaged while in use is made anew', async (t) => {
+void test('a file that is damaged while in use is replaced', async (t) => {
   const path = join(testDirectory(t), 'snapshots.db');
   const filled = new SqliteSnapshots(path);
   for (let n = 0; n < 200; n += 1) filled.put(`s${n}`, 1, n, JSON.stringify('x'.repeat(2_000)));
@@ -193,8 +193,8 @@ void test('a file that is damaged while in use is made anew', async (t) => {
   const cache = new SqliteSnapshots(path);
   writeFileSync(path, Buffer.alloc(100 * 4096, 0x5a));
   for (let n = 0; n < 200; n += 1) t.equal(cache.get(`s${n}`, 1), undefined);
-  cache.put('s', 1, 1, '"anew"');
-  t.strictSame(cache.get('s', 1), { revision: 1, json: '"anew"' });
+  cache.put('s', 1, 1, '"new"');
+  t.strictSame(cache.get('s', 1), { revision: 1, json: '"new"' });
   t.ok(existsSync(path));
   cache.close();
 });

@@ -225,8 +225,8 @@ void test('each alert has a case, and says what it means and what to do', (t) =>
   t.end();
 });
 
-void test('docs/operations.md has each alert in the same words', (t) => {
-  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+void test('docs/monitoring.md has each alert in the same words', (t) => {
+  const page = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8');
   for (const { alert, annotations } of rules) {
     const { description = '', action = '' } = annotations;
     t.ok(page.includes(`| \`${alert}\` | ${description} | ${action} |`), alert);

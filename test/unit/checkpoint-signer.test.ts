@@ -77,7 +77,7 @@ void test('a checkpoint covers the log, is signed, and is kept outside the log t
   t.equal(kept, checkpoint.note);
 });
 
-void test('checkpoints are no reason for a checkpoint, and everything else is', async (t) => {
+void test('a checkpoint does not cause another one, and everything else does', async (t) => {
   const node = openSigned(t);
   await grow(node.log, 1);
   for (let n = 0; n < 3; n += 1) await node.signer.signNews();
@@ -158,16 +158,16 @@ void test('a changed event before the last checkpoint is refused', async (t) => 
   );
   db.close();
   // A read model of the log as it is now; the node's own still has the tree as it was.
-  const anew = openNode(t, join(node.log.directory, 'anew'), node.store);
+  const fresh = openNode(t, join(node.log.directory, 'fresh'), node.store);
   await grow(node.log, 1);
   const line = /^The log's first \d+ events are not those of the checkpoint .*restore/;
   for (const dataDir of [node.dataDir, testDirectory(t)]) {
-    const again = openSigner(t, { ...anew, store: node.store }, dataDir);
+    const again = openSigner(t, { ...fresh, store: node.store }, dataDir);
     await t.rejects(again.signer.sign(), { name: 'LogContradictsCheckpoint', message: line });
   }
 });
 
-void test('the last checkpoint of another log is refused, and one is noted whoever signed it', async (t) => {
+void test('the last checkpoint of another log is refused, and one of any signer is kept', async (t) => {
   const [one, two] = [openSigned(t), openSigned(t)];
   await one.signer.sign();
   const moved = openSigner(t, two, one.dataDir);
@@ -192,14 +192,14 @@ void test('a start waits for a read model that is far behind, to compare the log
   const dataDir = testDirectory(t);
   mkdirSync(join(dataDir, 'transparency-log'));
   writeFileSync(join(dataDir, 'transparency-log/last-checkpoint'), seen);
-  const anew = openNode(t, join(node.log.directory, 'anew'), node.store);
-  // Whoever gives up after some time gives a signal: here the time is over at once.
+  const fresh = openNode(t, join(node.log.directory, 'fresh'), node.store);
+  // A caller that gives up after some time gives a signal: here the time is over at once.
   const slow = {
     waitFor: (position: bigint, signal?: AbortSignal) =>
-      signal ? Promise.reject(new Error('too late')) : anew.runner.waitFor(position),
+      signal ? Promise.reject(new Error('too late')) : fresh.runner.waitFor(position),
   };
-  const { signer } = openSigner(t, { ...anew, store: node.store }, dataDir, {
-    runner: slow as typeof anew.runner,
+  const { signer } = openSigner(t, { ...fresh, store: node.store }, dataDir, {
+    runner: slow as typeof fresh.runner,
   });
   await t.rejects(signer.checkLog(), { code: 'service_unavailable' });
   await signer.checkLog({ untilCaughtUp: true });

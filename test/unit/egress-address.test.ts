@@ -113,7 +113,7 @@ void test('IPv4 inside IPv6 is never public, whatever it is', async (t) => {
   t.pass('no counterexample');
 });
 
-void test('public addresses are public, and what is no plain address is not', async (t) => {
+void test('public addresses are public, and what is not a plain address is not', async (t) => {
   for (const ip of ['8.8.8.8', '1.1.1.1', '93.184.216.34', '2606:4700::1111', '2a00:1450::1']) {
     t.ok(isPublicAddress(ip), ip);
   }

@@ -151,7 +151,7 @@ void test('a start after the stop does nothing', async (t) => {
   t.strictSame(own.told, []);
 });
 
-/** A lease that a test can take away, of which there is one at a time. */
+/** A lease that a test can take away. There is one at a time. */
 class LosableLease implements Lease {
   #held: PromiseWithResolvers<void> | undefined;
 
@@ -188,7 +188,7 @@ void test('who loses the lease leaves the work, stands by and takes it up again'
   t.strictSame(own.told, ['begun', 'stopped', 'begun', 'stopped']);
 });
 
-void test('a try that fails is told, and is no reason to give up', async (t) => {
+void test('a try that fails is logged, and the next one is made', async (t) => {
   const reasons: string[] = [];
   const answers: (() => Promise<HeldLease | undefined>)[] = [
     async () => undefined,

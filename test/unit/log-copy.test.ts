@@ -1,4 +1,4 @@
-/** An exported log as a file: cut off, changed, gone on with, and brought into a store. */
+/** An exported log as a file: cut off, changed, resumed, and brought into a store. */
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
@@ -115,7 +115,7 @@ void test('a total that follows from the positions of a shared server is an esti
   t.match(told.map(eventsRead), [/^(\d+) of \1 events \(100 %\)/, /^(\d+) of about \1 events \(/]);
 });
 
-void test('an export that was cut off anywhere is gone on with', async (t) => {
+void test('an export that was cut off anywhere is resumed', async (t) => {
   const { file, store, totals } = await exported(t);
   const whole = readFileSync(file);
   const partial = `${file}.part`;
@@ -161,7 +161,7 @@ void test('an export goes on with nothing that is not the same log', async (t) =
   await t.rejects(exportLog(away, file, quietly), { name: 'EventStoreUnavailable' });
   writeFileSync(partial, 'mine');
   await t.rejects(exportLog(store, file, quietly), {
-    message: /cannot be gone on with: remove it/,
+    message: /cannot be resumed: remove it/,
   });
   t.equal(readFileSync(partial, 'utf8'), 'mine', 'is left as it was');
   rmSync(partial);
@@ -195,7 +195,7 @@ void test('a file that is cut off, changed or of another format is refused, and 
     const at = random.integer(0, whole.length - 1);
     const changed = Buffer.from(whole);
     changed[at] = (changed[at] ?? 0) ^ (1 << random.integer(0, 7));
-    // The length of a block may point beyond the end; a changed time in a header is no damage.
+    // The length of a block may point beyond the end; a changed time in a header is not damage.
     const isHarmless = await openExport(write(bad, changed), quietly).then(
       () => true,
       () => false,

@@ -27,8 +27,8 @@ interface Described {
   readonly labelNames: readonly string[];
 }
 
-void test('docs/operations.md has every metric, its kind, its labels and its meaning', async (t) => {
-  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+void test('docs/monitoring.md has every metric, its kind, its labels and its meaning', async (t) => {
+  const page = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8');
   const documented = page.split('\n').filter((line) => line.startsWith('| `pressledger_'));
   const { registry } = metricsOf(t, 'start');
   const all = (await registry.getMetricsAsJSON()) as unknown as readonly Described[];

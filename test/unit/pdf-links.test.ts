@@ -68,7 +68,7 @@ function objectsOf(file: string): Map<number, string> {
       table + header.length + 20 * (number + 1),
     );
     const [, offset, isFree] = /^(\d{10}) (?:00000 n|65535 (f)) \n$/.exec(row) ?? [];
-    if (offset === undefined) throw new Error(`${row} is no row of a table`);
+    if (offset === undefined) throw new Error(`${row} is not a row of a table`);
     if (isFree === undefined) {
       const [, start, content] =
         /^(\d+) 0 obj\n([^]*?)\nendobj\n/.exec(file.slice(Number(offset))) ?? [];
@@ -108,7 +108,7 @@ void test('only links to the web, to mail, to telephones and within the document
   t.end();
 });
 
-void test('what stood for a removed link in the structure keeps its content and is no link', (t) => {
+void test('what stood for a removed link in the structure keeps its content and is not a link', (t) => {
   const objects = objectsOf(cleaned(pdf(['(https://a.example/)', '(file:///a)'])));
   t.match(objects.get(4), '/S /Link', 'Chrome itself writes one without a target');
   t.match(objects.get(12), '/S /Link\n/P 5 0 R\n/K [9 0 R <</Type /OBJR\n/Obj 10 0 R');

@@ -65,7 +65,7 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a time missing': { ...done, timings: { ...timings, load: undefined } },
   'a long product': { ...done, chrome: 'x'.repeat(257) },
   'no warning among the warnings': { ...done, warnings: [] },
-  'a warning that is no text': { ...done, warnings: [{ text: 'x' }] },
+  'a warning that is not text': { ...done, warnings: [{ text: 'x' }] },
   'a warning too many': { ...done, warnings: Array<string>(21).fill('x') },
   'a long warning': { ...done, warnings: ['x'.repeat(301)] },
   'a manifest that is no JSON': { ...done, manifest: '{' },

@@ -46,7 +46,7 @@ void test('of the optional packages only this platform’s binary must be there'
   for (const other of [{ os: ['darwin'] }, { cpu: ['arm64'] }, { libc: ['musl'] }]) {
     t.same(lacking(binary({ ...own, ...other }), {}, platform, true), []);
   }
-  t.same(lacking(binary({}), {}, platform, true), [], 'npm may leave out what is no binary');
+  t.same(lacking(binary({}), {}, platform, true), [], 'npm may leave out what is not a binary');
 });
 
 void test('a folder is complete only while its packages are really there', async (t) => {

@@ -53,6 +53,6 @@ export async function dataOf<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
   return (await answerOf(sent)).data;
 }
 
-/** The number of all items of a list, of which an answer holds one page. */
+/** The number of all items of a list; an answer holds one page of them. */
 export const totalOf = (response: Response): number =>
   Number.parseInt(response.headers.get('X-Total-Count') ?? '0', 10);

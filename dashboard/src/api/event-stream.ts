@@ -5,7 +5,7 @@ const SILENCE_MS = 40_000;
 
 export interface StreamEvent {
   readonly type: string;
-  /** Empty where there is only an id. */
+  /** Empty if there is only an id. */
   readonly data: string;
   /** The id to resume after, if the event has one. */
   readonly id?: string;

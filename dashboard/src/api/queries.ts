@@ -1,4 +1,4 @@
-/** How the pages ask, and keep what they were told. */
+/** How the pages ask, and keep the answers. */
 import { QueryClient } from '@tanstack/react-query';
 import { SessionEndedError } from '../session/session.ts';
 import { ApiError } from './error.ts';

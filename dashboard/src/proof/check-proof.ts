@@ -36,7 +36,7 @@ function noteOf([first]: readonly Entry[]): string {
   return end === -1 ? '' : (first?.proof.slice(end + 2) ?? '');
 }
 
-/** Yields each step as it is done, in the order of `PROOF_STEPS`, then `document` where there is a PDF. */
+/** Yields each step as it is done, in the order of `PROOF_STEPS`, then `document` if there is a PDF. */
 export async function* checkProof(
   { conversionId, entries, key, pdfSha256 }: Proof,
   dependencies: CheckDependencies,

@@ -11,7 +11,7 @@ export interface Checkpoint extends Tree {
   readonly cosigners: readonly string[];
 }
 
-/** The keys that a check trusts: those in force, of which this browser knew one before if it kept any. */
+/** The keys that a check trusts: those in force, one of which this browser knew before if it kept any. */
 export interface TrustedKeys {
   readonly keys: readonly string[];
   readonly kept: KeptCheckpoint | undefined;

@@ -8,7 +8,7 @@ export interface Fact {
 
 interface FactsProps {
   readonly facts: readonly Fact[];
-  /** A long list of short values: it takes two columns where there is room. */
+  /** A long list of short values: it takes two columns if there is room. */
   readonly wide?: boolean;
 }
 

@@ -13,7 +13,7 @@ import styles from './fields.module.css';
 
 export interface FieldTexts {
   readonly label: string;
-  /** A hint on what to enter, where the label does not say it all. Placeholders are no substitute. */
+  /** A hint on what to enter, where the label does not say it all. Placeholders do not replace it. */
   readonly hint?: ReactNode;
   /** The error and what to do about it, as the service or the page found it. */
   readonly error?: string | undefined;

@@ -134,7 +134,7 @@ export class KurrentDbClient {
     }
   }
 
-  /** Empty where there is no such stream. @throws {EventStoreUnavailable} */
+  /** Empty if there is no such stream. @throws {EventStoreUnavailable} */
   async readStream(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
     if (limit < 1) return [];
     const name = this.#nameOf(stream);

@@ -151,7 +151,7 @@ export class Connection {
 
   #replace(driver: Driver): void {
     if (this.#driver !== driver || this.#closed) return;
-    this.#logger.warn('the event store does not answer: connecting anew');
+    this.#logger.warn('the event store does not answer: reconnecting');
     this.#driver = Driver.connect(this.#to, this.#inOrder);
   }
 }

@@ -30,7 +30,7 @@ export interface DriverSubscription {
   unsubscribe(): Promise<void>;
 }
 
-/** All events of a read; none where there is no such stream. */
+/** All events of a read; none if there is no such stream. */
 export function collected(read: DriverRead): Call<DriverEvent[]> {
   const events: DriverEvent[] = [];
   const result = new Promise<DriverEvent[]>((resolve, reject) => {

@@ -26,7 +26,7 @@ import { type ConnectionString, parseConnectionString, serversOf } from './conne
 import { KurrentDbSubscription } from './subscription.ts';
 
 const DEFAULT_LIMIT = 1_000;
-/** A pause before an append without an answer is sent once more, for the connection to be made anew. */
+/** A pause before an append without an answer is sent once more, in which the client reconnects. */
 const RESEND_AFTER_MS = 100;
 /** Bounds of one append of copies, well below the server's own. */
 const COPIES_AT_ONCE = 500;
@@ -161,7 +161,7 @@ class KurrentDbEventStore implements CopyableEventStore {
     }
   }
 
-  /** The last event of a stream that is no part of the log says it. */
+  /** Reads the barrier from a separate stream. */
   async barrier(): Promise<Barrier | undefined> {
     const last = (await this.#barriers()).at(-1);
     return last?.type === 'BarrierSet' ? (last.data as Barrier) : undefined;

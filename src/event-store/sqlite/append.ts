@@ -77,7 +77,7 @@ export class EventWriter {
     this.#batch = batch;
   }
 
-  /** The stream's last revision, -1 where there is none. */
+  /** The stream's last revision, -1 if there is none. */
   lastRevision(stream: string): number {
     return this.#revisions.get(stream) ?? this.#lastRevision.get(stream) ?? -1;
   }

@@ -11,7 +11,7 @@ import {
 const DEFAULT_LIMIT = 1_000;
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata';
-/** SQLite compiles a statement anew whenever a bare `LIMIT ?` is bound; it does not for an expression. */
+/** SQLite recompiles a statement whenever a bare `LIMIT ?` is bound; it does not for an expression. */
 const LIMIT = 'LIMIT ? + 0';
 type Row = readonly [number, string, number, string, string, string, string];
 

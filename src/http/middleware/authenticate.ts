@@ -72,8 +72,8 @@ function spellingsOf(path: string): readonly string[] {
 }
 
 /**
- * Answers behind the router: there is no route, or none for its method. Counts every credential, good or bad.
- * @param answerPerson answers whoever is to read a page instead of an error, and tells whether it did
+ * Answers requests without a route, or with a method that their route does not have. Counts every credential, good or bad.
+ * @param answerPerson sends an HTML page to browsers; returns false if the client wants JSON
  */
 export function notFound(
   deps: HttpDependencies,

@@ -5,7 +5,7 @@ import type { HttpMiddleware } from '../context.ts';
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
 /**
- * The address of an `X-Forwarded-For` entry, in its one canonical form; undefined where there is none.
+ * The address of an `X-Forwarded-For` entry, in its one canonical form; undefined if there is none.
  * Some proxies write the port too: `192.0.2.1:1234`, `[2001:db8::1]:1234`.
  */
 function addressIn(entry: string): string | undefined {

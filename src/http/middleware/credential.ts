@@ -140,7 +140,7 @@ export class Credentials {
     return key === '' ? await this.#byToken(ctx) : await this.#byKey(ctx, key);
   }
 
-  /** Finds the sender by the dashboard's cookie, which is no credential anywhere else. */
+  /** Finds the sender by the dashboard's cookie, which is not a credential anywhere else. */
   async callerByCookie(ctx: HttpContext): Promise<Caller | undefined> {
     return await this.#ofSession(ctx, 'cookie', sessionCookieOf(ctx));
   }
@@ -221,7 +221,7 @@ export class Credentials {
     if (this.#good.size > MAX_GOOD_KEYS && oldest !== undefined) this.#good.delete(oldest);
   }
 
-  /** The answer does not wait: that a use is recorded late, or not, is no reason to refuse it. */
+  /** The answer does not wait: a use is not refused because it is recorded late, or not at all. */
   #recordUse(ctx: HttpContext, holder: Caller): void {
     const { id } = holder.actor;
     if (this.#recording.has(id)) return;

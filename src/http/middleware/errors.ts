@@ -58,10 +58,10 @@ export const errors: HttpMiddleware = async (ctx, next) => {
     await next();
   } catch (thrown) {
     const error = toServiceError(thrown, ctx.state.loggedId);
-    // An error without a cause says all there is to whoever asked. Probes would fill the log with it.
+    // An error without a cause says all there is to the client. Probes would fill the log with it.
     if (error.status >= 500 && error.cause !== undefined) {
       const { log, loggedPath: path } = ctx.state;
-      // An outage is no fault of ours. A stack for each request of an outage would hide everything else.
+      // An outage is not our fault. A stack for each request of an outage would hide everything else.
       if (error.code === 'service_unavailable') {
         log.warn({ reason: errorReason(error.cause), path }, 'A request was put off.');
       } else {

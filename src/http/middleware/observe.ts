@@ -13,7 +13,7 @@ export interface RequestEnd {
 }
 
 export interface ObserveOptions {
-  /** From the router's pattern of a path to the documented one. */
+  /** Maps the router's pattern of a path to the documented one. */
   readonly routes: ReadonlyMap<string, string>;
   readonly onEnd?: ((end: RequestEnd) => void) | undefined;
   readonly tracing?: Tracing | undefined;

@@ -25,7 +25,7 @@ function show(ctx: HttpContext, status: RateLimitStatus): void {
   for (const [name, value] of Object.entries(headersOf(status))) ctx.res.setHeader(name, value);
 }
 
-/** The headers of an answer to a connection of which nothing but the address is known. */
+/** The headers of an answer to a connection whose address alone is known. */
 export const rateLimitHeadersOf =
   (deps: RateLimitDependencies) =>
   async (socket: Socket): Promise<Readonly<Record<string, string>>> => {

@@ -139,7 +139,7 @@ export const schemaObject = (schema: TSchema): SchemaObject => plain(schema) as 
 
 /**
  * The schema of a request's body as clients are to send it. An optional field may be null, which many
- * serialisers send for one that is not given. Its default is told in words: a generator makes a field
+ * serialisers send for one that is not given. Its default is given in words: a generator makes a field
  * with the keyword `default` a required one, or sends the value always. Forms read `x-default`.
  */
 function asRequest(schema: SchemaObject): SchemaObject {

@@ -84,7 +84,7 @@ export function listLedger(deps: RouteDependencies): HttpMiddleware {
       sendPage(ctx, deps.publicUrl, page, total, rows.map(ledgerRecord));
       return;
     }
-    // A moment is worked out anew for each page, and has no more entries than events.
+    // A moment is worked out again for each page, and has no more entries than events.
     const { limit } =
       moment === undefined ? { limit: CSV_PAGE } : deps.budgets.get('maxLookBackEvents');
     // Read before the answer begins: after that, none can be refused.

@@ -6,7 +6,7 @@ export const streamConversionsDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'Follow conversions',
   description:
-    'Server-sent events, for as long as the client stays connected: an event `conversion` for each change of a conversion of the account. Its data is the conversion as it is then, and its id a position of the log. Changes that follow each other quickly may come as one event. Send the last id as `Last-Event-ID` to go on after a lost connection, with all that has changed since. An event `reset` says that too much has changed: list the conversions anew. A line `: ping` comes every 15 seconds. The stream ends when the credential ends; with an access token, connect again with a new one.',
+    'Server-sent events, for as long as the client stays connected: an event `conversion` for each change of a conversion of the account. Its data is the conversion as it is then, and its id a position of the log. Changes that follow each other quickly may come as one event. Send the last id as `Last-Event-ID` to go on after a lost connection, with all that has changed since. An event `reset` says that too much has changed: list the conversions again. A line `: ping` comes every 15 seconds. The stream ends when the credential ends; with an access token, connect again with a new one.',
   parameters: [
     {
       name: 'Last-Event-ID',

@@ -27,7 +27,7 @@ const RECONNECT_MS = 2_000;
 const RETRY_SECONDS = 5;
 /** Events of an account that are looked through at once. */
 const SLICE = 1_000;
-/** A client that missed more of the account's events than these reads the list anew instead. */
+/** A client that missed more of the account's events than these reads the list again instead. */
 export const MAX_MISSED = 10_000;
 
 const CHANGES: readonly EventType[] = [
@@ -188,7 +188,7 @@ async function* follow(
       yield ': ping\n\n';
     }
   } catch (err) {
-    // The client connects again, and is then told what is wrong.
+    // The client connects again, and then gets the error.
     if (!(err instanceof KeyErased)) ctx.state.log.warn({ err }, 'A stream was cut off.');
   } finally {
     over.removeEventListener('abort', wake);

@@ -139,7 +139,7 @@ const TOLD: ReadonlySet<ErrorCode> = new Set(['conversion_failed', 'gone']);
 
 /**
  * Answers with what has become of an accepted conversion, once it has ended: its record, or its PDF where
- * the client would rather have that. An error in between does not undo the acceptance, so it is not told.
+ * the client would rather have that. An error in between does not undo the acceptance, so it is logged only.
  * @returns false where that cannot be said now
  * @throws {ServiceError} `conversion_failed` or `gone` in the place of a PDF
  */
@@ -159,7 +159,7 @@ async function answeredByOutcome(
     return true;
   } catch (err) {
     if (err instanceof ServiceError && TOLD.has(err.code)) throw err;
-    ctx.state.log.warn({ err }, 'What became of an accepted conversion could not be told.');
+    ctx.state.log.warn({ err }, 'The outcome of an accepted conversion could not be answered.');
     return false;
   }
 }

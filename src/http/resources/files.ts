@@ -1,4 +1,4 @@
-/** Sends the PDF of a conversion: to its account, and to whoever holds a link to it. */
+/** Sends the PDF of a conversion: to its account, and to anybody with a link to it. */
 import { createHmac, hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
@@ -89,7 +89,7 @@ async function downloadOf(
   return { accountId, conversionId: row.id, document, pdf, contentKey, name, warnings };
 }
 
-/** An answer that is no file does not look like one. */
+/** An answer without a file must not look like one. */
 function removeFileHeaders(ctx: HttpContext): void {
   for (const name of FILE_HEADERS) ctx.remove(name);
   ctx.set(SECURITY_HEADERS);

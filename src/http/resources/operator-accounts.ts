@@ -136,7 +136,7 @@ export function postCredits(deps: RouteDependencies): HttpMiddleware {
   });
 }
 
-/** @throws {ServiceError} `validation_error` where it is given and is no time to come */
+/** @throws {ServiceError} `validation_error` if it is given and is not a future time */
 function endOf(until: string | undefined, now: number): number | undefined {
   if (until === undefined) return undefined;
   const time = timeIn(until);

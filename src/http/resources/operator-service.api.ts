@@ -212,7 +212,7 @@ export const postRebuildDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Rebuild the projections',
   description:
-    'Builds all read models of the node that answers anew from the log, in the background, and puts them in the place of those in use. While one rebuild is under way, no second one is begun.',
+    'Rebuilds all read models of the node that answers, from the log and in the background, and puts them in the place of those in use. While one rebuild is under way, no second one is begun.',
   answers: { 202: { description: 'A rebuild is under way.', schema: Rebuilding } },
 };
 

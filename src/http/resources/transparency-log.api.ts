@@ -101,7 +101,7 @@ export const getTileDoc: OperationDoc = {
   answers: { 200: { description: 'The hashes.', media: 'application/octet-stream' } },
   errors: {
     not_found: {
-      when: 'It is no tile of hashes, or the newest checkpoint does not cover it.',
+      when: 'It is not a tile of hashes, or the newest checkpoint does not cover it.',
       message: 'The log has no such tile of hashes.',
     },
   },
@@ -128,7 +128,7 @@ export const getConsistencyDoc: OperationDoc = {
   answers: { 200: { description: 'The proof.', schema: ConsistencyProof } },
   errors: {
     validation_error: {
-      when: 'A size is missing, is no whole number, or is beyond the newest checkpoint.',
+      when: 'A size is missing, is not a whole number, or is beyond the newest checkpoint.',
       message: 'from: Must not be greater than to.',
       details: { from: ['Must not be greater than to.'] },
     },

@@ -42,7 +42,7 @@ export class PullConsumer {
     for (let slot = 0; slot < slots; slot += 1) void this.#serve();
   }
 
-  /** Nothing is handed over any more. What is in flight stays there. */
+  /** Ends the handing over of jobs. What is in flight stays there. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#pulls);

@@ -20,7 +20,7 @@ const COMPARE_MS = 2000;
 const RETRY_MS = 250;
 const ANSWER_MS = 3000;
 /**
- * A job that nobody starts for so long though slots are free is published anew. A server that was killed,
+ * A job that nobody starts for so long though slots are free is published again. A server that was killed,
  * or a renderer that was taken over, may keep it from everybody. A renderer that died does for 15 s.
  */
 const STUCK_MS = 30_000;
@@ -37,7 +37,7 @@ export interface JobPublisherOptions {
 
 /** A job in the stream, as far as this node knows. */
 interface Published {
-  /** As it would be published again. */
+  /** The job as it would be published again. */
   job: RenderJob;
   /** Resolves when the server has answered, or will not. */
   readonly publication: Promise<unknown>;
@@ -165,7 +165,7 @@ export class JobPublisher {
     this.#turns.release(conversionId);
   }
 
-  /** A stream that was made anew may hold others' jobs at these places. */
+  /** A stream that was made again may hold others' jobs at these places. */
   #forgetPlaces(): void {
     for (const published of this.#published.values()) delete published.sequence;
   }
@@ -235,7 +235,7 @@ export class JobPublisher {
         const where = started
           ? 'a started job is lost at NATS'
           : 'nobody takes a job though slots are free';
-        logger.warn(about, `${where}: it is published anew`);
+        logger.warn(about, `${where}: it is published again`);
       }
       if (!isLost) await removeJob(manager, link.namespace, id);
       // It ended, or a renderer began it, while it was removed.

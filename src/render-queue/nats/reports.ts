@@ -10,7 +10,7 @@ import { LogThrottle } from '../../log-throttle.ts';
 import { parseReport, type Recorded, type RenderReport } from '../messages.ts';
 import { RECORDERS, reportSubject } from './streams.ts';
 
-/** The answers to what is not recorded: it may be sent again soon, or is no report. */
+/** The answers to what is not recorded: it may be sent again soon, or is not a report. */
 const AGAIN = 'again';
 export const REFUSED = 'refused';
 /** Reports recorded at a time: many share one commit, and no more may crowd memory. */

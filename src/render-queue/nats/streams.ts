@@ -105,7 +105,7 @@ export async function removeJob(
   sequence?: number,
 ): Promise<boolean> {
   const stream = jobsStream(namespace);
-  // Another node may have published it anew since.
+  // Another node may have published it again since.
   if (sequence !== undefined && (await removeAt(manager, stream, sequence))) return true;
   try {
     const query = { last_by_subj: jobSubject(namespace, conversionId) };

@@ -30,7 +30,7 @@ import { reportHtml } from './report.ts';
 
 export interface EvidenceDependencies extends TransparencyLogDependencies {
   readonly signer: TransparencyLogDependencies['signer'] & {
-    /** Signs a text that is no checkpoint with the log's keys in force. */
+    /** Signs a text other than a checkpoint with the log's keys in force. */
     signText(text: string): Promise<string>;
   };
   readonly blobs: Pick<BlobStore, 'open' | 'read'>;
@@ -149,7 +149,7 @@ async function documentsOf(
     } else if (expired && failed) {
       absent.set(name, 'It was deleted after the failure.');
     } else if (contentKey === undefined) {
-      // Erasing an account expires its conversions, too: that is no end of their retention.
+      // Erasing an account expires its conversions, too: that does not mean that their retention has ended.
       absent.set(name, 'The account was erased.');
     } else if (expired) {
       absent.set(name, 'Its retention has ended.');

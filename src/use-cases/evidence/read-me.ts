@@ -36,7 +36,7 @@ Do not take it from this bundle. Then run one of these. Neither needs the networ
 
 The second is one file without dependencies, verifier/verify-evidence.mjs in the sources of Pressledger. It
 is meant to be read. By hand, "sha256sum --check contents.txt" compares the unpacked files with the signed
-list (it warns of lines that are no file). Any tool for signed notes, checkpoints and proofs of C2SP
+list (it warns of lines that are not files). Any tool for signed notes, checkpoints and proofs of C2SP
 (https://c2sp.org) checks checkpoint, contents.txt and the proofs in events.jsonl.
 
 THE FILES

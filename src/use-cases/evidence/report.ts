@@ -7,7 +7,7 @@ import { type Absent, DOCUMENTS, type DocumentName } from './bundle.ts';
 
 type DataOf<T extends EventType> = EventOf<T>['data'] | undefined;
 
-/** The facts that the report and README.txt of a bundle tell. */
+/** The facts in the report and README.txt of a bundle. */
 export interface EvidenceFacts {
   readonly origin: string;
   readonly size: number;
@@ -52,13 +52,13 @@ const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Html => (
 /** A text that only the service could decrypt: the log has it sealed, so the bundle cannot prove it. */
 const decrypted = (text: string): Html => html`<span class="decrypted">${text}<sup>†</sup></span>`;
 
-/** Nothing where there is no value. */
+/** Empty without a value. */
 const row = (name: string, value: Part): Part =>
   value === undefined ? undefined : html`<dt>${name}</dt><dd>${value}</dd>`;
 
 const code = (text: string): Html => html`<code>${text}</code>`;
 
-/** A sealed field of one of the events, decrypted; undefined where there is none, or nobody can open it. */
+/** A sealed field of one of the events, decrypted; undefined if there is none, or nobody can open it. */
 function sealedText({ events }: EvidenceFacts, field: string): string | undefined {
   const texts = events.map(({ data }) => data[field]);
   return texts.find((each) => typeof each === 'string');

@@ -6,7 +6,7 @@ import { beginCopy, EventCopy, treeOf, verifyCopy } from './copy-events.ts';
 import type { ExportedLog } from './exported-log.ts';
 
 /**
- * A call that was killed is gone on with by the next one for the same file. Until the last one has ended, no service
+ * The next call for the same file resumes one that was killed. Until the last one has ended, no service
  * starts on the store.
  * @param log was checked, so that nothing is stored of a file that cannot be used
  * @throws {Error} one line: the store is not empty, or holds something else

@@ -38,7 +38,7 @@ export class SignedCheckpoints {
   /** Checkpoints that the log was found to have the roots of. */
   count = 0;
 
-  /** @param trusted verifier keys of which one must have signed the newest checkpoint; none: the log's own do */
+  /** @param trusted verifier keys, one of which must have signed the newest checkpoint; none: the log's own do */
   constructor(store: Pick<EventStore, 'readStream'>, trusted: readonly string[]) {
     this.#store = store;
     this.#trusted = trusted;
@@ -58,7 +58,7 @@ export class SignedCheckpoints {
     return this.#newest;
   }
 
-  /** The next checkpoint of which the root is to be compared. */
+  /** The next checkpoint whose root is to be compared. */
   get due(): SignedCheckpoint | undefined {
     return this.#due[0];
   }
@@ -192,7 +192,7 @@ function logEventOf(recorded: RecordedEvent): LogEvent {
   return event as LogEvent;
 }
 
-/** @throws {Broken} it is no checkpoint */
+/** @throws {Broken} it is not a checkpoint */
 export function readNote(note: string): ReturnType<typeof parseCheckpoint> {
   try {
     return parseCheckpoint(openNote(note).text);

@@ -63,7 +63,7 @@ export async function verifyDocuments(
   return counts;
 }
 
-/** Nothing where it is as it must be. */
+/** Returns undefined if the document is intact. */
 async function checkFile(
   { ref, at }: NamedBlob,
   blobs: Pick<BlobStore, 'open'>,

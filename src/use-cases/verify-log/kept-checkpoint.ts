@@ -14,7 +14,7 @@ export class KeptCheckpoint {
   readonly #checkpoint: ParsedCheckpoint;
   #root: Buffer | undefined;
 
-  /** @throws {Difference} it is no checkpoint */
+  /** @throws {Difference} it is not a checkpoint */
   constructor(given: GivenNote) {
     this.#given = given;
     try {

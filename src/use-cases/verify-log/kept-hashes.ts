@@ -1,5 +1,5 @@
 /**
- * The hashes of the tree that the read models keep. They are no proof, but where a signed root follows from
+ * The hashes of the tree that the read models keep. They do not prove anything, but where a signed root follows from
  * them, they tell which event is not the one that was signed.
  */
 import type { LogTreeQueries } from '../../../projections/log-tree.ts';

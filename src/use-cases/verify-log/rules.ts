@@ -1,5 +1,5 @@
 /**
- * The rules that every log keeps, whoever wrote it: revisions without gaps, balances, debits and refunds,
+ * The rules that every log keeps: revisions without gaps, balances, debits and refunds,
  * and one life for each conversion. It sees the events in the order of the log, once.
  */
 import { type AccountEvent, accountStream } from '../../domain/account.ts';

@@ -69,11 +69,11 @@ const BAD: Readonly<Record<string, readonly [(response: ServerResponse) => void,
   ],
   'a page that calls itself a timestamp': [
     (response) => sendReply(response, Buffer.from(HTML)),
-    /^its answer is no timestamp response$/,
+    /^its answer is not a timestamp response$/,
   ],
   nothing: [
     (response) => sendReply(response, Buffer.alloc(0)),
-    /^its answer is no timestamp response$/,
+    /^its answer is not a timestamp response$/,
   ],
   'a success without a token': [
     (response) => sendReply(response, Buffer.from('30053003020100', 'hex')),

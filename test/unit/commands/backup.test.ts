@@ -8,7 +8,7 @@ import { testDirectory } from '../../support/directory.ts';
 const backedUpTo = async (place: string): Promise<unknown> =>
   await backup.run({ positionals: [place], values: {} }, commandContext());
 
-void test('a mistyped name of a command is no place for a backup', async (t) => {
+void test('a mistyped name of a command is not a place for a backup', async (t) => {
   for (const [typed, meant] of [
     ['verfiy', 'verify'],
     ['verif', 'verify'],

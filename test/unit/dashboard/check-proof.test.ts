@@ -199,7 +199,7 @@ void test('what the storage holds besides is not taken for a checkpoint', (t) =>
   t.end();
 });
 
-void test('a checkpoint about another log is refused, whoever signed it', async (t) => {
+void test('a checkpoint about another log is refused, with any signature', async (t) => {
   const { dependencies, proof } = await startWithProof(t);
   const [origin = ''] = proof.key?.split('+') ?? [];
   const note = signNote(`other.example/log\n5\n${OTHER_HASH}\n`, [noteSigner(1, origin)]);

@@ -146,5 +146,5 @@ void test('a stop does not wait for a witness that never answers', async (t) => 
   await eventually('the other one', () => isCosigned(newest(), good));
   await manager.stop();
   await hungUp;
-  t.strictSame(messages, [], 'a stop is no failure of the witness');
+  t.strictSame(messages, [], 'a stop is not a failure of the witness');
 });

@@ -103,7 +103,7 @@ void test('a stop after a failure lets nothing follow', async (t) => {
   held.end(0, new Error('the store was closed'));
   await stopping;
   t.equal(held.runs(), 1);
-  t.strictSame(lines, [], 'what a stop breaks off is no fault');
+  t.strictSame(lines, [], 'what a stop breaks off is not a fault');
 });
 
 void test('a stop is told to the run under way', async (t) => {

@@ -104,7 +104,7 @@ void test('a sweep offers again what the queue lost, and nothing else', async (t
   const first = await renderer.delivery(0);
   const second = await renderer.delivery(1);
   const third = await renderer.delivery(2);
-  // The queue forgets a job of which nothing but its start was ever reported.
+  // The queue forgets a job if nothing but its start was ever reported.
   await node.queue.report(started(tried(first)));
   await first.ack();
   await node.queue.report(completed(tried(second), DOCUMENT));

@@ -117,7 +117,7 @@ void test('what comes after the deletion of its conversion is deleted', async (t
   t.strictSame(await stored(node), []);
 });
 
-void test('a read model that is made anew loses nothing', async (t) => {
+void test('a read model that is rebuilt loses nothing', async (t) => {
   const { place, node, request } = await open(t);
   await node.close();
   place.forgetReadModel();

@@ -164,7 +164,7 @@ void test('a crash between the deletion and its event only deletes once more', a
   t.strictSame(violations(place.log(), { settled: true }), []);
 });
 
-void test('a file past its retention is gone for whoever has a link', async (t) => {
+void test('a file past its retention is gone for holders of a link', async (t) => {
   const api = await startApi(t);
   const { id: accountId, key } = await api.newAccount();
   const body = { html: '<p>one</p>' };

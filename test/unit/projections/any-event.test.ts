@@ -102,7 +102,7 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
   ConversionExpired: { ...about, expiredAt: NOW },
 };
 
-/** An event's data of which a number or a text or both are anything: what is too much the codec finds. */
+/** An event's data with a number or a text or both that are anything: what is too much the codec finds. */
 const dataOf = (type: LifeEvent['type']): fc.Arbitrary<object> =>
   fc
     .tuple(fc.nat(999), fc.option(fc.constantFrom(...NUMBERS)), fc.option(nastyText))

@@ -25,7 +25,7 @@ function frontierOf(events: readonly RecordedEvent[]): Frontier {
   return frontier;
 }
 
-/** Appends each event anew, as an import of the log does. */
+/** Appends each event again, as an import of the log does. */
 async function copy(from: EventStore, to: EventStore): Promise<void> {
   for (const event of await from.readAll({ limit: 100_000 })) {
     const { stream, revision, id, type, data, metadata } = event;

@@ -44,14 +44,14 @@ void test('a replay equals the live run, row for row', async (t) => {
   readModel.close();
 
   rmSync(directory, { recursive: true });
-  const anew = openNode(t, directory, log.store);
-  t.equal(anew.runner.checkpoint(), 0n);
-  await anew.runner.waitFor(head);
+  const fresh = openNode(t, directory, log.store);
+  t.equal(fresh.runner.checkpoint(), 0n);
+  await fresh.runner.waitFor(head);
   other.readModel.query((db) => db.exec('UPDATE conversions SET pages = 2 WHERE pages = 9'));
   t.strictSame(
     compareGenerations(current(directory), current(replayed), allProjections),
     [],
-    'deleted and made anew',
+    'deleted and rebuilt',
   );
 });
 
@@ -159,21 +159,21 @@ void test('two rebuilds at once both end, and one of them is in use', async (t) 
 });
 
 for (const [name, damage] of [
-  ['is no database', (path: string) => writeFileSync(path, 'not a database, '.repeat(1000))],
+  ['is not a database', (path: string) => writeFileSync(path, 'not a database, '.repeat(1000))],
   ['is missing', (path: string) => rmSync(path)],
   ['is empty', (path: string) => writeFileSync(path, '')],
 ] as const) {
-  void test(`a generation that ${name} is made anew at the next opening`, async (t) => {
+  void test(`a generation that ${name} is rebuilt at the next opening`, async (t) => {
     const { log, directory, runner, readModel } = openProjected(t);
     const head = await write(log, history(2, 50));
     await runner.waitFor(head);
     await runner.stop();
     readModel.close();
     damage(current(directory));
-    const anew = openNode(t, directory, log.store);
-    t.equal(anew.runner.checkpoint(), 0n);
-    await anew.runner.waitFor(head);
-    const page = anew.readModel
+    const fresh = openNode(t, directory, log.store);
+    t.equal(fresh.runner.checkpoint(), 0n);
+    await fresh.runner.waitFor(head);
+    const page = fresh.readModel
       .query(conversionQueries)
       .page(accountId(1), { offset: 0, limit: 1 });
     t.equal(page.total, 25);

@@ -1,4 +1,4 @@
-/** A read model that is damaged or of another log is made anew. */
+/** A read model that is damaged or of another log is rebuilt. */
 import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import type { Test } from 'tap';
 import { test } from 'tap';
@@ -49,7 +49,7 @@ for (const [name, before, after] of [
   ['longer than the read model, with another past', 30, 60],
   ['empty', 60, 0],
 ] as const) {
-  void test(`a log that was put back, ${name}: the read model is made anew of it`, async (t) => {
+  void test(`a log that was put back, ${name}: the read model is rebuilt from it`, async (t) => {
     const old = openProjected(t);
     await write(old.log, [opening(3, 10), request(7000, 3)]);
     await old.runner.waitFor(await write(old.log, history(2, before)));
@@ -122,7 +122,7 @@ for (const [name, spoil] of [
     spoil(readModel, directory);
     runner.start();
     const head = await write(log, [request(9000, 1)]);
-    await t.rejects(runner.ended, { message: /damaged; start again, and it is made anew/ });
+    await t.rejects(runner.ended, { message: /damaged; start again, and it is rebuilt/ });
     await t.rejects(runner.waitFor(head), { message: /damaged; start again/ });
     await runner.stop();
     readModel.close();

@@ -142,7 +142,7 @@ void test('a projection that is added or changed catches up alone', async (t) =>
   await added.runner.stop();
 
   const changed = openNode(t, directory, log.store, [spying, counting(-1, 2)]);
-  t.equal(changed.readModel.query(countOf)(), 0, 'its tables are made anew');
+  t.equal(changed.readModel.query(countOf)(), 0, 'its tables are rebuilt');
   await changed.runner.waitFor(head);
   t.equal(changed.readModel.query(countOf)(), 20);
 });

@@ -52,7 +52,7 @@ void test('a log still contains what a customer was given', async (t) => {
   }
 });
 
-void test('a log that was rewritten as a whole, and signed anew', async (t) => {
+void test('a log that was rewritten as a whole, and signed again', async (t) => {
   // With the log's own key, as an operator could: nothing of the log itself tells.
   const before = keptOf(await signedLog(t));
   const other = await signedLog(t);

@@ -108,7 +108,7 @@ const forgeries: readonly Forgery[] = [
     found: /not JSON/,
   },
   {
-    name: 'data that is no object',
+    name: 'data that is not an object',
     edit: (db) => db.exec("UPDATE events SET data = 'null' WHERE position = 16"),
     at: { position: '16' },
     found: CHANGED,
@@ -236,7 +236,7 @@ const forgeries: readonly Forgery[] = [
     found: /^the same value in another form$/,
   },
   {
-    name: 'bytes that are no text, and read as one',
+    name: 'bytes that are not text, and read as text',
     edit: (db) => {
       set(db, 28, 'metadata', '{', '{"note":"\ufffd",');
       const [one, other] = ['EFBFBD', 'F09F98'];

@@ -223,7 +223,7 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
   t.end();
 });
 
-void test('what is no event of this release is told', (t) => {
+void test('what is not an event of this release is reported', (t) => {
   const log = logOf(completed);
   const with6 = (change: object): string =>
     check(log.map((event, index) => (index === 5 ? { ...event, ...change } : event)));

@@ -132,7 +132,7 @@ export function SessionsSection() {
         <p>
           {ending?.current === true
             ? 'You are signed out here at once.'
-            : 'Whoever uses it is signed out at once, and needs the password to come back.'}
+            : 'Anybody who uses it is signed out at once, and needs the password to come back.'}
         </p>
       </ConfirmDialog>
       <ConfirmDialog

@@ -55,7 +55,7 @@ function DeletedRequest({ record: { id, status } }: { readonly record: Conversio
         <>
           <h3>What its client can look for</h3>
           <p className={styles.muted}>
-            Whoever sent the request may have a record of it, under one of these.
+            The sender may have a record of the request, under one of these.
           </p>
           <Facts
             facts={[
@@ -71,7 +71,7 @@ function DeletedRequest({ record: { id, status } }: { readonly record: Conversio
                 value:
                   idempotencyKey === undefined
                     ? 'none was sent'
-                    : 'one was sent, of which the log keeps a hash alone',
+                    : 'one was sent; the log keeps its hash alone',
               },
             ]}
           />
@@ -91,7 +91,7 @@ interface SourceProps {
   readonly id: string;
 }
 
-/** Shows the document as text. An address is no link: a page that someone else named may be hostile. */
+/** Shows the document as text. An address is not a link: a page that someone else named may be hostile. */
 function Source({ request: { html = '', url }, id }: SourceProps) {
   if (url !== undefined) {
     return (

@@ -39,7 +39,7 @@ const ACTORS: Readonly<Record<ConversionEvent['actor']['kind'], string>> = {
   anonymous: 'a client without credentials',
 };
 
-/** The summary tells the renderer's name already. */
+/** The summary has the renderer's name already. */
 function actorText({ kind, id }: ConversionEvent['actor']): string {
   return id === undefined || kind === 'renderer' ? ACTORS[kind] : `${ACTORS[kind]} ${id}`;
 }

@@ -27,7 +27,7 @@ export function idStart(text: string): string | undefined {
   return ID_START.test(id) ? id : undefined;
 }
 
-/** The begin of a day in the zone of the person; undefined where there is no such day. */
+/** The begin of a day in the zone of the person; undefined if there is no such day. */
 function beginOf(day: string, daysLater = 0): Date | undefined {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   // A year that is being typed begins with zeros.

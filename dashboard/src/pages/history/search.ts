@@ -24,7 +24,7 @@ export function historySearch(given: Record<string, unknown>): HistorySearch {
   return { ...Object.fromEntries(texts), ...(isPage && { page }) };
 }
 
-/** ISO 8601 in UTC; `undefined` for what is no time. */
+/** ISO 8601 in UTC; `undefined` for anything else. */
 export function isoOf(local: string | undefined): string | undefined {
   if (local === undefined) return undefined;
   const time = new Date(local).getTime();

@@ -51,7 +51,7 @@ export function EndSessionsSection({ account }: { readonly account: AccountDetai
         onConfirm={() => endSessions(id, isOwn)}
       >
         <p>
-          Whoever is signed in to the account is signed out at once
+          Everybody who is signed in to the account is signed out at once
           {isOwn && ', also you, here'}. The password and the API keys stay valid.
         </p>
       </ConfirmDialog>

@@ -14,7 +14,7 @@ interface OperatorsOnlyProps {
   readonly children: ReactNode;
 }
 
-/** A page that operators alone can use; it tells others so, also those who are operators no more. */
+/** A page that operators alone can use; others read that here, also those who are not operators any more. */
 export function OperatorsOnly({ title, children }: OperatorsOnlyProps) {
   const account = useAccount();
   useOnEnd(account.data?.operator === true, () =>

@@ -122,8 +122,8 @@ export function ProjectionsSection() {
         onConfirm={rebuild}
       >
         <p>
-          The node that answers reads the whole log and builds all its lists anew beside those in
-          use. When they are complete, they take their place.
+          The node that answers reads the whole log and rebuilds all its lists beside those in use.
+          When they are complete, they take their place.
         </p>
         <p>
           The service goes on meanwhile, with more load on this node. The log is not changed. Other
