@@ -5,11 +5,11 @@ import { isoTime } from '../clock.ts';
 import { copyableCommand } from '../copyable-command.ts';
 import { errorMessage } from '../error-message.ts';
 import { suggest } from '../suggest.ts';
-import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyring-file.ts';
-import { makeBackup } from '../use-cases/backup/make-backup.ts';
-import { UnusableBackup } from '../use-cases/backup/manifest.ts';
-import { verifyBackup } from '../use-cases/backup/verify-backup.ts';
-import type { CheckedCopy } from '../use-cases/backup/verify-keyring.ts';
+import { keyringText, accountsOf, readKeyring } from '../archive/keyring-file.ts';
+import { makeBackup } from '../archive/backup.ts';
+import { UnusableBackup } from '../archive/manifest.ts';
+import { verifyBackup } from '../archive/verify.ts';
+import type { CheckedCopy } from '../archive/verify-keyring.ts';
 import { readNote } from '../use-cases/verify-log/checkpoints.ts';
 import {
   assertFile,

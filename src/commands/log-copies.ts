@@ -1,9 +1,9 @@
 /** `log export` and `log import`: the whole event log as one file. */
 import { resolve } from 'node:path';
-import { exportLog } from '../use-cases/log-copy/export-log.ts';
-import { openExport } from '../use-cases/log-copy/exported-log.ts';
-import { UnusableExport } from '../use-cases/log-copy/format.ts';
-import { importLog } from '../use-cases/log-copy/import-log.ts';
+import { exportLog } from '../archive/export.ts';
+import { openExport } from '../archive/exported-log.ts';
+import { UnusableExport } from '../archive/log-lines.ts';
+import { importLog } from '../archive/import.ts';
 import { assertFile, type Command, counted, requiredOption } from './command.ts';
 import { checkOutputFile } from './pdf-target.ts';
 import { namingVerify, progressOn } from './verify.ts';

@@ -1,8 +1,8 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
-import { MOVE_OPTIONS } from '../environment-there.ts';
-import { move as moveLog, type Moved } from '../use-cases/move/move.ts';
-import { cancelMove } from '../use-cases/move/moved-log.ts';
+import { MOVE_OPTIONS } from '../move-settings.ts';
+import { move as moveLog, type Moved } from '../archive/move.ts';
+import { cancelMove } from '../archive/moved-log.ts';
 import {
   type Command,
   counted,

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { isoTime, timeIn } from '../clock.ts';
 import { errorLine, errorMessage } from '../error-message.ts';
-import { parseKeyring, type StoredKeyring } from '../use-cases/backup/keyring-file.ts';
-import { planRestore, type RestorePlan, type Until } from '../use-cases/backup/restore-plan.ts';
-import { checkKeyringFile, restore as restoreBackup } from '../use-cases/backup/restore.ts';
+import { parseKeyring, type StoredKeyring } from '../archive/keyring-file.ts';
+import { planRestore, type RestorePlan, type Until } from '../archive/restore-plan.ts';
+import { checkKeyringFile, restore as restoreBackup } from '../archive/restore.ts';
 import { checkpointOption, documentsOn, namingPlace, PLACE } from './backup.ts';
 import {
   assertFile,

@@ -5,7 +5,7 @@ import { copyableCommand } from '../copyable-command.ts';
 import { ForeignSchema } from '../event-store/port.ts';
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
-import { NotAsSigned } from '../use-cases/log-copy/checked-log.ts';
+import { NotAsSigned } from '../archive/checked-log.ts';
 import {
   type Differs,
   schemaDifference,

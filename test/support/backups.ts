@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
-import type { BackupPlace } from '../../src/backup-place/port.ts';
+import type { BackupPlace } from '../../src/archive/places/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
-import { verifyBackup } from '../../src/use-cases/backup/verify-backup.ts';
+import { verifyBackup } from '../../src/archive/verify.ts';
 import { NOW } from './samples.ts';
 import { signedLog } from './signed-log.ts';
 

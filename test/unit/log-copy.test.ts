@@ -8,12 +8,12 @@ import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
-import { encodeBlock } from '../../src/use-cases/log-copy/blocks.ts';
+import { encodeBlock } from '../../src/archive/blocks.ts';
 import { eventsRead } from '../../src/commands/command.ts';
-import type { CopyProgress, LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
-import { exportLog } from '../../src/use-cases/log-copy/export-log.ts';
-import { openExport } from '../../src/use-cases/log-copy/exported-log.ts';
-import { importLog } from '../../src/use-cases/log-copy/import-log.ts';
+import type { CopyProgress, LogReader } from '../../src/archive/checked-log.ts';
+import { exportLog } from '../../src/archive/export.ts';
+import { openExport } from '../../src/archive/exported-log.ts';
+import { importLog } from '../../src/archive/import.ts';
 import { newEvents } from '../support/events.ts';
 import { seededRandom } from '../support/random.ts';
 import { forge, signedLog, verifyDirectory } from '../support/signed-log.ts';

@@ -1,5 +1,5 @@
 /** A keyring as one file: what lies in it, as it lies there. Every data key is wrapped by the master key. */
-import { ACCOUNT_ID } from '../../domain/ids.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
 import { sha256Of } from './manifest.ts';
 
 /** Counted up when an older release could not read the file. */

@@ -1,8 +1,8 @@
 /** Brings an exported log into an empty event store. */
-import type { CopyableEventStore } from '../../event-store/port.ts';
-import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
+import { canonicalEvent } from '../transparency-log/canonical-event.ts';
 import type { CopyProgress } from './checked-log.ts';
-import { beginCopy, EventCopy, treeOf, verifyCopy } from './copy-events.ts';
+import { beginCopy, EventCopy, treeOf, verifyCopy } from './copy.ts';
 import type { ExportedLog } from './exported-log.ts';
 
 /**

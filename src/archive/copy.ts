@@ -1,8 +1,8 @@
 /** Brings the events of a log into a store that is empty, or that holds the beginning of the same copy. */
-import type { Barrier, CopyableEventStore, RecordedEvent } from '../../event-store/port.ts';
-import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
-import { Frontier, leafHash } from '../../transparency-log/merkle-tree.ts';
-import type { Entry, Totals } from './format.ts';
+import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
+import { canonicalEvent } from '../transparency-log/canonical-event.ts';
+import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
+import type { Entry, Totals } from './log-lines.ts';
 
 const BATCH = 1_000;
 

@@ -1,7 +1,7 @@
 /** Lines of text in a file of a backup: gzip members, which other tools read as one file. */
 import { createGunzip } from 'node:zlib';
-import type { BackupPlace } from '../../backup-place/port.ts';
-import { encodeBlock } from '../log-copy/blocks.ts';
+import type { BackupPlace } from './places/port.ts';
+import { encodeBlock } from './blocks.ts';
 import { type LinesFile, sha256Of, UnusableBackup } from './manifest.ts';
 
 const LINES_IN_BLOCK = 1_000;

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { BackupPlace } from '../../backup-place/port.ts';
+import type { BackupPlace } from './places/port.ts';
 
 export const MANIFEST = 'manifest.json';
 /** Counted up when an older release could not read the backup. */

@@ -1,8 +1,8 @@
 /** The events of a backup, as they are read from its segments one after the other. */
-import type { BackupPlace } from '../../backup-place/port.ts';
-import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../../event-store/port.ts';
-import { type Entry, parseEntry, UnusableExport } from '../log-copy/format.ts';
-import { LOG_STREAM } from '../verify-log/checkpoints.ts';
+import type { BackupPlace } from './places/port.ts';
+import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../event-store/port.ts';
+import { type Entry, parseEntry, UnusableExport } from './log-lines.ts';
+import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
 import { readLines } from './lines.ts';
 import { type Manifest, type Segment, UnusableBackup } from './manifest.ts';
 

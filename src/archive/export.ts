@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, link, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { EventStoreUnavailable } from '../../event-store/port.ts';
+import { EventStoreUnavailable } from '../event-store/port.ts';
 import { encodeBlock, readBlock } from './blocks.ts';
 import { CheckedLog, type CopyProgress, type LogReader, positionOf } from './checked-log.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type Totals,
   totalsLine,
   UnusableExport,
-} from './format.ts';
+} from './log-lines.ts';
 import { openExport } from './exported-log.ts';
 
 export interface Exported extends Totals {

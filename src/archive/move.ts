@@ -2,18 +2,18 @@
  * Moves a log with its documents and keys to other places. Each call goes through the whole log, copies what is not
  * there yet and compares what is. See docs/decisions/0039-moving.md.
  */
-import type { BlobStore } from '../../blob-store/port.ts';
-import { copyableCommand } from '../../copyable-command.ts';
-import type { CopyableEventStore } from '../../event-store/port.ts';
-import type { KeyRecords } from '../../keyring/port.ts';
-import { CheckedLog, type CopyProgress, type LogEntry } from '../log-copy/checked-log.ts';
-import { beginCopy, EventCopy, verifyCopy } from '../log-copy/copy-events.ts';
-import type { Totals } from '../log-copy/format.ts';
-import { Broken } from '../verify-log/difference.ts';
-import { LogRules } from '../verify-log/rules.ts';
-import { copyDocuments, type MovedDocuments } from './documents.ts';
-import { Journal } from './journal.ts';
-import { copyIdentity, copyKey, eraseKey } from './keys.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import { copyableCommand } from '../copyable-command.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
+import type { KeyRecords } from '../keyring/port.ts';
+import { CheckedLog, type CopyProgress, type LogEntry } from './checked-log.ts';
+import { beginCopy, EventCopy, verifyCopy } from './copy.ts';
+import type { Totals } from './log-lines.ts';
+import { Broken } from '../use-cases/verify-log/difference.ts';
+import { LogRules } from '../use-cases/verify-log/rules.ts';
+import { copyDocuments, type MovedDocuments } from './move-documents.ts';
+import { Journal } from './move-journal.ts';
+import { copyIdentity, copyKey, eraseKey } from './move-keys.ts';
 import { firstOf, holdsCopy, sizeOf, subjectOf } from './moved-log.ts';
 
 /** One part of a deployment, and the place that it goes to, in the operator's words. */

@@ -1,9 +1,9 @@
 /** The events of a log as they pass, held against every checkpoint that the log has signed. */
-import type { EventStore, RecordedEvent } from '../../event-store/port.ts';
-import type { Frontier } from '../../transparency-log/merkle-tree.ts';
-import { LOG_STREAM, SignedCheckpoints } from '../verify-log/checkpoints.ts';
-import { Broken } from '../verify-log/difference.ts';
-import { Digest, type Entry, entryOf } from './format.ts';
+import type { EventStore, RecordedEvent } from '../event-store/port.ts';
+import type { Frontier } from '../transparency-log/merkle-tree.ts';
+import { LOG_STREAM, SignedCheckpoints } from '../use-cases/verify-log/checkpoints.ts';
+import { Broken } from '../use-cases/verify-log/difference.ts';
+import { Digest, type Entry, entryOf } from './log-lines.ts';
 
 /** Events read at once. */
 const BATCH = 1_000;

@@ -1,8 +1,8 @@
 /** Copies documents from one blob store to another, as they are encrypted, and as their events say. */
-import { Semaphore } from '../../async/semaphore.ts';
-import { BlobDamaged, BlobNotFound, type BlobStore } from '../../blob-store/port.ts';
-import { parseBlobKey } from '../../domain/blob-key.ts';
-import type { BlobRef } from '../../domain/events.ts';
+import { Semaphore } from '../async/semaphore.ts';
+import { BlobDamaged, BlobNotFound, type BlobStore } from '../blob-store/port.ts';
+import { parseBlobKey } from '../domain/blob-key.ts';
+import type { BlobRef } from '../domain/events.ts';
 
 /** Each is in memory while it is copied. */
 const AT_ONCE = 4;

@@ -1,12 +1,12 @@
 /** Reads a backup through once, and says what a restore of it comes to. Nothing is changed. */
-import { decodeEvent } from '../../event-store/codec.ts';
-import { errorMessage } from '../../error-message.ts';
-import type { BackupPlace } from '../../backup-place/port.ts';
-import type { DomainEvent } from '../../domain/events.ts';
-import type { EventMetadata } from '../../domain/event-metadata.ts';
-import { CheckedLog, type CopyProgress, NotAsSigned } from '../log-copy/checked-log.ts';
-import type { Entry } from '../log-copy/format.ts';
-import { isSignedBy, readNote } from '../verify-log/checkpoints.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import { errorMessage } from '../error-message.ts';
+import type { BackupPlace } from './places/port.ts';
+import type { DomainEvent } from '../domain/events.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
+import { CheckedLog, type CopyProgress, NotAsSigned } from './checked-log.ts';
+import type { Entry } from './log-lines.ts';
+import { isSignedBy, readNote } from '../use-cases/verify-log/checkpoints.ts';
 import { BackupLog } from './backup-log.ts';
 import { KeptDocuments } from './kept-documents.ts';
 import { type Manifest, neededManifest, UnusableBackup } from './manifest.ts';

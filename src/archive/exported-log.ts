@@ -1,9 +1,9 @@
 /** Reads an exported log, and refuses one that is not what it says. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { decodeEvent } from '../../event-store/codec.ts';
-import { errorMessage } from '../../error-message.ts';
-import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
-import { openNote } from '../../transparency-log/signed-note.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import { errorMessage } from '../error-message.ts';
+import { parseCheckpoint } from '../transparency-log/checkpoint.ts';
+import { openNote } from '../transparency-log/signed-note.ts';
 import { type Block, DamagedBlock, endOfBlock, readBlock } from './blocks.ts';
 import type { CopyProgress } from './checked-log.ts';
 import {
@@ -15,7 +15,7 @@ import {
   parseTotals,
   type Totals,
   UnusableExport,
-} from './format.ts';
+} from './log-lines.ts';
 
 export interface ExportedLog extends Header {
   readonly totals: Totals;

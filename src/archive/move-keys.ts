@@ -1,5 +1,5 @@
 /** Copies the records of a keyring, wrapped by the master key as they are. */
-import type { KeyRecords } from '../../keyring/port.ts';
+import type { KeyRecords } from '../keyring/port.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
 const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'];

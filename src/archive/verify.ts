@@ -1,11 +1,11 @@
 /** Checks all that a backup holds: each file, the log with its checkpoints, and each document. */
 import { createHash } from 'node:crypto';
-import type { BackupPlace } from '../../backup-place/port.ts';
-import { BlobDamaged, BlobNotFound } from '../../blob-store/port.ts';
-import type { BlobRef } from '../../domain/events.ts';
-import type { GivenNote } from '../verify-log/kept-checkpoint.ts';
-import type { Difference } from '../verify-log/difference.ts';
-import { type VerifyOptions, verifyLog } from '../verify-log.ts';
+import type { BackupPlace } from './places/port.ts';
+import { BlobDamaged, BlobNotFound } from '../blob-store/port.ts';
+import type { BlobRef } from '../domain/events.ts';
+import type { GivenNote } from '../use-cases/verify-log/kept-checkpoint.ts';
+import type { Difference } from '../use-cases/verify-log/difference.ts';
+import { type VerifyOptions, verifyLog } from '../use-cases/verify-log.ts';
 import { BackupLog } from './backup-log.ts';
 import { each } from './document-copies.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';

@@ -1,7 +1,7 @@
 /** The documents that a log names as stored: what a backup must hold, and a restore brings back. */
-import { parseBlobKey } from '../../domain/blob-key.ts';
-import type { BlobRef, DomainEvent } from '../../domain/events.ts';
-import type { CopiedEvent } from '../../event-store/port.ts';
+import { parseBlobKey } from '../domain/blob-key.ts';
+import type { BlobRef, DomainEvent } from '../domain/events.ts';
+import type { CopiedEvent } from '../event-store/port.ts';
 import { UnusableBackup } from './manifest.ts';
 
 /** A list of the place is cheaper than asking for each of more. */

@@ -3,9 +3,9 @@
  * tree is the hash of, then what all of it must come to. See docs/decisions/0038-exported-logs.md.
  */
 import { createHash } from 'node:crypto';
-import type { CopiedEvent } from '../../event-store/port.ts';
-import { canonicalEvent } from '../../transparency-log/canonical-event.ts';
-import { Frontier, leafHash } from '../../transparency-log/merkle-tree.ts';
+import type { CopiedEvent } from '../event-store/port.ts';
+import { canonicalEvent } from '../transparency-log/canonical-event.ts';
+import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
 
 /** Counted up when an older release could not read the file. */
 const FORMAT = 1;

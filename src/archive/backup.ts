@@ -6,18 +6,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BackupPlace } from '../../backup-place/port.ts';
-import { BlobDamaged, type BlobStore } from '../../blob-store/port.ts';
-import type { BlobRef } from '../../domain/events.ts';
-import { Frontier } from '../../transparency-log/merkle-tree.ts';
-import {
-  CheckedLog,
-  type CopyProgress,
-  type LogReader,
-  positionOf,
-} from '../log-copy/checked-log.ts';
-import { parseEntry } from '../log-copy/format.ts';
-import { LOG_STREAM } from '../verify-log/checkpoints.ts';
+import type { BackupPlace } from './places/port.ts';
+import { BlobDamaged, type BlobStore } from '../blob-store/port.ts';
+import type { BlobRef } from '../domain/events.ts';
+import { Frontier } from '../transparency-log/merkle-tree.ts';
+import { CheckedLog, type CopyProgress, type LogReader, positionOf } from './checked-log.ts';
+import { parseEntry } from './log-lines.ts';
+import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
 import { DocumentCopies, each } from './document-copies.ts';
 import { isDeletionDue, KeptDocuments, MOST_PASSED_OVER } from './kept-documents.ts';
 import { readLines, writeLines } from './lines.ts';

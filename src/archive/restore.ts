@@ -2,17 +2,17 @@
  * Brings a backup into empty stores. See docs/decisions/0045-backups.md. The barrier keeps services off until the last
  * step, and each step is safe to repeat: a restore that was killed is gone on with by the same command.
  */
-import type { ActorSystem } from '../../actors/system.ts';
-import type { BackupPlace } from '../../backup-place/port.ts';
-import type { BlobStore } from '../../blob-store/port.ts';
-import type { Clock } from '../../clock.ts';
-import { accountAggregate } from '../../domain/account.ts';
-import { holdInForce } from '../../domain/hold.ts';
-import type { CopyableEventStore } from '../../event-store/port.ts';
-import { operatorContext, orThrow } from '../command-context.ts';
-import { continueLog } from '../log-origin.ts';
-import type { CopyProgress } from '../log-copy/checked-log.ts';
-import { beginCopy, EventCopy, verifyCopy } from '../log-copy/copy-events.ts';
+import type { ActorSystem } from '../actors/system.ts';
+import type { BackupPlace } from './places/port.ts';
+import type { BlobStore } from '../blob-store/port.ts';
+import type { Clock } from '../clock.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { holdInForce } from '../domain/hold.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
+import { operatorContext, orThrow } from '../use-cases/command-context.ts';
+import { continueLog } from '../use-cases/log-origin.ts';
+import type { CopyProgress } from './checked-log.ts';
+import { beginCopy, EventCopy, verifyCopy } from './copy.ts';
 import { DocumentCopies, each } from './document-copies.ts';
 import { accountsOf, type StoredKeyring } from './keyring-file.ts';
 import type { RestorePlan } from './restore-plan.ts';

@@ -3,13 +3,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { BlobDamaged, type BlobKind, BlobNotFound, type BlobStore } from '../../blob-store/port.ts';
-import { parseBlobKey } from '../../domain/blob-key.ts';
-import type { BlobRef } from '../../domain/events.ts';
-import type { EventStore } from '../../event-store/port.ts';
-import { isDeletedNow, isDeletionDue } from '../verify-log/documents.ts';
-import type { KeptConversion, NamedBlob } from '../verify-log/rules.ts';
-import type { Journal } from './journal.ts';
+import { BlobDamaged, type BlobKind, BlobNotFound, type BlobStore } from '../blob-store/port.ts';
+import { parseBlobKey } from '../domain/blob-key.ts';
+import type { BlobRef } from '../domain/events.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { isDeletedNow, isDeletionDue } from '../use-cases/verify-log/documents.ts';
+import type { KeptConversion, NamedBlob } from '../use-cases/verify-log/rules.ts';
+import type { Journal } from './move-journal.ts';
 
 /** Conversions whose files are copied at a time. */
 const AT_ONCE = 8;

@@ -1,7 +1,7 @@
 /** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
-import { decodeEvent } from '../../event-store/codec.ts';
-import type { Entry } from '../log-copy/format.ts';
-import { Difference, type Place } from '../verify-log/difference.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import type { Entry } from './log-lines.ts';
+import { Difference, type Place } from '../use-cases/verify-log/difference.ts';
 import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
 
 /** Records that are wrapped with the master key. */
