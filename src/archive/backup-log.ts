@@ -1,10 +1,13 @@
 /** The events of a backup, as they are read from its segments one after the other. */
 import type { BackupPlace } from './places/port.ts';
 import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../event-store/port.ts';
-import { type Entry, parseEntry, UnusableExport } from './log-lines.ts';
+import { type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
 import { readLines } from './lines.ts';
-import { type Manifest, type Segment, UnusableBackup } from './manifest.ts';
+import type { Manifest, Segment } from './manifest.ts';
+
+/** Events that are given at once. */
+const BATCH = 1_000;
 
 /** A log without a store. An event's position is its number, from 1. Reads go forward: going back costs a segment. */
 export class BackupLog {
@@ -21,9 +24,12 @@ export class BackupLog {
     this.#manifest = manifest;
   }
 
-  /** The events of one segment after the other. @throws {UnusableBackup} a file is not what was written */
+  /** The events of one segment after the other. @throws {UnusableArchive} a file is not what was written */
   async *entries(): AsyncGenerator<readonly Entry[]> {
-    for (const segment of this.#manifest.segments) yield await this.#read(segment);
+    for (const segment of this.#manifest.segments) {
+      const entries = await this.#read(segment);
+      for (let at = 0; at < entries.length; at += BATCH) yield entries.slice(at, at + BATCH);
+    }
   }
 
   async head(): Promise<bigint> {
@@ -71,13 +77,13 @@ export class BackupLog {
   async #read(segment: Segment): Promise<readonly Entry[]> {
     const lines = await readLines(this.#place, segment);
     if (lines.length !== segment.events) {
-      throw new UnusableBackup(`is damaged: ${segment.file} has not as many events as it should.`);
+      throw new UnusableArchive(`is damaged: ${segment.file} has not as many events as it should.`);
     }
     try {
       return lines.map(parseEntry);
     } catch (error) {
-      if (!(error instanceof UnusableExport)) throw error;
-      throw new UnusableBackup(`is damaged: ${segment.file} holds a line that is not an event.`, {
+      if (!(error instanceof UnusableArchive)) throw error;
+      throw new UnusableArchive(`is damaged: ${segment.file} holds a line that is not an event.`, {
         cause: error,
       });
     }

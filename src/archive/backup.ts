@@ -10,19 +10,14 @@ import type { BackupPlace } from './places/port.ts';
 import { BlobDamaged, type BlobStore } from '../blob-store/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { Frontier } from '../transparency-log/merkle-tree.ts';
-import { CheckedLog, type CopyProgress, type LogReader, positionOf } from './checked-log.ts';
-import { parseEntry } from './log-lines.ts';
+import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
+import { copy, type CopyProgress } from './copy.ts';
+import { endOf, type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
-import { DocumentCopies, each } from './document-copies.ts';
+import { DocumentCopies, each } from './documents.ts';
 import { isDeletionDue, KeptDocuments, MOST_PASSED_OVER } from './kept-documents.ts';
 import { readLines, writeLines } from './lines.ts';
-import {
-  type Manifest,
-  readManifest,
-  type Segment,
-  UnusableBackup,
-  writeManifest,
-} from './manifest.ts';
+import { type Manifest, readManifest, type Segment, writeManifest } from './manifest.ts';
 
 /** Events of a file. The last one may have fewer: the next call puts a longer one in its place. */
 const SEGMENT = 10_000;
@@ -57,7 +52,7 @@ export interface MadeBackup {
   readonly lost: readonly BlobRef[];
 }
 
-/** @throws {UnusableBackup} @throws {Error} one line: the log is not as it was signed */
+/** @throws {UnusableArchive} @throws {Error} one line: the log is not as it was signed */
 export async function makeBackup(
   source: BackupSource,
   place: BackupPlace,
@@ -138,7 +133,7 @@ class Backup {
       if (lost.length === 0 || look === LOOKS) break;
       await pause(LOOK_MS);
     }
-    if (this.#log.digest.tree.size === 0) {
+    if (this.#log.tree.size === 0) {
       throw new Error('The log has no events: there is nothing to back up.');
     }
     await this.#removeLeftOver();
@@ -159,18 +154,22 @@ class Backup {
     const { store } = this.#source;
     const after = this.#last === undefined ? 0n : await positionOf(store, parseEntry(this.#last));
     if (after === undefined) {
-      throw new UnusableBackup(
+      throw new UnusableArchive(
         'holds a backup of another log, or of events that this log no longer has: name another place.',
       );
     }
-    for await (const entries of this.#log.rest(after, this.#options.onEvents)) {
-      for (const { line, event } of entries) {
-        this.#kept.take(event);
-        if (event.stream === LOG_STREAM) this.#logEvents += 1;
-        this.#tail.push(line);
-        this.#last = line;
-        if (this.#tail.length === SEGMENT) await this.#writeSegment();
-      }
+    await copy(this.#log.rest(after, this.#options.onEvents), {
+      take: async (entries) => await this.#take(entries),
+    });
+  }
+
+  async #take(entries: readonly Entry[]): Promise<void> {
+    for (const { line, event } of entries) {
+      this.#kept.take(event);
+      if (event.stream === LOG_STREAM) this.#logEvents += 1;
+      this.#tail.push(line);
+      this.#last = line;
+      if (this.#tail.length === SEGMENT) await this.#writeSegment();
     }
   }
 
@@ -222,7 +221,7 @@ class Backup {
   }
 
   async #commit(): Promise<Manifest> {
-    const { tree } = this.#log.digest;
+    const { tree } = this.#log;
     const { id } = this.#before;
     if (this.#tail.length > 0) {
       const before = this.#before.segments.at(-1);
@@ -236,8 +235,7 @@ class Backup {
     const manifest: Manifest = {
       id,
       madeAt: this.#options.now,
-      events: tree.size,
-      root: tree.root().toString('base64'),
+      ...endOf(tree),
       subtrees: tree.subtrees.map((root) => root.toString('base64')),
       logEvents: this.#logEvents,
       checkpoint: this.#log.newest ?? null,
@@ -290,10 +288,10 @@ class Backup {
   }
 }
 
-/** @throws {UnusableBackup} something else lies there */
+/** @throws {UnusableArchive} something else lies there */
 async function beginPlace(place: BackupPlace, now: number): Promise<Manifest> {
   for await (const _ of place.list()) {
-    throw new UnusableBackup('holds something else than a backup: name an empty place.');
+    throw new UnusableArchive('holds something else than a backup: name an empty place.');
   }
   const manifest: Manifest = {
     id: randomUUID(),

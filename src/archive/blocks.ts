@@ -1,5 +1,5 @@
 /**
- * Text as a row of gzip members (RFC 1952), each with its own length in a field of its header. Every gzip reads it as
+ * Lines as a row of gzip members (RFC 1952), each with its own length in a field of its header. Every gzip reads it as
  * one file, and a reader that knows the field goes from member to member, so that a file that was cut off can be gone
  * on with after its last whole member.
  */
@@ -20,7 +20,7 @@ const deflated = promisify(deflateRaw);
 const inflated = promisify(gunzip);
 
 export interface Block {
-  readonly text: string;
+  readonly lines: readonly string[];
   /** The place of the next one in the file. */
   readonly end: number;
 }
@@ -30,8 +30,8 @@ export class DamagedBlock extends Error {
   override readonly name = 'DamagedBlock';
 }
 
-export async function encodeBlock(text: string): Promise<Buffer> {
-  const content = Buffer.from(text);
+export async function encodeBlock(lines: readonly string[]): Promise<Buffer> {
+  const content = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   const header = Buffer.from(HEADER);
   const body = await deflated(content);
   const trailer = Buffer.alloc(TRAILER_BYTES);
@@ -82,7 +82,7 @@ export async function readBlock(
   if (bytesRead < member.length) return 'cut off';
   try {
     const content = await inflated(member, { maxOutputLength: MOST_BYTES });
-    return { text: content.toString(), end };
+    return { lines: content.toString().split('\n').slice(0, -1), end };
   } catch (error) {
     throw new DamagedBlock(`the block at byte ${at} was changed`, { cause: error });
   }

@@ -1,123 +1,46 @@
-/** Brings the events of a log into a store that is empty, or that holds the beginning of the same copy. */
-import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
-import { canonicalEvent } from '../transparency-log/canonical-event.ts';
-import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
-import type { Entry, Totals } from './log-lines.ts';
-
-const BATCH = 1_000;
-
 /**
- * Lets nobody but this copy into the store until it is complete.
- * @param subject names the log for people, and tells this copy from others
- * @throws {Error} one line: the store holds something else
+ * How a log is copied, whatever it comes from and goes to: batch by batch, in its order. A backup, an export and a move
+ * read an event store (`checked-log.ts`); a restore and an import read an archive.
  */
-export async function beginCopy(store: CopyableEventStore, subject: string): Promise<void> {
-  await refuseOtherLog(store, subject);
-  if ((await store.barrier()) === undefined) {
-    await store.setBarrier({ kind: 'incomplete', subject });
-  }
+import type { Entry } from './log-lines.ts';
+
+export interface CopyProgress {
+  readonly done: number;
+  readonly total: number;
+  /** The total follows from positions, which have gaps where others use the server too. */
+  readonly isEstimate?: boolean;
+  readonly perSecond: number;
 }
 
-/**
- * Looks whether the store is empty, or holds the beginning of this copy.
- * @throws {Error} one line: it holds something else
- */
-export async function refuseOtherLog(
-  store: Pick<CopyableEventStore, 'barrier' | 'head'>,
-  subject: string,
+/** What takes the events: a store, a file, or what only looks at them. */
+export interface LogTarget<E extends Entry> {
+  take(entries: readonly E[]): void | Promise<void>;
+}
+
+/** Gives each batch to the targets, one after the other: what the first one refuses, the others never see. */
+export async function copy<E extends Entry>(
+  source: AsyncIterable<readonly E[]>,
+  ...targets: readonly LogTarget<E>[]
 ): Promise<void> {
-  const barrier = await store.barrier();
-  if (barrier?.kind === 'incomplete' && barrier.subject === subject) return;
-  if (barrier !== undefined)
-    throw new Error(`The event store ${heldBy(barrier)}: name an empty one.`);
-  await refuseUsedStore(store);
-}
-
-/**
- * Looks before there is a copy to name: what an incomplete one is of, its beginning tells.
- * @throws {Error} one line: the store holds a log
- */
-export async function refuseUsedStore(
-  store: Pick<CopyableEventStore, 'barrier' | 'head'>,
-): Promise<void> {
-  if ((await store.barrier())?.kind === 'incomplete' || (await store.head()) === 0n) return;
-  throw new Error(
-    'The event store is not empty, and only an empty one takes a whole log: name another one.',
-  );
-}
-
-const heldBy = ({ kind, subject }: Barrier): string =>
-  kind === 'incomplete'
-    ? `holds another copy that is not complete, of ${subject}`
-    : `holds a log that ${kind === 'moved' ? 'was' : 'is being'} moved to ${subject}`;
-
-export class EventCopy {
-  readonly #store: CopyableEventStore;
-  /** The position of the last event of the store that was compared; nothing once its end was reached. */
-  #after: bigint | undefined = 0n;
-  /** Events that were there already. */
-  found = 0;
-
-  constructor(store: CopyableEventStore) {
-    this.#store = store;
-  }
-
-  /** Compares the next events of the log with what is there, and appends what is not. */
-  async take(entries: readonly Entry[]): Promise<void> {
-    const there = await this.#compare(entries);
-    if (there === entries.length) return;
-    await this.#store.appendCopies(entries.slice(there).map(({ event }) => event));
-  }
-
-  async #compare(entries: readonly Entry[]): Promise<number> {
-    if (this.#after === undefined || entries.length === 0) return 0;
-    const there = await this.#store.readAll({ after: this.#after, limit: entries.length });
-    for (const [index, event] of there.entries()) {
-      if (canonicalEvent(event) !== entries[index]?.line) {
-        throw new Error(
-          `The event store holds another event of index ${this.found + index}: begin anew with an empty one.`,
-        );
-      }
-    }
-    this.found += there.length;
-    this.#after = there.length < entries.length ? undefined : there.at(-1)?.position;
-    return there.length;
+  for await (const entries of source) {
+    for (const target of targets) await target.take(entries);
   }
 }
 
-/**
- * Reads the whole store and compares it with what it must come to.
- * @throws {Error} one line: it is another log
- */
-export async function verifyCopy(
-  store: CopyableEventStore,
-  totals: Pick<Totals, 'events' | 'root'>,
-): Promise<void> {
-  const { events, root } = await treeOf(store);
-  if (events === totals.events && root === totals.root) return;
-  throw new Error(
-    `The event store holds ${events} events with the root ${root}, and the log has ${totals.events} with the root ${totals.root}: ` +
-      'begin anew with an empty store.',
-  );
-}
+export const rate = (done: number, began: number): number =>
+  (done * 1000) / (performance.now() - began);
 
-/** The number of the store's events, and the root of the tree over them, in base64. */
-export async function treeOf(
-  store: Pick<CopyableEventStore, 'readAll'>,
-): Promise<Pick<Totals, 'events' | 'root'>> {
-  const tree = new Frontier();
-  for await (const event of eventsOf(store)) tree.add(leafHash(canonicalEvent(event)));
-  return { events: tree.size, root: tree.root().toString('base64') };
-}
-
-export async function* eventsOf(
-  store: Pick<CopyableEventStore, 'readAll'>,
-): AsyncGenerator<RecordedEvent> {
-  for (let after = 0n; ; ) {
-    const events = await store.readAll({ after, limit: BATCH });
-    const last = events.at(-1);
-    if (last === undefined) return;
-    yield* events;
-    after = last.position;
+/** The batches of an archive, and with each one how many of its events have passed. */
+export async function* telling<E extends Entry>(
+  source: AsyncIterable<readonly E[]>,
+  total: number,
+  onProgress: (progress: CopyProgress) => void,
+): AsyncGenerator<readonly E[]> {
+  const began = performance.now();
+  let done = 0;
+  for await (const entries of source) {
+    yield entries;
+    done += entries.length;
+    onProgress({ done, total, perSecond: rate(done, began) });
   }
 }

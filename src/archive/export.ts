@@ -4,18 +4,21 @@ import { type FileHandle, link, open, rename, stat, unlink } from 'node:fs/promi
 import { dirname } from 'node:path';
 import { EventStoreUnavailable } from '../event-store/port.ts';
 import { encodeBlock, readBlock } from './blocks.ts';
-import { CheckedLog, type CopyProgress, type LogReader, positionOf } from './checked-log.ts';
+import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
+import { copy, type CopyProgress } from './copy.ts';
+import { openExport } from './import.ts';
 import {
+  endOf,
   type Entry,
   headerLine,
+  LinesHash,
   parseEntry,
   parseHeader,
   parseTotals,
   type Totals,
   totalsLine,
-  UnusableExport,
+  UnusableArchive,
 } from './log-lines.ts';
-import { openExport } from './exported-log.ts';
 
 export interface Exported extends Totals {
   /** Events that an earlier call had written. */
@@ -35,25 +38,27 @@ export async function exportLog(
   await refuseThere(path);
   const partial = `${path}.part`;
   const log = new CheckedLog(store);
+  const hash = new LinesHash();
   const file = await open(partial, 'a+', 0o600);
+  const write = async (lines: readonly string[]) => await file.appendFile(await encodeBlock(lines));
   try {
-    const last = await takeUp(file, partial, log);
-    const found = log.digest.tree.size;
-    if (last === undefined) {
+    const { last, end } = await takeUp(file, partial, log, hash);
+    await file.truncate(end);
+    if (end === 0) {
       const header = headerLine({ id: randomUUID() });
-      log.digest.header(header);
-      await file.appendFile(await encodeBlock(`${header}\n`));
+      hash.line(header);
+      await write([header]);
     }
-    const after = last === 'header' || last === undefined ? 0n : await positionOf(store, last);
+    const found = log.tree.size;
+    const after = last === undefined ? 0n : await positionOf(store, last);
     if (after === undefined) {
       throw new Error(`${partial} is an export of another log: remove it, or name another file.`);
     }
-    for await (const entries of log.rest(after, onProgress)) {
-      if (entries.length === 0) continue;
-      await file.appendFile(await encodeBlock(entries.map(({ line }) => `${line}\n`).join('')));
-    }
-    const totals = log.digest.totals(log.newest);
-    await file.appendFile(await encodeBlock(`${totalsLine(totals)}\n`));
+    await copy(log.rest(after, onProgress), hash, {
+      take: async (entries) => await write(entries.map(({ line }) => line)),
+    });
+    const totals = { ...endOf(log.tree), sha256: hash.hex(), checkpoint: log.newest ?? null };
+    await write([totalsLine(totals)]);
     await file.sync();
     await readBack(partial, totals);
     await giveName(partial, path);
@@ -65,30 +70,31 @@ export async function exportLog(
 }
 
 /**
- * Takes the whole blocks of a file that was begun, and cuts off what follows them.
- * @returns the last event in it; `header` where there is none; nothing in an empty file
+ * Takes the whole blocks of a file that was begun.
+ * @returns the last event in it, and where these blocks end
  */
 async function takeUp(
   file: FileHandle,
   path: string,
   log: CheckedLog,
-): Promise<Entry | 'header' | undefined> {
-  let last: Entry | 'header' | undefined;
+  hash: LinesHash,
+): Promise<{ readonly last: Entry | undefined; readonly end: number }> {
+  let last: Entry | undefined;
   let end = 0;
   try {
     for (;;) {
       const block = await readBlock(file, end);
       if (block === undefined || block === 'cut off') break;
-      const lines = block.text.split('\n').slice(0, -1);
+      const [first = ''] = block.lines;
       // Killed between its last line and its name: it may have grown by now.
-      if (parseTotals(lines[0] ?? '') !== undefined) break;
-      if (last === undefined) {
-        parseHeader(lines[0] ?? '');
-        log.digest.header(lines[0] ?? '');
-        last = 'header';
+      if (parseTotals(first) !== undefined) break;
+      if (end === 0) {
+        parseHeader(first);
+        hash.line(first);
       } else {
-        const entries = lines.map(parseEntry);
+        const entries = block.lines.map(parseEntry);
         await log.take(entries);
+        hash.take(entries);
         last = entries.at(-1) ?? last;
       }
       end = block.end;
@@ -98,8 +104,7 @@ async function takeUp(
     if (error instanceof EventStoreUnavailable) throw error;
     throw new Error(`${path} cannot be gone on with: remove it, and begin anew.`, { cause: error });
   }
-  await file.truncate(end);
-  return last;
+  return { last, end };
 }
 
 /** @throws {Error} one line: another file has got the name meanwhile, which stays as it is */
@@ -141,7 +146,7 @@ async function readBack(path: string, { sha256 }: Totals): Promise<void> {
       () => {},
       () => {},
     );
-    if (totals.sha256 !== sha256) throw new UnusableExport('holds something else.');
+    if (totals.sha256 !== sha256) throw new UnusableArchive('holds something else.');
   } catch (error) {
     throw new Error(
       `${path} is not what was written to it: remove it, and let one command alone write there.`,

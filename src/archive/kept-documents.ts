@@ -2,7 +2,7 @@
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef, DomainEvent } from '../domain/events.ts';
 import type { CopiedEvent } from '../event-store/port.ts';
-import { UnusableBackup } from './manifest.ts';
+import { UnusableArchive } from './log-lines.ts';
 
 /** A list of the place is cheaper than asking for each of more. */
 export const MOST_PASSED_OVER = 1_000;
@@ -32,7 +32,7 @@ export class KeptDocuments {
    */
   readonly passedOver = new Set<string>();
 
-  /** @param line as `lines` gave it @throws {UnusableBackup} */
+  /** @param line as `lines` gave it @throws {UnusableArchive} */
   static parse(lines: readonly string[]): KeptDocuments {
     const kept = new KeptDocuments();
     try {
@@ -42,7 +42,7 @@ export class KeptDocuments {
         else kept.#conversions.set(id, conversion);
       }
     } catch (error) {
-      throw new UnusableBackup('is damaged: its list of documents cannot be read.', {
+      throw new UnusableArchive('is damaged: its list of documents cannot be read.', {
         cause: error,
       });
     }

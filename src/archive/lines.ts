@@ -2,7 +2,8 @@
 import { createGunzip } from 'node:zlib';
 import type { BackupPlace } from './places/port.ts';
 import { encodeBlock } from './blocks.ts';
-import { type LinesFile, sha256Of, UnusableBackup } from './manifest.ts';
+import { UnusableArchive } from './log-lines.ts';
+import { type LinesFile, sha256Of } from './manifest.ts';
 
 const LINES_IN_BLOCK = 1_000;
 /** Above what lines of ours come to, which have hashes and ids. A forged file must not take all memory. */
@@ -16,28 +17,27 @@ export async function writeLines(
 ): Promise<LinesFile> {
   const blocks: Buffer[] = [];
   for (let at = 0; at < lines.length || at === 0; at += LINES_IN_BLOCK) {
-    const some = lines.slice(at, at + LINES_IN_BLOCK);
-    blocks.push(await encodeBlock(some.map((line) => `${line}\n`).join('')));
+    blocks.push(await encodeBlock(lines.slice(at, at + LINES_IN_BLOCK)));
   }
   const content = Buffer.concat(blocks);
   await place.write(file, content);
   return { file, sha256: sha256Of(content) };
 }
 
-/** @throws {UnusableBackup} it is missing, or not what was written */
+/** @throws {UnusableArchive} it is missing, or not what was written */
 export async function readLines(
   place: Pick<BackupPlace, 'read'>,
   { file, sha256 }: LinesFile,
 ): Promise<readonly string[]> {
   const content = await place.read(file);
-  if (content === undefined) throw new UnusableBackup(`is damaged: ${file} is missing.`);
+  if (content === undefined) throw new UnusableArchive(`is damaged: ${file} is missing.`);
   if (sha256Of(content) !== sha256) {
-    throw new UnusableBackup(`is damaged: ${file} is not what was written.`);
+    throw new UnusableArchive(`is damaged: ${file} is not what was written.`);
   }
   try {
     return await linesIn(content);
   } catch (error) {
-    throw new UnusableBackup(`is damaged: ${file} cannot be unpacked.`, { cause: error });
+    throw new UnusableArchive(`is damaged: ${file} cannot be unpacked.`, { cause: error });
   }
 }
 

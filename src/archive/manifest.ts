@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { UnusableArchive } from './log-lines.ts';
 import type { BackupPlace } from './places/port.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -74,14 +75,9 @@ const manifests = Compile(
   }),
 );
 
-/** The files at the place cannot be used; the message goes on after its name. */
-export class UnusableBackup extends Error {
-  override readonly name = 'UnusableBackup';
-}
-
 export const sha256Of = (content: Buffer | string): string => hash('sha256', content, 'hex');
 
-/** @throws {UnusableBackup} */
+/** @throws {UnusableArchive} */
 export async function readManifest(place: BackupPlace): Promise<Manifest | undefined> {
   const content = await place.read(MANIFEST);
   if (content === undefined) return undefined;
@@ -95,7 +91,7 @@ export async function readManifest(place: BackupPlace): Promise<Manifest | undef
   const { pressledger, format, sha256 } = head;
   if (pressledger !== 'backup') throw damaged();
   if (format !== FORMAT) {
-    throw new UnusableBackup(
+    throw new UnusableArchive(
       `is a backup of format ${String(format)}, and this release reads format ${FORMAT}: use the release that wrote it.`,
     );
   }
@@ -107,11 +103,11 @@ export async function readManifest(place: BackupPlace): Promise<Manifest | undef
   return manifest;
 }
 
-/** @throws {UnusableBackup} there is none */
+/** @throws {UnusableArchive} there is none */
 export async function neededManifest(place: BackupPlace): Promise<Manifest> {
   const manifest = await readManifest(place);
   if (manifest === undefined || manifest.events === 0) {
-    throw new UnusableBackup(
+    throw new UnusableArchive(
       manifest === undefined
         ? 'holds no backup: it has no manifest.json.'
         : 'holds a backup that was begun and never ended: repeat the backup.',
@@ -120,8 +116,8 @@ export async function neededManifest(place: BackupPlace): Promise<Manifest> {
   return manifest;
 }
 
-const damaged = (cause?: unknown): UnusableBackup =>
-  new UnusableBackup(`is damaged: ${MANIFEST} is not what was written.`, { cause });
+const damaged = (cause?: unknown): UnusableArchive =>
+  new UnusableArchive(`is damaged: ${MANIFEST} is not what was written.`, { cause });
 
 export async function writeManifest(place: BackupPlace, manifest: Manifest): Promise<void> {
   const text = JSON.stringify(manifest);

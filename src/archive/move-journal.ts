@@ -23,14 +23,6 @@ export class Journal {
     this.#done = known?.subject === subject ? known : { subject, through: 0 };
   }
 
-  /** A directory for files in the making, empty. */
-  workDirectory(): string {
-    const path = join(this.#directory, 'tmp');
-    rmSync(path, { recursive: true, force: true });
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return path;
-  }
-
   get through(): number {
     return this.#done.through;
   }
@@ -58,6 +50,7 @@ export class Journal {
 
   #write(done: Done): void {
     this.#done = done;
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     // Not synced: after a power failure, the files that it no longer names are copied or read once more.
     writeFileSync(`${this.#path}.new`, JSON.stringify(done), { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);

@@ -6,15 +6,17 @@ import type { BlobStore } from '../blob-store/port.ts';
 import { copyableCommand } from '../copyable-command.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { KeyRecords } from '../keyring/port.ts';
-import { CheckedLog, type CopyProgress, type LogEntry } from './checked-log.ts';
-import { beginCopy, EventCopy, verifyCopy } from './copy.ts';
-import type { Totals } from './log-lines.ts';
+import { CheckedLog, type LogEntry } from './checked-log.ts';
+import { copy, type CopyProgress } from './copy.ts';
+import { endOf, LinesHash, type Totals } from './log-lines.ts';
 import { Broken } from '../use-cases/verify-log/difference.ts';
 import { LogRules } from '../use-cases/verify-log/rules.ts';
 import { copyDocuments, type MovedDocuments } from './move-documents.ts';
 import { Journal } from './move-journal.ts';
-import { copyIdentity, copyKey, eraseKey } from './move-keys.ts';
+import { copyIdentity, copyKey, eraseKey } from './keys.ts';
 import { firstOf, holdsCopy, sizeOf, subjectOf } from './moved-log.ts';
+import { incomplete, StoreCopy } from './store-copy.ts';
+import { KeyHolders } from './verify-keyring.ts';
 
 /** One part of a deployment, and the place that it goes to, in the operator's words. */
 export interface Transfer<T> {
@@ -64,10 +66,8 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   const { store, events, documents, keys } = parts;
   const first = await firstOf(store);
   const subject = subjectOf(first);
-  if (events) {
-    await takeUpIfMoved(events, subject);
-    await beginCopy(events.to, subject);
-  }
+  if (events) await takeUpIfMoved(events, subject);
+  const log = events && (await StoreCopy.begin(events.to, subject));
   if (documents && !(await documents.to.claim(first.id))) {
     throw new Error(
       `The documents in ${documents.place} belong to another log: name an empty place.`,
@@ -77,7 +77,7 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   // The old event store takes nothing from here on, also from a service that has it open.
   if (!options.ahead) await events?.from.setBarrier({ kind: 'moving', subject: parts.place });
   const journal = new Journal(parts.dataDir, `${subject}, to ${documents?.place}`);
-  const pass = new Pass(parts, options, journal);
+  const pass = new Pass(parts, options, journal, log);
   try {
     return await pass.run();
   } finally {
@@ -97,7 +97,7 @@ async function takeUpIfMoved(
       `The log was moved to ${place} and has gone on there: start with its settings.`,
     );
   }
-  await to.setBarrier({ kind: 'incomplete', subject });
+  await to.setBarrier(incomplete(subject));
 }
 
 class Pass {
@@ -106,42 +106,49 @@ class Pass {
   readonly #journal: Journal;
   readonly #log: CheckedLog;
   readonly #rules: LogRules;
-  readonly #copy: EventCopy | undefined;
-  readonly #lostKeys = new Set<string>();
-  #accounts = 0;
+  readonly #copy: StoreCopy | undefined;
+  readonly #holders = new KeyHolders();
+  readonly #hash = new LinesHash();
 
-  constructor(parts: MoveParts, options: MoveOptions, journal: Journal) {
+  constructor(
+    parts: MoveParts,
+    options: MoveOptions,
+    journal: Journal,
+    target: StoreCopy | undefined,
+  ) {
     this.#parts = parts;
     this.#options = options;
     this.#journal = journal;
     this.#log = new CheckedLog(parts.store);
     this.#rules = new LogRules({ keepsBlobs: parts.documents !== undefined });
-    this.#copy = parts.events && new EventCopy(parts.events.to);
+    this.#copy = target;
   }
 
   async run(): Promise<Moved> {
-    const { store, events } = this.#parts;
-    const { ahead } = this.#options;
+    const { store } = this.#parts;
+    const { ahead, onEvents } = this.#options;
     const head = await store.head();
-    for await (const entries of this.#log.rest(0n, this.#options.onEvents)) {
-      await this.#take(entries);
-    }
+    await copy<LogEntry>(
+      this.#log.rest(0n, onEvents),
+      ...(this.#copy ? [this.#copy] : []),
+      this.#hash,
+      {
+        take: async (entries) => await this.#take(entries),
+      },
+    );
+    const { accounts, lostKeys } = await this.#copyKeys();
     const documents = await this.#copyDocuments();
-    const totals = this.#log.digest.totals(this.#log.newest);
-    if (events && !ahead) await verifyCopy(events.to, totals);
+    const { tree, newest: checkpoint = null } = this.#log;
+    const totals = { ...endOf(tree), sha256: this.#hash.hex(), checkpoint };
+    if (!ahead) await this.#copy?.verify(totals);
     if (!ahead && (await store.head()) !== head) {
       throw new Error(
         'The old event store was written to meanwhile: stop every node of this deployment, and repeat the command.',
       );
     }
-    if (!ahead) await this.#switchOver(documents);
-    return {
-      ...totals,
-      found: this.#copy?.found ?? 0,
-      accounts: this.#accounts,
-      lostKeys: [...this.#lostKeys],
-      ...(documents && { documents }),
-    };
+    if (!ahead) await this.#switchOver([...(documents?.lost ?? []), ...lostKeys.map(keyOf)]);
+    const found = this.#copy?.found ?? 0;
+    return { ...totals, found, accounts, lostKeys, ...(documents && { documents }) };
   }
 
   close(): void {
@@ -149,25 +156,17 @@ class Pass {
   }
 
   async #take(entries: readonly LogEntry[]): Promise<void> {
-    const before = this.#log.digest.tree.size - entries.length;
-    await this.#copy?.take(entries);
-    const { documents, keys } = this.#parts;
+    const before = this.#log.tree.size - entries.length;
+    const { documents } = this.#parts;
     for (const [index, { event }] of entries.entries()) {
       this.#check(event, before + index);
-      const { type } = event;
-      if (type === 'AccountOpened' && keys) {
-        const { accountId } = event.data as { readonly accountId: string };
-        this.#accounts += 1;
-        if (!(await copyKey(keys.from, keys.to, accountId))) this.#lostKeys.add(accountId);
-      }
-      // The log decides: the old keyring may be a copy from before the erasure.
-      if (type === 'AccountErased' && keys) {
-        const { accountId } = event.data as { readonly accountId: string };
-        await eraseKey(keys.to, accountId);
-        this.#lostKeys.delete(accountId);
-      }
+      this.#holders.take(event);
       // An earlier pass may have copied what was deleted since.
-      if (type === 'ConversionExpired' && documents && before + index >= this.#journal.through) {
+      if (
+        event.type === 'ConversionExpired' &&
+        documents &&
+        before + index >= this.#journal.through
+      ) {
         const { conversionId } = event.data as { readonly conversionId: string };
         await documents.to.deleteAll(conversionId);
       }
@@ -187,6 +186,19 @@ class Pass {
     }
   }
 
+  /** The log decides who is erased: the old keyring may be a copy from before the erasure. */
+  async #copyKeys(): Promise<{ readonly accounts: number; readonly lostKeys: readonly string[] }> {
+    const { keys } = this.#parts;
+    const { open, erased } = this.#holders;
+    const lostKeys: string[] = [];
+    if (keys === undefined) return { accounts: 0, lostKeys };
+    for (const account of erased) await eraseKey(keys.to, account);
+    for (const account of open) {
+      if (!(await copyKey(keys.from, keys.to, account))) lostKeys.push(account);
+    }
+    return { accounts: open.size + erased.size, lostKeys };
+  }
+
   async #copyDocuments(): Promise<MovedDocuments | undefined> {
     const { documents, store, retentionMs } = this.#parts;
     if (documents === undefined) return undefined;
@@ -194,18 +206,15 @@ class Pass {
       ...documents,
       store,
       journal: this.#journal,
-      events: this.#log.digest.tree.size,
+      events: this.#log.tree.size,
       dueBefore: this.#options.now - retentionMs,
       onProgress: this.#options.onDocuments,
     });
   }
 
-  async #switchOver(documents: MovedDocuments | undefined): Promise<void> {
+  /** @param lost what the log names and the old place lacks */
+  async #switchOver(lost: readonly string[]): Promise<void> {
     const { events, keys, movedRecord, place, keepCheckpoint, oldDataDir } = this.#parts;
-    const lost = [
-      ...(documents?.lost ?? []),
-      ...[...this.#lostKeys].map((id) => `the key of ${id}`),
-    ];
     if (lost.length > 0 && !this.#options.leaveLost) {
       throw new Error(
         `The old place lacks ${lost.length} of what the log names, or has it damaged (${lost.slice(0, 3).join(', ')}): ` +
@@ -214,9 +223,12 @@ class Pass {
     }
     if (this.#log.newest !== undefined) await keepCheckpoint(this.#log.newest);
     await keys?.to.remove(movedRecord);
-    await keys?.from.create(movedRecord, `${place}\n${this.#log.digest.tree.size}`);
+    await keys?.from.create(movedRecord, `${place}\n${this.#log.tree.size}`);
     await events?.from.setBarrier({ kind: 'moved', subject: place });
     await events?.to.setBarrier(undefined);
     this.#journal.remove();
   }
 }
+
+/** The key of an account, in words. */
+export const keyOf = (accountId: string): string => `the key of ${accountId}`;

@@ -1,8 +1,8 @@
 /** The marks that a move leaves in the old place, and what takes a move back by them. */
 import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
 import type { KeyRecords } from '../keyring/port.ts';
-import { eventsOf, refuseOtherLog } from './copy.ts';
-import { eraseKey } from './move-keys.ts';
+import { eventsOf, incomplete, refuseOtherLog } from './store-copy.ts';
+import { eraseKey } from './keys.ts';
 
 /** A part of the deployment in both places. */
 interface Both<T> {
@@ -91,7 +91,7 @@ export async function cancelMove({
   await refuseIfMovedOn(await events?.to.barrier(), await keys?.to.read(movedRecord));
   if (events && (await holdsCopy(events))) {
     await refuseIfGoneOn(events);
-    await events.to.setBarrier({ kind: 'incomplete', subject: subjectOf(await firstOf(store)) });
+    await events.to.setBarrier(incomplete(subjectOf(await firstOf(store))));
   }
   if (keys) {
     const [, size = '0'] = (await keys.from.read(movedRecord))?.split('\n') ?? [];

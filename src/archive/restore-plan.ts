@@ -1,15 +1,14 @@
 /** Reads a backup through once, and says what a restore of it comes to. Nothing is changed. */
-import { decodeEvent } from '../event-store/codec.ts';
-import { errorMessage } from '../error-message.ts';
-import type { BackupPlace } from './places/port.ts';
-import type { DomainEvent } from '../domain/events.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
-import { CheckedLog, type CopyProgress, NotAsSigned } from './checked-log.ts';
-import type { Entry } from './log-lines.ts';
 import { isSignedBy, readNote } from '../use-cases/verify-log/checkpoints.ts';
 import { BackupLog } from './backup-log.ts';
+import { CheckedLog, NotAsSigned } from './checked-log.ts';
+import { copy, type CopyProgress, telling } from './copy.ts';
 import { KeptDocuments } from './kept-documents.ts';
-import { type Manifest, neededManifest, UnusableBackup } from './manifest.ts';
+import { endOf, type Entry, knownEvent, type LogEnd, UnusableArchive } from './log-lines.ts';
+import { type Manifest, neededManifest } from './manifest.ts';
+import type { BackupPlace } from './places/port.ts';
+import { KeyHolders } from './verify-keyring.ts';
 
 /** The end of the restored log: after so many events, or before the first event of a later time. */
 export type Until = { readonly events: number } | { readonly time: number };
@@ -41,7 +40,7 @@ export interface RestorePlan {
 
 /**
  * @param known checkpoints that were published
- * @throws {UnusableBackup} @throws {Error} one line: a checkpoint is not of this log
+ * @throws {UnusableArchive} @throws {Error} one line: a checkpoint is not of this log
  */
 export async function planRestore(
   place: BackupPlace,
@@ -52,12 +51,7 @@ export async function planRestore(
   const manifest = await neededManifest(place);
   const log = new BackupLog(place, manifest);
   const reading = new Reading(manifest, new CheckedLog(log), until, known);
-  const began = performance.now();
-  for await (const entries of log.entries()) {
-    for (const entry of entries) await reading.take(entry);
-    const perSecond = (reading.read * 1000) / (performance.now() - began);
-    onProgress({ done: reading.read, total: manifest.events, perSecond });
-  }
+  await copy(telling(log.entries(), manifest.events, onProgress), reading);
   const plan = reading.end();
   const entries = async function* (): AsyncGenerator<readonly Entry[]> {
     let left = plan.events;
@@ -71,9 +65,7 @@ export async function planRestore(
   return { ...plan, manifest, entries };
 }
 
-interface End {
-  readonly events: number;
-  readonly root: string;
+interface End extends LogEnd {
   readonly origin: string;
 }
 
@@ -83,22 +75,17 @@ class Reading {
   readonly #known: readonly string[];
   readonly #log: CheckedLog;
   readonly #kept = new KeptDocuments();
-  readonly #open = new Set<string>();
-  readonly #erased = new Set<string>();
-  /** The newest checkpoint under the present name. */
-  #newest: string | undefined;
-  readonly #keys: string[] = [];
+  readonly #holders = new KeyHolders();
+  /** Accounts that are open at the end, where that is not the backup's. */
+  #open: ReadonlySet<string> | undefined;
   /** Roots at the sizes of checkpoints that are known from elsewhere. */
   readonly #roots = new Map<number, Buffer | undefined>();
   #first: Entry['event'] | undefined;
-  #opened: { readonly origin: string; readonly keyring?: string | undefined } | undefined;
-  #origin = '';
   /** The last event was a debit, which its request must follow. */
   #isWithinAppend = false;
   /** The state before the debit that was read last. */
   #before: End | undefined;
   #end: End | undefined;
-  read = 0;
 
   constructor(
     manifest: Manifest,
@@ -113,48 +100,47 @@ class Reading {
     for (const note of known) this.#roots.set(readNote(note).size, undefined);
   }
 
-  async take(entry: Entry): Promise<void> {
+  async take(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries) await this.#take(entry);
+  }
+
+  async #take(entry: Entry): Promise<void> {
     const { event } = entry;
     if (this.#end === undefined && this.#isBeyond(event)) {
       this.#end = this.#isWithinAppend ? this.#before : this.#now();
+      this.#open = new Set(this.#holders.open);
     }
-    let domainEvent: DomainEvent;
-    try {
-      domainEvent = decodeEvent({ ...event, position: 0n });
-    } catch (error) {
-      throw new UnusableBackup(
-        `cannot be read by this release: ${errorMessage(error).replace(/\.$/, '')}. Install the release that wrote it, or a newer one.`,
-        { cause: error },
-      );
-    }
+    const { type } = knownEvent(event);
     this.#first ??= event;
-    if (domainEvent.type === 'CreditDebited') this.#before = this.#now();
-    this.#isWithinAppend = domainEvent.type === 'CreditDebited';
-    this.#note(domainEvent, event);
+    this.#isWithinAppend = type === 'CreditDebited';
+    if (this.#isWithinAppend) this.#before = this.#now();
+    if (this.#end === undefined) this.#kept.take(event);
+    this.#holders.take(event);
     await this.#check(entry);
-    this.read += 1;
-    if (this.#roots.has(this.read)) this.#roots.set(this.read, this.#log.digest.tree.root());
+    const { tree } = this.#log;
+    if (this.#roots.has(tree.size)) this.#roots.set(tree.size, tree.root());
   }
 
   end(): Omit<RestorePlan, 'manifest' | 'entries'> {
-    const { events, root, origin } = this.#end ?? this.#now();
     const whole = this.#now();
+    const { events, root, origin } = this.#end ?? whole;
     if (whole.events !== this.#manifest.events || whole.root !== this.#manifest.root) {
-      throw new UnusableBackup('is damaged: its events are not those that its manifest says.');
+      throw new UnusableArchive('is damaged: its events are not those that its manifest says.');
     }
-    if (this.#first === undefined || this.#opened === undefined || events === 0) {
-      throw new UnusableBackup('has no events up to that moment.');
+    const { open, erased, openedAs, keyring } = this.#holders;
+    if (this.#first === undefined || openedAs === undefined || events === 0) {
+      throw new UnusableArchive('has no events up to that moment.');
     }
     return {
       events,
       root,
       origin,
       firstEvent: this.#first.id,
-      openedAs: this.#opened.origin,
-      keyring: this.#opened.keyring,
+      openedAs,
+      keyring,
       kept: this.#kept,
-      open: this.#open,
-      erased: this.#erased,
+      open: this.#open ?? open,
+      erased,
       ...this.#signed(events, origin),
     };
   }
@@ -165,7 +151,7 @@ class Reading {
       await this.#log.take([entry]);
     } catch (error) {
       if (!(error instanceof NotAsSigned)) throw error;
-      throw new UnusableBackup(
+      throw new UnusableArchive(
         `is not as its log was signed (${error.where}): use another backup.`,
         { cause: error },
       );
@@ -174,58 +160,33 @@ class Reading {
 
   #isBeyond({ metadata }: Entry['event']): boolean {
     if (this.#until === undefined) return false;
-    if ('events' in this.#until) return this.read >= this.#until.events;
+    if ('events' in this.#until) return this.#log.tree.size >= this.#until.events;
     return (metadata as EventMetadata).time > this.#until.time;
   }
 
   #now(): End {
-    return {
-      events: this.read,
-      root: this.#log.digest.tree.root().toString('base64'),
-      origin: this.#origin,
-    };
-  }
-
-  #note(event: DomainEvent, recorded: Entry['event']): void {
-    const isKept = this.#end === undefined;
-    if (isKept) this.#kept.take(recorded);
-    const { type, data } = event;
-    if (type === 'LogOpened') {
-      this.#opened = data;
-      this.#origin = data.origin;
-    } else if (type === 'LogRenamed' || type === 'LogContinued') {
-      this.#origin = data.origin;
-      this.#newest = undefined;
-    } else if (type === 'SigningKeyAdded') {
-      this.#keys.push(data.verifierKey);
-    } else if (type === 'CheckpointSigned') {
-      this.#newest = data.note;
-    } else if (type === 'AccountOpened') {
-      if (isKept) this.#open.add(data.accountId);
-    } else if (type === 'AccountErased') {
-      if (isKept) this.#open.delete(data.accountId);
-      this.#erased.add(data.accountId);
-    }
+    return { ...endOf(this.#log.tree), origin: this.#log.origin ?? '' };
   }
 
   /** @throws {Error} one line: a checkpoint that is known is none of this log */
   #signed(events: number, origin: string): Pick<RestorePlan, 'isBehind' | 'checkpoint'> {
-    const notes = [...(this.#newest === undefined ? [] : [this.#newest]), ...this.#known];
+    const { newest, keys, tree } = this.#log;
+    const notes = [...(newest === undefined ? [] : [newest]), ...this.#known];
     // Left before already: the name at that moment may have signed more than this backup knows.
-    let isBehind = origin !== this.#origin;
+    let isBehind = origin !== this.#log.origin;
     for (const note of notes) {
       const { origin: signer, size, root } = readNote(note);
-      if (signer !== this.#origin) {
+      if (signer !== this.#log.origin) {
         throw new Error(
-          `The published checkpoint is one of the log ${signer}, and the backup is of ${this.#origin}: name the newest one of this log.`,
+          `The published checkpoint is one of the log ${signer}, and the backup is of ${this.#log.origin}: name the newest one of this log.`,
         );
       }
-      if (size <= this.read && !isSignedBy(note, this.#keys)) {
+      if (size <= tree.size && !isSignedBy(note, keys)) {
         throw new Error('The published checkpoint is not signed by a key of this log.');
       }
       const own = this.#roots.get(size);
       if (own !== undefined && !own.equals(root)) {
-        throw new UnusableBackup(
+        throw new UnusableArchive(
           `has other events than those of the published checkpoint over ${size}: it was changed, or two logs ` +
             'were signed under one name. Use another backup.',
         );

@@ -9,28 +9,23 @@ import type { Clock } from '../clock.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
+import type { ListedKeyRecords } from '../keyring/port.ts';
 import { operatorContext, orThrow } from '../use-cases/command-context.ts';
 import { continueLog } from '../use-cases/log-origin.ts';
-import type { CopyProgress } from './checked-log.ts';
-import { beginCopy, EventCopy, verifyCopy } from './copy.ts';
-import { DocumentCopies, each } from './document-copies.ts';
+import { copy, type CopyProgress, telling } from './copy.ts';
+import { incomplete, StoreCopy } from './store-copy.ts';
+import { DocumentCopies, each } from './documents.ts';
 import { accountsOf, type StoredKeyring } from './keyring-file.ts';
+import { eraseKey, putRecord } from './keys.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import { foreignKeyring } from './verify-keyring.ts';
-
-const COPIED_AT_ONCE = 1_000;
 
 export interface RestoreTarget {
   readonly store: CopyableEventStore;
   readonly blobs: BlobStore;
   readonly actors: ActorSystem;
   readonly clock: Clock;
-  readonly keys: {
-    create(name: string, text: string): Promise<boolean>;
-    read(name: string): Promise<string | undefined>;
-    names(): Promise<readonly string[]>;
-    remove(name: string): Promise<void>;
-  };
+  readonly keys: ListedKeyRecords;
   /** Removes the checkpoint that this node signed or saw last: it is of the name before. */
   forgetLastCheckpoint(): Promise<void>;
 }
@@ -67,15 +62,16 @@ export async function restore(
   const checked = `${subject}, with all of it`;
   const barrier = await store.barrier();
   const isCopied = barrier?.kind === 'incomplete' && barrier.subject === checked;
-  if (!isCopied) await beginCopy(store, subject);
+  const log = isCopied ? undefined : await StoreCopy.begin(store, subject);
   if (!(await target.blobs.claim(plan.firstEvent))) {
     throw new Error('The blob store belongs to another event log: name an empty one.');
   }
   await restoreKeys(keyring, erased, target);
   const { documents, missing } = await copyDocuments(plan, erased, from, target, onDocuments);
-  if (!isCopied) {
-    await copyLog(plan, store, onEvents);
-    await store.setBarrier({ kind: 'incomplete', subject: checked });
+  if (log) {
+    await copy(telling(plan.entries(), plan.events, onEvents), log);
+    await log.verify(plan);
+    await store.setBarrier(incomplete(checked));
   }
   let { origin } = plan;
   if (newOrigin) {
@@ -140,13 +136,10 @@ async function restoreKeys(
   erased: ReadonlySet<string>,
   { keys }: RestoreTarget,
 ): Promise<void> {
-  for (const account of erased) {
-    await keys.create(`${account}.erased`, 'erased');
-    await keys.remove(`${account}.key`);
-  }
+  for (const account of erased) await eraseKey(keys, account);
   for (const [name, text] of records) {
     const isErased = erased.has(name.replace(/\.(key|erased)$/, ''));
-    if (isErased || (await keys.create(name, text)) || (await keys.read(name)) === text) continue;
+    if (isErased || (await putRecord(keys, name, text))) continue;
     throw new Error(
       'The keyring of the settings holds other keys than the one to be restored: name an empty place.',
     );
@@ -169,26 +162,6 @@ async function copyDocuments(
     onProgress(counts.documents + counts.missing, wanted.length);
   });
   return counts;
-}
-
-async function copyLog(
-  { entries, events, root }: RestorePlan,
-  store: CopyableEventStore,
-  onProgress: RestoreOptions['onEvents'],
-): Promise<void> {
-  const copy = new EventCopy(store);
-  const began = performance.now();
-  let done = 0;
-  for await (const batch of entries()) {
-    for (let at = 0; at < batch.length; at += COPIED_AT_ONCE) {
-      const some = batch.slice(at, at + COPIED_AT_ONCE);
-      await copy.take(some);
-      done += some.length;
-      const perSecond = (done * 1000) / (performance.now() - began);
-      onProgress({ done, total: events, perSecond });
-    }
-  }
-  await verifyCopy(store, { events, root });
 }
 
 /** Its key is gone. The service then does the rest, as of every erasure that was cut off. */

@@ -1,17 +1,15 @@
 /** Checks all that a backup holds: each file, the log with its checkpoints, and each document. */
-import { createHash } from 'node:crypto';
 import type { BackupPlace } from './places/port.ts';
-import { BlobDamaged, BlobNotFound } from '../blob-store/port.ts';
-import type { BlobRef } from '../domain/events.ts';
 import type { GivenNote } from '../use-cases/verify-log/kept-checkpoint.ts';
 import type { Difference } from '../use-cases/verify-log/difference.ts';
 import { type VerifyOptions, verifyLog } from '../use-cases/verify-log.ts';
 import { BackupLog } from './backup-log.ts';
-import { each } from './document-copies.ts';
+import { each, faultOf } from './documents.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
 import { readLines } from './lines.ts';
+import { UnusableArchive } from './log-lines.ts';
 import { type CheckedCopy, checkCopy, type GivenCopy, KeyHolders } from './verify-keyring.ts';
-import { type Manifest, neededManifest, readManifest, UnusableBackup } from './manifest.ts';
+import { type Manifest, neededManifest, readManifest } from './manifest.ts';
 
 /** Documents that are read at a time. */
 const AT_ONCE = 8;
@@ -48,7 +46,7 @@ export interface BackupVerifyOptions extends VerifyOptions {
 
 /**
  * Reads it all, and changes nothing. A backup that is made meanwhile is waited for by reading again.
- * @throws {UnusableBackup} there is no backup
+ * @throws {UnusableArchive} there is no backup
  */
 export async function verifyBackup(
   place: BackupPlace,
@@ -175,7 +173,7 @@ class Verification {
         counts.due += 1;
         return;
       }
-      const problem = await this.#faultOf(ref);
+      const problem = await faultOf(ref, this.#place.documents);
       if (problem === undefined) {
         counts.documents += 1;
         counts.bytes += ref.bytes;
@@ -191,24 +189,11 @@ class Verification {
     return counts;
   }
 
-  async #faultOf(ref: BlobRef): Promise<string | undefined> {
-    try {
-      const hash = createHash('sha256');
-      for await (const chunk of await this.#place.documents.open(ref)) hash.update(chunk as Buffer);
-      const found = hash.digest('hex');
-      return found === ref.sha256 ? undefined : `its SHA-256 is ${found}`;
-    } catch (error) {
-      if (error instanceof BlobNotFound) return 'missing';
-      if (error instanceof BlobDamaged) return 'not of its length';
-      throw error;
-    }
-  }
-
   async #noting<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof UnusableBackup)) throw error;
+      if (!(error instanceof UnusableArchive)) throw error;
       const problem = error.message.replace(/^is damaged: (\S+ )?/, '').replace(/\.$/, '');
       this.#problems.push({ at: file, problem });
       return undefined;

@@ -7,7 +7,7 @@ import { errorMessage } from '../error-message.ts';
 import { suggest } from '../suggest.ts';
 import { keyringText, accountsOf, readKeyring } from '../archive/keyring-file.ts';
 import { makeBackup } from '../archive/backup.ts';
-import { UnusableBackup } from '../archive/manifest.ts';
+import { UnusableArchive } from '../archive/log-lines.ts';
 import { verifyBackup } from '../archive/verify.ts';
 import type { CheckedCopy } from '../archive/verify-keyring.ts';
 import { readNote } from '../use-cases/verify-log/checkpoints.ts';
@@ -36,12 +36,12 @@ export function documentsOn(output: Output): (done: number, total: number) => vo
   };
 }
 
-/** Puts the place before what is wrong with its backup. */
+/** Puts the place or file before what is wrong with what lies there. */
 export async function namingPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof UnusableBackup)) throw error;
+    if (!(error instanceof UnusableArchive)) throw error;
     throw new Error(`${place} ${error.message}`, { cause: error });
   }
 }

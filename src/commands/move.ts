@@ -1,7 +1,7 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
 import { MOVE_OPTIONS } from '../move-settings.ts';
-import { move as moveLog, type Moved } from '../archive/move.ts';
+import { keyOf, move as moveLog, type Moved } from '../archive/move.ts';
 import { cancelMove } from '../archive/moved-log.ts';
 import {
   type Command,
@@ -53,7 +53,7 @@ function tell(output: Output, moved: Moved): void {
     const { copied, found: there, bytes } = documents;
     output.line(`${counted(copied + there, 'file')}, ${copied} of them now (${bytes} bytes)`);
   }
-  const lost = [...(documents?.lost ?? []), ...lostKeys.map((id) => `the key of ${id}`)];
+  const lost = [...(documents?.lost ?? []), ...lostKeys.map(keyOf)];
   if (lost.length > 0) {
     output.note(
       `The old place lacks, or has damaged: ${lost.slice(0, 10).join(', ')}${lost.length > 10 ? ', …' : ''}`,

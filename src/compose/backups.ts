@@ -28,7 +28,7 @@ import { unwrapDataKey } from '../keyring/sealing.ts';
 import type { Logger } from '../log.ts';
 import type { RestoreTarget } from '../archive/restore.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
-import { refuseUsedStore } from '../archive/copy.ts';
+import { refuseUsedStore } from '../archive/store-copy.ts';
 import { isDirectory, openDirectory } from './directories.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';

@@ -113,7 +113,7 @@ void test('a backup that was changed with its manifest is not as it was signed',
   t.notSame(actor, lines);
   await change(actor);
   await t.rejects(planRestore(place, undefined, [], quietly), {
-    name: 'UnusableBackup',
+    name: 'UnusableArchive',
     message: /^is not as its log was signed \(.*expected the root/,
   });
 

@@ -143,7 +143,7 @@ void test('damage of each kind of file is found', async (t) => {
       harm(join(copy, file));
       const found = await verify(BackupFolder.readOnly(copy)).catch((error: unknown) => error);
       const told = `${file}, ${what}`;
-      if (file === 'manifest.json') t.match(found, { name: 'UnusableBackup' }, told);
+      if (file === 'manifest.json') t.match(found, { name: 'UnusableArchive' }, told);
       else t.match(found, { ok: false }, told);
       if (!(found instanceof Error)) {
         const at = file.replace(/^documents\/..\//, '');

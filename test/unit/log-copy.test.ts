@@ -10,10 +10,10 @@ import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { encodeBlock } from '../../src/archive/blocks.ts';
 import { eventsRead } from '../../src/commands/command.ts';
-import type { CopyProgress, LogReader } from '../../src/archive/checked-log.ts';
+import type { LogReader } from '../../src/archive/checked-log.ts';
+import type { CopyProgress } from '../../src/archive/copy.ts';
 import { exportLog } from '../../src/archive/export.ts';
-import { openExport } from '../../src/archive/exported-log.ts';
-import { importLog } from '../../src/archive/import.ts';
+import { importLog, openExport } from '../../src/archive/import.ts';
 import { newEvents } from '../support/events.ts';
 import { seededRandom } from '../support/random.ts';
 import { forge, signedLog, verifyDirectory } from '../support/signed-log.ts';
@@ -181,7 +181,7 @@ void test('a file that is cut off, changed or of another format is refused, and 
   t.comment(`TEST_SEED=${random.seed}`);
   const refused = async (content: Buffer, message: RegExp, what: string): Promise<void> => {
     writeFileSync(bad, content);
-    await t.rejects(openExport(bad, quietly), { name: 'UnusableExport', message }, what);
+    await t.rejects(openExport(bad, quietly), { name: 'UnusableArchive', message }, what);
   };
   for (let n = 0; n < 20; n += 1) {
     const length = random.integer(0, whole.length - 1);
@@ -202,14 +202,13 @@ void test('a file that is cut off, changed or of another format is refused, and 
     );
     if (isHarmless) t.same(gunzipSync(changed), gunzipSync(whole), `byte ${at} changes nothing`);
   }
-  const head = '{"pressledger":"event log","format":2,"id":"x"}\n';
   await refused(
-    await encodeBlock(head),
+    await encodeBlock(['{"pressledger":"event log","format":2,"id":"x"}']),
     /^is an exported log of format 2, and this release reads format 1: /,
     'format',
   );
   await refused(
-    await encodeBlock('{"a":1}\n'),
+    await encodeBlock(['{"a":1}']),
     /^is not an exported log of Pressledger\.$/,
     'foreign',
   );
@@ -222,9 +221,7 @@ void test('a file that is cut off, changed or of another format is refused, and 
   const lines = gunzipSync(whole).toString().split('\n');
   const forged = lines.map((line) => line.replace('"amount":10', '"amount":99'));
   const blocks = [forged.slice(0, 1), forged.slice(1, -2), forged.slice(-2, -1)];
-  const all = await Promise.all(
-    blocks.map((some) => encodeBlock(some.map((line) => `${line}\n`).join(''))),
-  );
+  const all = await Promise.all(blocks.map(encodeBlock));
   await refused(
     Buffer.concat(all),
     /^is damaged: its first \d+ events are not those that were signed\.$/,

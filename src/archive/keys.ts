@@ -1,4 +1,4 @@
-/** Copies the records of a keyring, wrapped by the master key as they are. */
+/** Copies the records of a keyring, wrapped by the master key as they are, and reads each one back. */
 import type { KeyRecords } from '../keyring/port.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
@@ -8,13 +8,17 @@ const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'
 export async function copyIdentity(from: KeyRecords, to: KeyRecords, place: string): Promise<void> {
   for (const name of IDENTITY) {
     const text = await from.read(name);
-    if (text === undefined) continue;
-    await to.create(name, text);
-    if ((await to.read(name)) === text) continue;
+    if (text === undefined || (await putRecord(to, name, text))) continue;
     throw new Error(
       `There is another keyring in ${place} (its ${name} is another one): name a place without a keyring.`,
     );
   }
+}
+
+/** @returns false: there is another one of that name */
+export async function putRecord(to: KeyRecords, name: string, text: string): Promise<boolean> {
+  await to.create(name, text);
+  return (await to.read(name)) === text;
 }
 
 /**
@@ -33,8 +37,7 @@ export async function copyKey(
   }
   const text = await from.read(key);
   if (text === undefined) return false;
-  await to.create(key, text);
-  if ((await to.read(key)) !== text) throw unlike(key);
+  if (!(await putRecord(to, key, text))) throw unlike(key);
   return true;
 }
 
