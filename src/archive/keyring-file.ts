@@ -26,14 +26,12 @@ const IDENTITY = ['keyring.id', 'keyring.log', 'keyring.secrets'];
 /** A name becomes a path: any other could lead out of the keyring's folder. */
 const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log|secrets))$`);
 
-export const accountsOf = (
-  { records }: StoredKeyring,
-  kind: 'keys' | 'erased',
-): ReadonlySet<string> => {
+/** @param names of records */
+export function accountsOf(names: Iterable<string>, kind: 'keys' | 'erased'): ReadonlySet<string> {
   const suffix = kind === 'keys' ? KEY : ERASED;
-  const names = [...records.keys()].filter((name) => name.endsWith(suffix));
-  return new Set(names.map((name) => name.slice(0, -suffix.length)));
-};
+  const those = [...names].filter((name) => name.endsWith(suffix));
+  return new Set(those.map((name) => name.slice(0, -suffix.length)));
+}
 
 /** Reads a keyring that is in use. An account that is erased meanwhile has no key in it. */
 export async function readKeyring(

@@ -111,8 +111,8 @@ async function erasedAccounts(
   keyring: StoredKeyring,
   { keys }: RestoreTarget,
 ): Promise<ReadonlySet<string>> {
-  const there = { ...keyring, records: new Map((await keys.names()).map((name) => [name, ''])) };
-  return new Set([...erased, ...accountsOf(keyring, 'erased'), ...accountsOf(there, 'erased')]);
+  const names = [...keyring.records.keys(), ...(await keys.names())];
+  return new Set([...erased, ...accountsOf(names, 'erased')]);
 }
 
 /** @throws {Error} one line: an account would have no key */
@@ -121,7 +121,7 @@ function checkKeysOf(
   keyring: StoredKeyring,
   erased: ReadonlySet<string>,
 ): void {
-  const known = accountsOf(keyring, 'keys');
+  const known = accountsOf(keyring.records.keys(), 'keys');
   const lacking = [...open].filter((account) => !known.has(account) && !erased.has(account));
   if (lacking.length === 0) return;
   throw new Error(

@@ -89,7 +89,8 @@ export function checkCopy(
     wrong('the file that backup keyring wrote', `a file that ${found}`);
     return undefined;
   }
-  const [keys, erased] = [accountsOf(copy, 'keys'), accountsOf(copy, 'erased')];
+  const names = [...copy.records.keys()];
+  const [keys, erased] = [accountsOf(names, 'keys'), accountsOf(names, 'erased')];
   const foreign = holders && foreignKeyring(copy, holders);
   if (holders && foreign !== undefined) {
     wrong(`the keyring of the log ${holders.openedAs}`, foreign);

@@ -5,7 +5,8 @@ import { importLog, openExport } from '../archive/import.ts';
 import { namingPlace } from './backup.ts';
 import { assertFile, type Command, counted, requiredOption } from './command.ts';
 import { checkOutputFile } from './pdf-target.ts';
-import { namingVerify, progressOn } from './verify.ts';
+import { progressOn } from './progress.ts';
+import { namingVerify } from './verify.ts';
 
 const CHECKSUM_HINT = 'Its SHA-256 is that of all lines but the last, uncompressed.';
 

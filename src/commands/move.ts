@@ -12,9 +12,8 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { seldom } from './progress.ts';
 import { namingVerify } from './verify.ts';
-
-const TELL_MS = 1000;
 
 /** Words for "no such setting", which is where one machine keeps it. */
 const UNSET: Readonly<Record<string, string>> = { 'to-event-store': 'sqlite', 'to-blobs': 'files' };
@@ -32,16 +31,6 @@ function targetSettings(invocation: Invocation): Readonly<Record<string, string>
   if (directory !== undefined && !isAbsolute(directory)) settings['DATA_DIR'] = resolve(directory);
   if (Object.keys(settings).length > 0) return settings;
   throw new UsageError('--to-event-store, --to-blobs or --to-data-dir is needed.');
-}
-
-/** Tells at most one step a second. */
-function teller(output: Output): (text: () => string) => void {
-  let toldAt = performance.now();
-  return (text) => {
-    if (performance.now() - toldAt < TELL_MS) return;
-    toldAt = performance.now();
-    output.progress(text());
-  };
 }
 
 function tell(output: Output, moved: Moved): void {
@@ -93,7 +82,7 @@ export const move: Command = {
         output.json({ cancelled: true });
         return output.line('The move is taken back: start with the old settings.');
       }
-      const telling = teller(output);
+      const telling = seldom(output);
       const moved = await namingVerify(parts.oldDataDir, () =>
         moveLog(parts, {
           ahead,
