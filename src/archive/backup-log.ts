@@ -1,10 +1,11 @@
 /** The events of a backup, as they are read from its segments one after the other. */
-import type { BackupPlace } from './places/port.ts';
+
 import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../event-store/port.ts';
-import { type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
-import { readLines } from './lines.ts';
+import { type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import type { Manifest, Segment } from './manifest.ts';
+import { readLines } from './packed-lines.ts';
+import type { BackupPlace } from './places/port.ts';
 
 /** Events that are given at once. */
 const BATCH = 1_000;

@@ -6,18 +6,18 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BackupPlace } from './places/port.ts';
 import { BlobDamaged, type BlobStore } from '../blob-store/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { Frontier } from '../transparency-log/merkle-tree.ts';
-import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
-import { copy, type CopyProgress } from './copy.ts';
-import { endOf, type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
+import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
+import { type CopyProgress, copy } from './copy.ts';
 import { DocumentCopies, each } from './documents.ts';
 import { isDeletionDue, KeptDocuments, MOST_PASSED_OVER } from './kept-documents.ts';
-import { readLines, writeLines } from './lines.ts';
+import { type Entry, endOf, parseEntry, UnusableArchive } from './log-lines.ts';
 import { type Manifest, readManifest, type Segment, writeManifest } from './manifest.ts';
+import { readLines, writeLines } from './packed-lines.ts';
+import type { BackupPlace } from './places/port.ts';
 
 /** Events of a file. The last one may have fewer: the next call puts a longer one in its place. */
 const SEGMENT = 10_000;

@@ -5,11 +5,11 @@ import { dirname } from 'node:path';
 import { EventStoreUnavailable } from '../event-store/port.ts';
 import { encodeBlock, readBlock } from './blocks.ts';
 import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
-import { copy, type CopyProgress } from './copy.ts';
+import { type CopyProgress, copy } from './copy.ts';
 import { openExport } from './import.ts';
 import {
-  endOf,
   type Entry,
+  endOf,
   headerLine,
   LinesHash,
   parseEntry,

@@ -6,10 +6,10 @@ import { parseCheckpoint } from '../transparency-log/checkpoint.ts';
 import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
 import { openNote } from '../transparency-log/signed-note.ts';
 import { type Block, DamagedBlock, endOfBlock, readBlock } from './blocks.ts';
-import { copy, type CopyProgress, telling } from './copy.ts';
+import { type CopyProgress, copy, telling } from './copy.ts';
 import {
-  endOf,
   type Entry,
+  endOf,
   type Header,
   knownEvent,
   LinesHash,

@@ -3,7 +3,6 @@
  * step, and each step is safe to repeat: a restore that was killed is gone on with by the same command.
  */
 import type { ActorSystem } from '../actors/system.ts';
-import type { BackupPlace } from './places/port.ts';
 import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { accountAggregate } from '../domain/account.ts';
@@ -12,12 +11,13 @@ import type { CopyableEventStore } from '../event-store/port.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
 import { operatorContext, orThrow } from '../use-cases/command-context.ts';
 import { continueLog } from '../use-cases/log-origin.ts';
-import { copy, type CopyProgress, telling } from './copy.ts';
-import { incomplete, StoreCopy } from './store-copy.ts';
+import { type CopyProgress, copy, telling } from './copy.ts';
 import { DocumentCopies, each } from './documents.ts';
 import { accountsOf, type StoredKeyring } from './keyring-file.ts';
 import { eraseKey, putRecord } from './keys.ts';
+import type { BackupPlace } from './places/port.ts';
 import type { RestorePlan } from './restore-plan.ts';
+import { incomplete, StoreCopy } from './store-copy.ts';
 import { foreignKeyring } from './verify-keyring.ts';
 
 export interface RestoreTarget {

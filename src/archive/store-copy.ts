@@ -2,7 +2,7 @@
 import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
 import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
-import { type Entry, type LogEnd, endOf } from './log-lines.ts';
+import { type Entry, endOf, type LogEnd } from './log-lines.ts';
 
 const BATCH = 1_000;
 

@@ -1,8 +1,8 @@
 /** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
 import { decodeEvent } from '../event-store/codec.ts';
-import type { Entry } from './log-lines.ts';
 import { Difference, type Place } from '../use-cases/verify-log/difference.ts';
 import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
+import type { Entry } from './log-lines.ts';
 
 /** Records that are wrapped with the master key. */
 const SEALED = /\.key$|^keyring\.secrets$/;

@@ -1,15 +1,16 @@
 /** Checks all that a backup holds: each file, the log with its checkpoints, and each document. */
-import type { BackupPlace } from './places/port.ts';
-import type { GivenNote } from '../use-cases/verify-log/kept-checkpoint.ts';
+
 import type { Difference } from '../use-cases/verify-log/difference.ts';
+import type { GivenNote } from '../use-cases/verify-log/kept-checkpoint.ts';
 import { type VerifyOptions, verifyLog } from '../use-cases/verify-log.ts';
 import { BackupLog } from './backup-log.ts';
 import { each, faultOf } from './documents.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
-import { readLines } from './lines.ts';
 import { UnusableArchive } from './log-lines.ts';
-import { type CheckedCopy, checkCopy, type GivenCopy, KeyHolders } from './verify-keyring.ts';
 import { type Manifest, neededManifest, readManifest } from './manifest.ts';
+import { readLines } from './packed-lines.ts';
+import type { BackupPlace } from './places/port.ts';
+import { type CheckedCopy, checkCopy, type GivenCopy, KeyHolders } from './verify-keyring.ts';
 
 /** Documents that are read at a time. */
 const AT_ONCE = 8;

@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { MOVE_OPTIONS } from '../move-settings.ts';
 import { keyOf, move as moveLog, type Moved } from '../archive/move.ts';
-import { cancelMove } from '../archive/moved-log.ts';
+import { cancelMove } from '../archive/move-marks.ts';
 import {
   type Command,
   counted,

@@ -14,7 +14,7 @@ import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
 import { parseNatsUrl } from '../nats/address.ts';
 import type { MoveParts } from '../archive/move.ts';
-import { checkNewStore, refuseOtherPlace } from '../archive/moved-log.ts';
+import { checkNewStore, refuseOtherPlace } from '../archive/move-marks.ts';
 import { isDirectory } from './directories.ts';
 import { lookAtEventStore, openEventStore } from './event-stores.ts';
 import { openSurroundings } from './nats.ts';

@@ -16,16 +16,16 @@ import {
 import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { test } from 'tap';
+import { makeBackup } from '../../src/archive/backup.ts';
+import { keyringText, parseKeyring } from '../../src/archive/keyring-file.ts';
+import { type Manifest, sha256Of, writeManifest } from '../../src/archive/manifest.ts';
+import { readLines } from '../../src/archive/packed-lines.ts';
 import { BackupFolder } from '../../src/archive/places/folder.ts';
+import { planRestore } from '../../src/archive/restore-plan.ts';
 import { temporaryName } from '../../src/blob-store/durable-file.ts';
 import { writeSecret } from '../../src/compose/backups.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
-import { keyringText, parseKeyring } from '../../src/archive/keyring-file.ts';
-import { readLines } from '../../src/archive/lines.ts';
-import { makeBackup } from '../../src/archive/backup.ts';
-import { type Manifest, sha256Of, writeManifest } from '../../src/archive/manifest.ts';
-import { planRestore } from '../../src/archive/restore-plan.ts';
-import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
+import { OPTIONS, openSource, quietly, verify } from '../support/backups.ts';
 import { testDirectory } from '../support/directory.ts';
 import { accountId, NOW } from '../support/samples.ts';
 

@@ -2,6 +2,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Test, test } from 'tap';
+import { type Moved, type MoveParts, move } from '../../src/archive/move.ts';
+import { cancelMove } from '../../src/archive/move-marks.ts';
 import { refuseBarrier } from '../../src/compose/event-stores.ts';
 import { openMove } from '../../src/compose/move.ts';
 import { openCopyTarget } from '../../src/compose/stored-log.ts';
@@ -9,14 +11,12 @@ import { readConfig } from '../../src/config.ts';
 import { eventId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
-import { namingOptions } from '../../src/move-settings.ts';
 import { createLogger } from '../../src/log.ts';
-import { move, type Moved, type MoveParts } from '../../src/archive/move.ts';
-import { cancelMove } from '../../src/archive/moved-log.ts';
+import { namingOptions } from '../../src/move-settings.ts';
+import { newEvents } from '../support/events.ts';
 import { readLog } from '../support/invariants.ts';
 import { accountId, conversionId, NOW } from '../support/samples.ts';
 import { account, filesOf, signedLog, verifyDirectory } from '../support/signed-log.ts';
-import { newEvents } from '../support/events.ts';
 
 const logger = createLogger('silent');
 const RETENTION_SECONDS = '3153600000';

@@ -1,8 +1,8 @@
 /** The marks that a move leaves in the old place, and what takes a move back by them. */
 import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
 import type { KeyRecords } from '../keyring/port.ts';
-import { eventsOf, incomplete, refuseOtherLog } from './store-copy.ts';
 import { eraseKey } from './keys.ts';
+import { eventsOf, incomplete, refuseOtherLog } from './store-copy.ts';
 
 /** A part of the deployment in both places. */
 interface Both<T> {

@@ -1,9 +1,9 @@
 /** Lines of text in a file of a backup: gzip members, which other tools read as one file. */
 import { createGunzip } from 'node:zlib';
-import type { BackupPlace } from './places/port.ts';
 import { encodeBlock } from './blocks.ts';
 import { UnusableArchive } from './log-lines.ts';
 import { type LinesFile, sha256Of } from './manifest.ts';
+import type { BackupPlace } from './places/port.ts';
 
 const LINES_IN_BLOCK = 1_000;
 /** Above what lines of ours come to, which have hashes and ids. A forged file must not take all memory. */
