@@ -158,14 +158,13 @@ class Backup {
         'holds a backup of another log, or of events that this log no longer has: name another place.',
       );
     }
-    await copy(this.#log.rest(after, this.#options.onEvents), {
+    await copy(this.#log.rest(after, this.#options.onEvents), this.#kept, {
       take: async (entries) => await this.#take(entries),
     });
   }
 
   async #take(entries: readonly Entry[]): Promise<void> {
     for (const { line, event } of entries) {
-      this.#kept.take(event);
       if (event.stream === LOG_STREAM) this.#logEvents += 1;
       this.#tail.push(line);
       this.#last = line;

@@ -1,8 +1,7 @@
 /** The documents that a log names as stored: what a backup must hold, and a restore brings back. */
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef, DomainEvent } from '../domain/events.ts';
-import type { CopiedEvent } from '../event-store/port.ts';
-import { UnusableArchive } from './log-lines.ts';
+import { type Entry, UnusableArchive } from './log-lines.ts';
 
 /** A list of the place is cheaper than asking for each of more. */
 export const MOST_PASSED_OVER = 1_000;
@@ -57,7 +56,11 @@ export class KeptDocuments {
   }
 
   /** The events must come in the order of the log. */
-  take(recorded: CopiedEvent): void {
+  take(entries: readonly Entry[]): void {
+    for (const { event } of entries) this.#take(event);
+  }
+
+  #take(recorded: Entry['event']): void {
     const { type, data } = recorded as unknown as DomainEvent;
     if (type === 'ConversionRequested') {
       const documents = [{ ref: data.request }];

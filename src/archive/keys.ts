@@ -1,5 +1,6 @@
 /** Copies the records of a keyring, wrapped by the master key as they are, and reads each one back. */
 import type { KeyRecords } from '../keyring/port.ts';
+import type { KeyHolders } from './verify-keyring.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
 const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'];
@@ -25,11 +26,7 @@ export async function putRecord(to: KeyRecords, name: string, text: string): Pro
  * Brings an account's key, or the record of its erasure, to the new place, and reads it back.
  * @returns false: there is neither, so what is personal of this account cannot be read
  */
-export async function copyKey(
-  from: KeyRecords,
-  to: KeyRecords,
-  accountId: string,
-): Promise<boolean> {
+async function copyKey(from: KeyRecords, to: KeyRecords, accountId: string): Promise<boolean> {
   const [key, erased] = [`${accountId}.key`, `${accountId}.erased`];
   if (((await from.read(erased)) ?? (await to.read(erased))) !== undefined) {
     await eraseKey(to, accountId);
@@ -39,6 +36,24 @@ export async function copyKey(
   if (text === undefined) return false;
   if (!(await putRecord(to, key, text))) throw unlike(key);
   return true;
+}
+
+/** The log decides who is erased: the old keyring may be a copy from before the erasure. */
+export async function copyKeys(
+  { from, to }: { readonly from: KeyRecords; readonly to: KeyRecords },
+  { open, erased }: Pick<KeyHolders, 'open' | 'erased'>,
+  onProgress: (done: number, total: number) => void,
+): Promise<{ readonly accounts: number; readonly lostKeys: readonly string[] }> {
+  const accounts = open.size + erased.size;
+  const lostKeys: string[] = [];
+  let done = 0;
+  for (const account of [...erased, ...open]) {
+    if (erased.has(account)) await eraseKey(to, account);
+    else if (!(await copyKey(from, to, account))) lostKeys.push(account);
+    done += 1;
+    onProgress(done, accounts);
+  }
+  return { accounts, lostKeys };
 }
 
 /** Destroys an account's key, and leaves the record of its erasure. @throws {Error} the record is not there */

@@ -9,9 +9,9 @@ import type { KeyRecords } from '../keyring/port.ts';
 import { Broken } from '../use-cases/verify-log/difference.ts';
 import { LogRules } from '../use-cases/verify-log/rules.ts';
 import { CheckedLog, type LogEntry } from './checked-log.ts';
-import { type CopyProgress, copy } from './copy.ts';
-import { copyIdentity, copyKey, eraseKey } from './keys.ts';
-import { endOf, LinesHash, type Totals } from './log-lines.ts';
+import { type CopyProgress, copy, type LogTarget } from './copy.ts';
+import { copyIdentity, copyKeys } from './keys.ts';
+import { type Entry, endOf, LinesHash, type Totals } from './log-lines.ts';
 import { copyDocuments, type MovedDocuments } from './move-documents.ts';
 import { Journal } from './move-journal.ts';
 import { firstOf, holdsCopy, sizeOf, subjectOf } from './move-marks.ts';
@@ -51,6 +51,7 @@ export interface MoveOptions {
   readonly leaveLost: boolean;
   readonly now: number;
   readonly onEvents: (progress: CopyProgress) => void;
+  readonly onKeys: (done: number, total: number) => void;
   readonly onDocuments: (files: number) => void;
 }
 
@@ -67,7 +68,7 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   const first = await firstOf(store);
   const subject = subjectOf(first);
   if (events) await takeUpIfMoved(events, subject);
-  const log = events && (await StoreCopy.begin(events.to, subject));
+  const target = events && (await StoreCopy.begin(events.to, subject));
   if (documents && !(await documents.to.claim(first.id))) {
     throw new Error(
       `The documents in ${documents.place} belong to another log: name an empty place.`,
@@ -77,11 +78,11 @@ export async function move(parts: MoveParts, options: MoveOptions): Promise<Move
   // The old event store takes nothing from here on, also from a service that has it open.
   if (!options.ahead) await events?.from.setBarrier({ kind: 'moving', subject: parts.place });
   const journal = new Journal(parts.dataDir, `${subject}, to ${documents?.place}`);
-  const pass = new Pass(parts, options, journal, log);
+  const rules = new LogRules({ keepsBlobs: documents !== undefined });
   try {
-    return await pass.run();
+    return await pass(parts, options, { target, rules, journal });
   } finally {
-    pass.close();
+    rules.close();
   }
 }
 
@@ -100,134 +101,115 @@ async function takeUpIfMoved(
   await to.setBarrier(incomplete(subject));
 }
 
-class Pass {
-  readonly #parts: MoveParts;
-  readonly #options: MoveOptions;
-  readonly #journal: Journal;
-  readonly #log: CheckedLog;
-  readonly #rules: LogRules;
-  readonly #copy: StoreCopy | undefined;
-  readonly #holders = new KeyHolders();
-  readonly #hash = new LinesHash();
+interface Copying {
+  readonly target: StoreCopy | undefined;
+  readonly rules: LogRules;
+  readonly journal: Journal;
+}
 
-  constructor(
-    parts: MoveParts,
-    options: MoveOptions,
-    journal: Journal,
-    target: StoreCopy | undefined,
-  ) {
-    this.#parts = parts;
-    this.#options = options;
-    this.#journal = journal;
-    this.#log = new CheckedLog(parts.store);
-    this.#rules = new LogRules({ keepsBlobs: parts.documents !== undefined });
-    this.#copy = target;
-  }
-
-  async run(): Promise<Moved> {
-    const { store } = this.#parts;
-    const { ahead, onEvents } = this.#options;
-    const head = await store.head();
-    await copy<LogEntry>(
-      this.#log.rest(0n, onEvents),
-      ...(this.#copy ? [this.#copy] : []),
-      this.#hash,
-      {
-        take: async (entries) => await this.#take(entries),
-      },
-    );
-    const { accounts, lostKeys } = await this.#copyKeys();
-    const documents = await this.#copyDocuments();
-    const { tree, newest: checkpoint = null } = this.#log;
-    const totals = { ...endOf(tree), sha256: this.#hash.hex(), checkpoint };
-    if (!ahead) await this.#copy?.verify(totals);
-    if (!ahead && (await store.head()) !== head) {
+/** Goes through the whole log, and at the end, unless it is ahead of it, closes the old place and opens the new one. */
+async function pass(
+  parts: MoveParts,
+  options: MoveOptions,
+  { target, rules, journal }: Copying,
+): Promise<Moved> {
+  const { store, documents, keys, oldDataDir, retentionMs } = parts;
+  const log = new CheckedLog(store);
+  const [holders, hash] = [new KeyHolders(), new LinesHash()];
+  const targets = [
+    ...(target ? [target] : []),
+    hash,
+    holders,
+    checking(rules, oldDataDir),
+    ...(documents ? [deleting(documents.to, journal.through)] : []),
+  ];
+  const head = await store.head();
+  await copy<LogEntry>(log.rest(0n, options.onEvents), ...targets);
+  const copied = keys && (await copyKeys(keys, holders, options.onKeys));
+  const { accounts, lostKeys } = copied ?? { accounts: 0, lostKeys: [] };
+  const moved =
+    documents &&
+    (await copyDocuments(rules.keptConversions(), {
+      ...documents,
+      store,
+      journal,
+      events: log.tree.size,
+      dueBefore: options.now - retentionMs,
+      onProgress: options.onDocuments,
+    }));
+  const totals = { ...endOf(log.tree), sha256: hash.hex(), checkpoint: log.newest ?? null };
+  if (!options.ahead) {
+    await target?.verify(totals);
+    if ((await store.head()) !== head) {
       throw new Error(
         'The old event store was written to meanwhile: stop every node of this deployment, and repeat the command.',
       );
     }
-    if (!ahead) await this.#switchOver([...(documents?.lost ?? []), ...lostKeys.map(keyOf)]);
-    const found = this.#copy?.found ?? 0;
-    return { ...totals, found, accounts, lostKeys, ...(documents && { documents }) };
+    const lost = [...(moved?.lost ?? []), ...lostKeys.map(keyOf)];
+    if (!options.leaveLost) refuseLost(lost, oldDataDir);
+    await switchOver(parts, totals);
+    journal.remove();
   }
+  const found = target?.found ?? 0;
+  return { ...totals, found, accounts, lostKeys, ...(moved && { documents: moved }) };
+}
 
-  close(): void {
-    this.#rules.close();
-  }
-
-  async #take(entries: readonly LogEntry[]): Promise<void> {
-    const before = this.#log.tree.size - entries.length;
-    const { documents } = this.#parts;
-    for (const [index, { event }] of entries.entries()) {
-      this.#check(event, before + index);
-      this.#holders.take(event);
-      // An earlier pass may have copied what was deleted since.
-      if (
-        event.type === 'ConversionExpired' &&
-        documents &&
-        before + index >= this.#journal.through
-      ) {
-        const { conversionId } = event.data as { readonly conversionId: string };
-        await documents.to.deleteAll(conversionId);
-      }
-    }
-  }
-
-  #check(event: LogEntry['event'], index: number): void {
+/** Refuses what no log has. */
+function checking(rules: LogRules, dataDir: string): LogTarget<LogEntry> {
+  let index = 0;
+  const check = (event: LogEntry['event']): void => {
     try {
-      this.#rules.check(event, index);
+      rules.check(event, index);
+      index += 1;
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
       throw new Error(
         `The log is not as it must be (event of index ${index}: ${error.message}): ` +
-          `\`${copyableCommand(this.#parts.oldDataDir, 'verify')}\` says more.`,
+          `\`${copyableCommand(dataDir, 'verify')}\` says more.`,
         { cause: error },
       );
     }
-  }
+  };
+  return { take: (entries) => entries.forEach(({ event }) => check(event)) };
+}
 
-  /** The log decides who is erased: the old keyring may be a copy from before the erasure. */
-  async #copyKeys(): Promise<{ readonly accounts: number; readonly lostKeys: readonly string[] }> {
-    const { keys } = this.#parts;
-    const { open, erased } = this.#holders;
-    const lostKeys: string[] = [];
-    if (keys === undefined) return { accounts: 0, lostKeys };
-    for (const account of erased) await eraseKey(keys.to, account);
-    for (const account of open) {
-      if (!(await copyKey(keys.from, keys.to, account))) lostKeys.push(account);
+/**
+ * Deletes what was deleted since: an earlier pass may have copied it.
+ * @param from the index of the first event that no pass has come to the end of
+ */
+function deleting(documents: BlobStore, from: number): LogTarget<Entry> {
+  let index = 0;
+  const take = async (entries: readonly Entry[]): Promise<void> => {
+    for (const { event } of entries) {
+      if (event.type === 'ConversionExpired' && index >= from) {
+        const { conversionId } = event.data as { readonly conversionId: string };
+        await documents.deleteAll(conversionId);
+      }
+      index += 1;
     }
-    return { accounts: open.size + erased.size, lostKeys };
-  }
+  };
+  return { take };
+}
 
-  async #copyDocuments(): Promise<MovedDocuments | undefined> {
-    const { documents, store, retentionMs } = this.#parts;
-    if (documents === undefined) return undefined;
-    return await copyDocuments(this.#rules.keptConversions(), {
-      ...documents,
-      store,
-      journal: this.#journal,
-      events: this.#log.tree.size,
-      dueBefore: this.#options.now - retentionMs,
-      onProgress: this.#options.onDocuments,
-    });
-  }
+/** @throws {Error} one line: the old place lacks what the log names */
+function refuseLost(lost: readonly string[], dataDir: string): void {
+  if (lost.length === 0) return;
+  throw new Error(
+    `The old place lacks ${lost.length} of what the log names, or has it damaged (${lost.slice(0, 3).join(', ')}): ` +
+      `restore it, or give --leave-lost to move without. \`${copyableCommand(dataDir, 'verify', '--documents')}\` says more.`,
+  );
+}
 
-  /** @param lost what the log names and the old place lacks */
-  async #switchOver(lost: readonly string[]): Promise<void> {
-    const { events, keys, movedRecord, place, keepCheckpoint, oldDataDir } = this.#parts;
-    if (lost.length > 0 && !this.#options.leaveLost) {
-      throw new Error(
-        `The old place lacks ${lost.length} of what the log names, or has it damaged (${lost.slice(0, 3).join(', ')}): ` +
-          `restore it, or give --leave-lost to move without. \`${copyableCommand(oldDataDir, 'verify', '--documents')}\` says more.`,
-      );
-    }
-    if (this.#log.newest !== undefined) await keepCheckpoint(this.#log.newest);
-    await keys?.to.remove(movedRecord);
-    await keys?.from.create(movedRecord, `${place}\n${this.#log.tree.size}`);
-    await events?.from.setBarrier({ kind: 'moved', subject: place });
-    await events?.to.setBarrier(undefined);
-    this.#journal.remove();
-  }
+/** The order matters: each call that was killed on the way finds the old place closed. */
+async function switchOver(
+  { events, keys, movedRecord, place, keepCheckpoint }: MoveParts,
+  { events: size, checkpoint }: Totals,
+): Promise<void> {
+  if (checkpoint !== null) await keepCheckpoint(checkpoint);
+  await keys?.to.remove(movedRecord);
+  await keys?.from.create(movedRecord, `${place}\n${size}`);
+  await events?.from.setBarrier({ kind: 'moved', subject: place });
+  await events?.to.setBarrier(undefined);
 }
 
 /** The key of an account, in words. */

@@ -114,8 +114,8 @@ class Reading {
     this.#first ??= event;
     this.#isWithinAppend = type === 'CreditDebited';
     if (this.#isWithinAppend) this.#before = this.#now();
-    if (this.#end === undefined) this.#kept.take(event);
-    this.#holders.take(event);
+    if (this.#end === undefined) this.#kept.take([entry]);
+    this.#holders.take([entry]);
     await this.#check(entry);
     const { tree } = this.#log;
     if (this.#roots.has(tree.size)) this.#roots.set(tree.size, tree.root());

@@ -40,7 +40,11 @@ export class KeyHolders {
   readonly open = new Set<string>();
   readonly erased = new Set<string>();
 
-  take(event: Entry['event']): void {
+  take(entries: readonly Entry[]): void {
+    for (const { event } of entries) this.#take(event);
+  }
+
+  #take(event: Entry['event']): void {
     // Few events matter, and the rest need not be readable by this release.
     if (!['LogOpened', 'AccountOpened', 'AccountErased'].includes(event.type)) return;
     const { type, data } = decodeEvent({ ...event, position: 0n });

@@ -4,6 +4,7 @@ import type { Difference } from '../use-cases/verify-log/difference.ts';
 import type { GivenNote } from '../use-cases/verify-log/kept-checkpoint.ts';
 import { type VerifyOptions, verifyLog } from '../use-cases/verify-log.ts';
 import { BackupLog } from './backup-log.ts';
+import { copy } from './copy.ts';
 import { each, faultOf } from './documents.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
 import { UnusableArchive } from './log-lines.ts';
@@ -116,11 +117,7 @@ class Verification {
       count += segment.events;
       const log = new BackupLog(this.#place, { ...this.#manifest, segments: [segment] });
       const read = await this.#noting(segment.file, async () => {
-        for await (const entries of log.entries())
-          for (const { event } of entries) {
-            kept.take(event);
-            this.#holders.take(event);
-          }
+        await copy(log.entries(), kept, this.#holders);
         return true;
       });
       isWhole &&= read === true;

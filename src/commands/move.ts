@@ -89,6 +89,7 @@ export const move: Command = {
           leaveLost: values['leave-lost'] === true,
           now: Date.now(),
           onEvents: (progress) => telling(() => eventsRead(progress)),
+          onKeys: (done, total) => telling(() => `${done} of ${counted(total, 'key')}`),
           onDocuments: (files) => telling(() => counted(files, 'file')),
         }),
       );

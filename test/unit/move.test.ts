@@ -47,7 +47,7 @@ async function movable(t: Test) {
   };
   const run = (options: { ahead?: boolean; leaveLost?: boolean } = {}, target = {}) => {
     const { ahead = false, leaveLost = false } = options;
-    const quiet = { now: NOW, onEvents: () => {}, onDocuments: () => {} };
+    const quiet = { now: NOW, onEvents: () => {}, onKeys: () => {}, onDocuments: () => {} };
     const go = (parts: MoveParts): Promise<Moved> => move(parts, { ahead, leaveLost, ...quiet });
     return withParts({ ahead, cancels: false }, go, target);
   };
