@@ -25,7 +25,7 @@ import { planRestore } from '../../src/archive/restore-plan.ts';
 import { temporaryName } from '../../src/blob-store/durable-file.ts';
 import { writeSecret } from '../../src/compose/backups.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
-import { OPTIONS, openSource, quietly, verify } from '../support/backups.ts';
+import { OPTIONS, openSource, quietly, verify } from '../support/archives.ts';
 import { testDirectory } from '../support/directory.ts';
 import { accountId, NOW } from '../support/samples.ts';
 

@@ -5,8 +5,6 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { type Test, test } from 'tap';
 import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-store/port.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { encodeBlock } from '../../src/archive/blocks.ts';
 import { eventsRead } from '../../src/commands/command.ts';
@@ -14,27 +12,17 @@ import type { LogReader } from '../../src/archive/checked-log.ts';
 import type { CopyProgress } from '../../src/archive/copy.ts';
 import { exportLog } from '../../src/archive/export.ts';
 import { importLog, openExport } from '../../src/archive/import.ts';
+import { openLogIn, openSource, quietly } from '../support/archives.ts';
 import { newEvents } from '../support/events.ts';
 import { seededRandom } from '../support/random.ts';
-import { forge, signedLog, verifyDirectory } from '../support/signed-log.ts';
+import { forge, verifyDirectory } from '../support/signed-log.ts';
 
-const quietly = (): void => {};
-
-function openStore(t: Test, dataDir: string): CopyableEventStore {
-  const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
-  const store = new SqliteEventStore(database);
-  t.teardown(async () => {
-    await store.close();
-    database.close();
-  });
-  return store;
-}
+const openStore = (t: Test, dataDir: string): CopyableEventStore => openLogIn(t, dataDir).store;
 
 /** The log of `signedLog`, its store, and an export of it. */
 async function exported(t: Test) {
-  const dataDir = await signedLog(t);
-  const store = openStore(t, dataDir);
-  const file = join(dataDir, '..', 'log.gz');
+  const { dataDir, store, directory } = await openSource(t);
+  const file = join(directory, 'log.gz');
   const totals = await exportLog(store, file, quietly);
   return { dataDir, store, file, totals };
 }
@@ -62,9 +50,8 @@ void test('an export is the canonical events, and comes to what the log comes to
 });
 
 void test('an export leaves a file that was made meanwhile as it is', async (t) => {
-  const dataDir = await signedLog(t);
-  const store = openStore(t, dataDir);
-  const file = join(dataDir, '..', 'meanwhile.gz');
+  const { store, directory } = await openSource(t);
+  const file = join(directory, 'meanwhile.gz');
   const exporting = exportLog(store, file, () => writeFileSync(file, 'of somebody else'));
   await t.rejects(exporting, {
     message: `${file} is there already: name another file, or remove it.`,
@@ -196,7 +183,8 @@ void test('a file that is cut off, changed or of another format is refused, and 
     const changed = Buffer.from(whole);
     changed[at] = (changed[at] ?? 0) ^ (1 << random.integer(0, 7));
     // The length of a block may point beyond the end; a changed time in a header is no damage.
-    const isHarmless = await openExport(write(bad, changed), quietly).then(
+    writeFileSync(bad, changed);
+    const isHarmless = await openExport(bad, quietly).then(
       () => true,
       () => false,
     );
@@ -229,28 +217,19 @@ void test('a file that is cut off, changed or of another format is refused, and 
   );
 });
 
-function write(path: string, content: Buffer): string {
-  writeFileSync(path, content);
-  return path;
-}
-
 void test('an import goes on with its own file alone, and leaves other stores alone', async (t) => {
   const { file, store } = await exported(t);
   const other = `${file}.other`;
   await exportLog(store, other, quietly);
   const log = await openExport(file, quietly);
   const target = openStore(t, join(file, '../copied'));
-  const failing = Object.assign(Object.create(target) as CopyableEventStore, {
-    appendCopies: async (events: Parameters<CopyableEventStore['appendCopies']>[0]) => {
-      await target.appendCopies(events.slice(0, 7));
-      throw new Error('killed');
-    },
-    readAll: target.readAll.bind(target),
-    head: target.head.bind(target),
-    barrier: target.barrier.bind(target),
-    setBarrier: target.setBarrier.bind(target),
-  });
-  await t.rejects(importLog(log, failing, quietly), { message: 'killed' });
+  const append = target.appendCopies.bind(target);
+  target.appendCopies = async (events) => {
+    await append(events.slice(0, 7));
+    throw new Error('killed');
+  };
+  await t.rejects(importLog(log, target, quietly), { message: 'killed' });
+  target.appendCopies = append;
   t.match(await target.barrier(), { kind: 'incomplete', subject: `an exported log (${log.id})` });
   await t.rejects(importLog(await openExport(other, quietly), target, quietly), {
     message: /^The event store holds another copy that is not complete, of an exported log /,
