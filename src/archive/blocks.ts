@@ -1,7 +1,7 @@
 /**
  * Lines as a row of gzip members (RFC 1952), each with its own length in a field of its header. Every gzip reads it as
- * one file, and a reader that knows the field goes from member to member, so that a file that was cut off can be gone
- * on with after its last whole member.
+ * one file, and a reader that knows the field goes from member to member, so that a file that was cut off can be
+ * resumed after its last whole member.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';

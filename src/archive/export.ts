@@ -102,7 +102,7 @@ async function takeUp(
   } catch (error) {
     // The file is not to blame for a log that does not answer.
     if (error instanceof EventStoreUnavailable) throw error;
-    throw new Error(`${path} cannot be gone on with: remove it, and begin anew.`, { cause: error });
+    throw new Error(`${path} cannot be resumed: remove it, and begin again.`, { cause: error });
   }
   return { last, end };
 }

@@ -63,8 +63,8 @@ export async function openExport(
 }
 
 /**
- * A call that was killed is gone on with by the next one for the same file. Until the last one has ended, no service
- * starts on the store.
+ * A call that was killed is resumed by the next one for the same file. Until one has ended, no service starts on the
+ * store.
  * @param log was checked, so that nothing is stored of a file that cannot be used
  * @throws {Error} one line: the store is not empty, or holds something else
  */

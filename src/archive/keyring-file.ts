@@ -14,7 +14,7 @@ export interface KeyringSource {
 export interface StoredKeyring {
   /** Milliseconds since the Unix epoch. */
   readonly madeAt: number;
-  /** Tells the master key from others, and does not tell it. */
+  /** Differs for each master key, and does not give it away. */
   readonly masterKey: string;
   readonly records: ReadonlyMap<string, string>;
 }
@@ -80,7 +80,7 @@ export function parseKeyring(text: string): StoredKeyring {
   const records = lines.slice(1, -1).map((line) => {
     const { name, text: content } = parsed(line) ?? {};
     if (typeof name !== 'string' || typeof content !== 'string' || !RECORD.test(name)) {
-      throw new Error('is damaged: it names what is no record of a keyring.');
+      throw new Error('is damaged: it names what is not a record of a keyring.');
     }
     return [name, content] as const;
   });

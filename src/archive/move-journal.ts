@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 
 interface Done {
-  /** Names the log and both places: of another move it tells nothing. */
+  /** Names the log and both places: the journal of another move does not count. */
   readonly subject: string;
   /** All files that the log's first events name were copied and read back, so many events. */
   readonly through: number;

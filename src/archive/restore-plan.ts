@@ -168,7 +168,7 @@ class Reading {
     return { ...endOf(this.#log.tree), origin: this.#log.origin ?? '' };
   }
 
-  /** @throws {Error} one line: a checkpoint that is known is none of this log */
+  /** @throws {Error} one line: a checkpoint that is known is not one of this log */
   #signed(events: number, origin: string): Pick<RestorePlan, 'isBehind' | 'checkpoint'> {
     const { newest, keys, tree } = this.#log;
     const notes = [...(newest === undefined ? [] : [newest]), ...this.#known];

@@ -1,6 +1,6 @@
 /**
  * Brings a backup into empty stores. See docs/decisions/0045-backups.md. The barrier keeps services off until the last
- * step, and each step is safe to repeat: a restore that was killed is gone on with by the same command.
+ * step, and each step is safe to repeat: the same command resumes a restore that was killed.
  */
 import type { ActorSystem } from '../actors/system.ts';
 import type { BlobStore } from '../blob-store/port.ts';

@@ -22,7 +22,7 @@ export async function refuseOtherLog(
 }
 
 /**
- * Looks before there is a copy to name: what an incomplete one is of, its beginning tells.
+ * Looks before there is a copy to name. An incomplete one may be of the same log: `begin` compares the two.
  * @throws {Error} one line: the store holds a log
  */
 export async function refuseUsedStore(
@@ -76,7 +76,7 @@ export class StoreCopy {
     for (const [index, event] of there.entries()) {
       if (canonicalEvent(event) !== entries[index]?.line) {
         throw new Error(
-          `The event store holds another event of index ${this.found + index}: begin anew with an empty one.`,
+          `The event store holds another event of index ${this.found + index}: begin again with an empty one.`,
         );
       }
     }
@@ -94,7 +94,7 @@ export class StoreCopy {
     if (events === totals.events && root === totals.root) return;
     throw new Error(
       `The event store holds ${events} events with the root ${root}, and the log has ${totals.events} with the root ${totals.root}: ` +
-        'begin anew with an empty store.',
+        'begin again with an empty store.',
     );
   }
 }

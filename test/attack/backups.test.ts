@@ -155,7 +155,7 @@ void test("a keyring's file names no record but those of a keyring", (t) => {
     const forged = keyringOf(name);
     t.throws(
       () => parseKeyring(forged),
-      { message: /^is damaged: it names what is no record/ },
+      { message: /^is damaged: it names what is not a record/ },
       name,
     );
   }

@@ -148,7 +148,7 @@ void test('an export goes on with nothing that is not the same log', async (t) =
   await t.rejects(exportLog(away, file, quietly), { name: 'EventStoreUnavailable' });
   writeFileSync(partial, 'mine');
   await t.rejects(exportLog(store, file, quietly), {
-    message: /cannot be gone on with: remove it/,
+    message: /cannot be resumed: remove it/,
   });
   t.equal(readFileSync(partial, 'utf8'), 'mine', 'is left as it was');
   rmSync(partial);

@@ -64,7 +64,7 @@ export class BackupFolder implements BackupPlace {
   }
 }
 
-/** Whoever may write the folder must not have others' files removed: sweeping and dropping would follow a link. */
+/** Sweeping and dropping follow links: somebody who may write the folder could have others' files removed. */
 async function refuseLinks(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;
