@@ -10,13 +10,13 @@ import { Broken } from '../use-cases/verify-log/difference.ts';
 import { LogRules } from '../use-cases/verify-log/rules.ts';
 import { CheckedLog, type LogEntry } from './checked-log.ts';
 import { type CopyProgress, copy, type LogTarget } from './copy.ts';
+import { KeyHolders } from './key-holders.ts';
 import { copyIdentity, copyKeys } from './keys.ts';
 import { type Entry, endOf, LinesHash, type Totals } from './log-lines.ts';
 import { copyDocuments, type MovedDocuments } from './move-documents.ts';
 import { Journal } from './move-journal.ts';
 import { firstOf, holdsCopy, sizeOf, subjectOf } from './move-marks.ts';
 import { incomplete, StoreCopy } from './store-copy.ts';
-import { KeyHolders } from './verify-keyring.ts';
 
 /** One part of a deployment, and the place that it goes to, in the operator's words. */
 export interface Transfer<T> {

@@ -5,10 +5,10 @@ import { BackupLog } from './backup-log.ts';
 import { CheckedLog, NotAsSigned } from './checked-log.ts';
 import { type CopyProgress, copy, telling } from './copy.ts';
 import { KeptDocuments } from './kept-documents.ts';
+import { KeyHolders } from './key-holders.ts';
 import { type Entry, endOf, knownEvent, type LogEnd, UnusableArchive } from './log-lines.ts';
 import { type Manifest, neededManifest } from './manifest.ts';
 import type { BackupPlace } from './places/port.ts';
-import { KeyHolders } from './verify-keyring.ts';
 
 /** The end of the restored log: after so many events, or before the first event of a later time. */
 export type Until = { readonly events: number } | { readonly time: number };

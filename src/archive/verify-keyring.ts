@@ -1,8 +1,7 @@
 /** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
-import { decodeEvent } from '../event-store/codec.ts';
 import { Difference, type Place } from '../use-cases/verify-log/difference.ts';
+import type { KeyHolders } from './key-holders.ts';
 import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
-import type { Entry } from './log-lines.ts';
 
 /** Records that are wrapped with the master key. */
 const SEALED = /\.key$|^keyring\.secrets$/;
@@ -29,35 +28,6 @@ export interface CheckedCopy {
   readonly erased: number;
   /** Each key was opened with the master key. False: it is not in the settings, so nobody looked. */
   readonly opened: boolean;
-}
-
-/** The part of a log that says whose keys there must be. */
-export class KeyHolders {
-  /** The name that the log got at its first start. */
-  openedAs: string | undefined;
-  /** The id of its keyring, where it was recorded. */
-  keyring: string | undefined;
-  readonly open = new Set<string>();
-  readonly erased = new Set<string>();
-
-  take(entries: readonly Entry[]): void {
-    for (const { event } of entries) this.#take(event);
-  }
-
-  #take(event: Entry['event']): void {
-    // Few events matter, and the rest need not be readable by this release.
-    if (!['LogOpened', 'AccountOpened', 'AccountErased'].includes(event.type)) return;
-    const { type, data } = decodeEvent({ ...event, position: 0n });
-    if (type === 'LogOpened') {
-      this.openedAs = data.origin;
-      this.keyring = data.keyring;
-    } else if (type === 'AccountOpened') {
-      this.open.add(data.accountId);
-    } else if (type === 'AccountErased') {
-      this.open.delete(data.accountId);
-      this.erased.add(data.accountId);
-    }
-  }
 }
 
 /** @returns whose it is instead of the log's, in words; undefined where it is the log's */

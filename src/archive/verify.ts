@@ -7,11 +7,12 @@ import { BackupLog } from './backup-log.ts';
 import { copy } from './copy.ts';
 import { each, faultOf } from './documents.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
+import { KeyHolders } from './key-holders.ts';
 import { UnusableArchive } from './log-lines.ts';
 import { type Manifest, neededManifest, readManifest } from './manifest.ts';
 import { readLines } from './packed-lines.ts';
 import type { BackupPlace } from './places/port.ts';
-import { type CheckedCopy, checkCopy, type GivenCopy, KeyHolders } from './verify-keyring.ts';
+import { type CheckedCopy, checkCopy, type GivenCopy } from './verify-keyring.ts';
 
 /** Documents that are read at a time. */
 const AT_ONCE = 8;
