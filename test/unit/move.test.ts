@@ -113,6 +113,15 @@ void test('a key that the old place lacks stops a move', async (t) => {
   await t.rejects(run(), { message: new RegExp(`\\(the key of ${accountId(2)}\\)`) });
 });
 
+void test('a log that no service has written is not moved', async (t) => {
+  const { from, to, run } = await movable(t);
+  await append(from);
+  await t.rejects(run({ ahead: true }), {
+    message: /^The log is not as it must be \(event of index \d+: [^\n]+ verify` says more\.$/,
+  });
+  t.match(await barrierOf(to), { kind: 'incomplete' });
+});
+
 void test('what is deleted and erased between two passes is so in the new place', async (t) => {
   const { from, to, run } = await movable(t);
   await run({ ahead: true });
