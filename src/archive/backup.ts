@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { BlobDamaged, type BlobStore } from '../blob-store/port.ts';
+import type { BlobStore } from '../blob-store/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { Frontier } from '../transparency-log/merkle-tree.ts';
 import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
@@ -194,7 +194,9 @@ class Backup {
     let done = 0;
     await each(wanted, async ([conversion, document]) => {
       delete document.gone;
-      if (await this.#copy(document.ref)) {
+      const outcome = await this.#copies.attempt(document.ref);
+      if (outcome === 'copied') this.#added += 1;
+      if (outcome === 'copied' || outcome === 'was there') {
         document.isCopied = true;
       } else {
         delete document.isCopied;
@@ -205,18 +207,6 @@ class Backup {
       onDocuments(done, wanted.length);
     });
     return lost;
-  }
-
-  /** @returns false where the service does not have it as it was stored */
-  async #copy(ref: BlobRef): Promise<boolean> {
-    try {
-      const outcome = await this.#copies.copy(ref);
-      if (outcome === 'copied') this.#added += 1;
-      return outcome !== 'missing';
-    } catch (error) {
-      if (error instanceof BlobDamaged) return false;
-      throw error;
-    }
   }
 
   async #commit(): Promise<Manifest> {

@@ -60,6 +60,16 @@ export class DocumentCopies {
     );
   }
 
+  /** As `copy`, for a source that may have lost what its log names. @throws {BlobStoreUnavailable} */
+  async attempt(ref: BlobRef): Promise<'copied' | 'was there' | 'missing' | 'damaged'> {
+    try {
+      return await this.copy(ref);
+    } catch (error) {
+      if (error instanceof BlobDamaged) return 'damaged';
+      throw error;
+    }
+  }
+
   async #faultThere(ref: BlobRef): Promise<string | undefined> {
     if (this.#readsBack) return await faultOf(ref, this.#to);
     try {

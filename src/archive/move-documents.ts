@@ -1,5 +1,5 @@
 /** Copies the documents of a move, and goes on where the journal says that an earlier call has come to. */
-import { BlobDamaged, type BlobStore } from '../blob-store/port.ts';
+import type { BlobStore } from '../blob-store/port.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { isDeletedNow, isDeletionDue } from '../use-cases/verify-log/documents.ts';
 import type { KeptConversion } from '../use-cases/verify-log/rules.ts';
@@ -38,7 +38,7 @@ export async function copyDocuments(
   const copyOne = async (kept: KeptConversion): Promise<void> => {
     for (const { ref, at } of kept.conversion.blobs ?? []) {
       const isDone = journal.has(kept.id, Number(at['index']));
-      const outcome = isDone ? 'was there' : await copies.copy(ref).catch(asDamaged);
+      const outcome = isDone ? 'was there' : await copies.attempt(ref);
       if (outcome === 'was there') moved.found += 1;
       else if (outcome === 'copied') {
         moved.copied += 1;
@@ -68,9 +68,4 @@ export async function copyDocuments(
   await copyAll(some);
   if (moved.lost.length === 0) journal.completed(events);
   return moved;
-}
-
-function asDamaged(error: unknown): 'damaged' {
-  if (error instanceof BlobDamaged) return 'damaged';
-  throw error;
 }
