@@ -43,7 +43,7 @@ module.exports = {
     },
     only(
       'ports-know-domain-types-only',
-      '^src/[^/]+/port\\.ts$',
+      '^src/([^/]+|archive/places)/port\\.ts$',
       ['^src/domain/', '^src/blob-store/port\\.ts$', '^src/render-queue/messages\\.ts$'],
       'A port says what is needed, not how.',
     ),
@@ -176,9 +176,9 @@ module.exports = {
       'An adapter knows its port and its driver.',
     ),
     only(
-      'backup-place',
-      '^src/backup-place/',
-      ['^src/backup-place/', '^src/blob-store/', PLAIN],
+      'archive-places',
+      '^src/archive/places/',
+      ['^src/archive/places/', '^src/blob-store/', PLAIN],
       'An adapter knows its port and its driver; backups and blobs share what writes files and S3.',
     ),
     only(
@@ -314,6 +314,24 @@ module.exports = {
       ],
       'A use case serves the API and the command line alike.',
     ),
+    only(
+      'archive',
+      '^src/archive/[^/]+\\.ts$',
+      [
+        '^src/archive/[^/]+\\.ts$',
+        '^src/archive/places/port\\.ts$',
+        '^src/domain/',
+        '^src/actors/',
+        '^src/[^/]+/port\\.ts$',
+        '^src/event-store/codec\\.ts$',
+        '^src/transparency-log/',
+        '^src/use-cases/(command-context|log-origin|verify-log)\\.ts$',
+        '^src/use-cases/verify-log/',
+        '^src/(clock|copyable-command)\\.ts$',
+        PLAIN,
+      ],
+      'What copies a log checks it as `verify` does, and knows stores by their ports alone.',
+    ),
     {
       name: 'verifier-stands-alone',
       comment: 'An auditor runs the file as it is, and reads nothing else.',
@@ -354,11 +372,11 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/compose/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observed|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
-          '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+          '^src/(attestation|archive/places|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },
       to: {
-        path: '^src/(attestation|backup-place|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
+        path: '^src/(attestation|archive/places|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         // The last three take the URLs of settings apart.
         pathNot:
           '/(port|codec|election|messages|vault|master-key|decryption|encryption|address|connection-string|s3-location)\\.ts$',

@@ -1,7 +1,7 @@
 /** A command for the user to copy: it acts on the `DATA_DIR` that the process which prints it works on. */
 import { join, resolve } from 'node:path';
 import { type Environment, PREFIX } from './config.ts';
-import { credentialsThere } from './environment-there.ts';
+import { credentialsThere } from './move-settings.ts';
 
 /** Settings that can hold a password. */
 const SERVERS = ['EVENT_STORE_URL', 'NATS_URL'];

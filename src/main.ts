@@ -22,7 +22,7 @@ import { startApiNode, startRenderer, startRendering, startService } from './com
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
 import { commandThere } from './copyable-command.ts';
-import { environmentThere, namingOptions } from './environment-there.ts';
+import { environmentThere, namingOptions } from './move-settings.ts';
 import { createLogger } from './log.ts';
 import type { Role } from './setting.ts';
 import type { Tracing } from './tracing/port.ts';

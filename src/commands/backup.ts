@@ -5,11 +5,11 @@ import { isoTime } from '../clock.ts';
 import { copyableCommand } from '../copyable-command.ts';
 import { errorMessage } from '../error-message.ts';
 import { suggest } from '../suggest.ts';
-import { keyringText, accountsOf, readKeyring } from '../use-cases/backup/keyring-file.ts';
-import { makeBackup } from '../use-cases/backup/make-backup.ts';
-import { UnusableBackup } from '../use-cases/backup/manifest.ts';
-import { verifyBackup } from '../use-cases/backup/verify-backup.ts';
-import type { CheckedCopy } from '../use-cases/backup/verify-keyring.ts';
+import { keyringText, accountsOf, readKeyring } from '../archive/keyring-file.ts';
+import { makeBackup } from '../archive/backup.ts';
+import { UnusableArchive } from '../archive/log-lines.ts';
+import { verifyBackup } from '../archive/verify.ts';
+import type { CheckedCopy } from '../archive/verify-keyring.ts';
 import { readNote } from '../use-cases/verify-log/checkpoints.ts';
 import {
   assertFile,
@@ -19,29 +19,19 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
-import { namingVerify, progressOn, verifierKeys } from './verify.ts';
+import { countOn, progressOn } from './progress.ts';
+import { namingVerify, verifierKeys } from './verify.ts';
 
 export const PLACE = 'a folder, or s3://bucket/prefix?region=…&endpoint=… as in BLOB_STORE_URL';
-/** The pause between two lines of progress, and the problems that are reported one by one. */
-const TELL_MS = 1000;
+/** The problems that are reported one by one. */
 const MOST_TOLD = 20;
 
-/** Tells at most one step a second. */
-export function documentsOn(output: Output): (done: number, total: number) => void {
-  let toldAt = performance.now();
-  return (done, total) => {
-    if (performance.now() - toldAt < TELL_MS) return;
-    toldAt = performance.now();
-    output.progress(`${done} of ${counted(total, 'document')}`);
-  };
-}
-
-/** Puts the place before what is wrong with its backup. */
+/** Puts the place or file before what is wrong with what lies there. */
 export async function namingPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof UnusableBackup)) throw error;
+    if (!(error instanceof UnusableArchive)) throw error;
     throw new Error(`${place} ${error.message}`, { cause: error });
   }
 }
@@ -83,7 +73,7 @@ export const backup: Command = {
                 now: Date.now(),
                 recheck: values['recheck'] === true,
                 onEvents: progressOn(output),
-                onDocuments: documentsOn(output),
+                onDocuments: countOn(output, 'document'),
               }),
             ),
           );
@@ -133,7 +123,8 @@ export const backupKeyring: Command = {
       await writeSecret(file, keyringText(stored));
       const owner = stored.records.get('keyring.log');
       await noteUnlessRecorded(output, recordBackup({ keyringCopiedAt: stored.madeAt }, owner));
-      const [keys, erased] = [accountsOf(stored, 'keys').size, accountsOf(stored, 'erased').size];
+      const names = [...stored.records.keys()];
+      const [keys, erased] = [accountsOf(names, 'keys').size, accountsOf(names, 'erased').size];
       output.json({ file, keys, erased });
       output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'account')} erased.`);
       output.note(

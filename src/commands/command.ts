@@ -1,7 +1,7 @@
 /** The interface of a command, and what several commands share. */
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import type { BackupPlace } from '../backup-place/port.ts';
+import type { BackupPlace } from '../archive/places/port.ts';
 import type { ClientConfig } from '../client-config.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
@@ -15,10 +15,10 @@ import type {
   ServiceStatus,
 } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
-import type { MoveParts } from '../use-cases/move/move.ts';
-import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
-import type { KeyOpener } from '../use-cases/backup/verify-keyring.ts';
-import type { RestoreTarget } from '../use-cases/backup/restore.ts';
+import type { MoveParts } from '../archive/move.ts';
+import type { KeyringSource } from '../archive/keyring-file.ts';
+import type { KeyOpener } from '../archive/verify-keyring.ts';
+import type { RestoreTarget } from '../archive/restore.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {

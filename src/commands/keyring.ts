@@ -1,8 +1,7 @@
 /** `keyring rewrap`: another master key for the keyring of the settings. */
 import { copyableCommand } from '../copyable-command.ts';
 import { type Command, counted } from './command.ts';
-
-const TELL_MS = 1000;
+import { countOn } from './progress.ts';
 
 export const keyringRewrap: Command = {
   name: 'keyring rewrap',
@@ -14,12 +13,7 @@ export const keyringRewrap: Command = {
   options: {},
   run: async (_, { withKeyringChange, output }) => {
     await withKeyringChange(async ({ rewrap, dataDir, masterKeyFile }) => {
-      let toldAt = performance.now();
-      const keys = await rewrap((done, total) => {
-        if (performance.now() - toldAt < TELL_MS) return;
-        toldAt = performance.now();
-        output.progress(`${done} of ${counted(total, 'key')}`);
-      });
+      const keys = await rewrap(countOn(output, 'key'));
       output.json({ keys, master_key_file: masterKeyFile ?? null });
       output.line(`${counted(keys, 'key')} wrapped with the new master key.`);
       output.note(

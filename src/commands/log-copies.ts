@@ -1,12 +1,12 @@
 /** `log export` and `log import`: the whole event log as one file. */
 import { resolve } from 'node:path';
-import { exportLog } from '../use-cases/log-copy/export-log.ts';
-import { openExport } from '../use-cases/log-copy/exported-log.ts';
-import { UnusableExport } from '../use-cases/log-copy/format.ts';
-import { importLog } from '../use-cases/log-copy/import-log.ts';
+import { exportLog } from '../archive/export.ts';
+import { importLog, openExport } from '../archive/import.ts';
+import { namingPlace } from './backup.ts';
 import { assertFile, type Command, counted, requiredOption } from './command.ts';
 import { checkOutputFile } from './pdf-target.ts';
-import { namingVerify, progressOn } from './verify.ts';
+import { progressOn } from './progress.ts';
+import { namingVerify } from './verify.ts';
 
 const CHECKSUM_HINT = 'Its SHA-256 is that of all lines but the last, uncompressed.';
 
@@ -52,8 +52,8 @@ export const logImport: Command = {
   options: {},
   run: async ({ positionals: [path = ''] }, { withEventStore, output }) => {
     await assertFile(path);
-    try {
-      output.note(`Checking ${path}`);
+    output.note(`Checking ${path}`);
+    await namingPlace(path, async () => {
       const exported = await openExport(path, progressOn(output));
       await withEventStore(async (store) => {
         output.note('Importing');
@@ -66,10 +66,6 @@ export const logImport: Command = {
           'Before a service starts on it, put the keyring, the master key and the documents of this log beside it.',
         );
       });
-    } catch (error) {
-      if (!(error instanceof UnusableExport)) throw error;
-      const { message } = error;
-      throw new Error(`${path} ${message}`, { cause: error });
-    }
+    });
   },
 };

@@ -1,8 +1,8 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
-import { MOVE_OPTIONS } from '../environment-there.ts';
-import { move as moveLog, type Moved } from '../use-cases/move/move.ts';
-import { cancelMove } from '../use-cases/move/moved-log.ts';
+import { MOVE_OPTIONS } from '../move-settings.ts';
+import { keyOf, move as moveLog, type Moved } from '../archive/move.ts';
+import { cancelMove } from '../archive/move-marks.ts';
 import {
   type Command,
   counted,
@@ -12,9 +12,8 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { seldom } from './progress.ts';
 import { namingVerify } from './verify.ts';
-
-const TELL_MS = 1000;
 
 /** Words for "no such setting", which is where one machine keeps it. */
 const UNSET: Readonly<Record<string, string>> = { 'to-event-store': 'sqlite', 'to-blobs': 'files' };
@@ -34,16 +33,6 @@ function targetSettings(invocation: Invocation): Readonly<Record<string, string>
   throw new UsageError('--to-event-store, --to-blobs or --to-data-dir is needed.');
 }
 
-/** Tells at most one step a second. */
-function teller(output: Output): (text: () => string) => void {
-  let toldAt = performance.now();
-  return (text) => {
-    if (performance.now() - toldAt < TELL_MS) return;
-    toldAt = performance.now();
-    output.progress(text());
-  };
-}
-
 function tell(output: Output, moved: Moved): void {
   const { events, root, found, accounts, documents, lostKeys } = moved;
   output.line(`${counted(events, 'event')}, root ${root}`);
@@ -53,7 +42,7 @@ function tell(output: Output, moved: Moved): void {
     const { copied, found: there, bytes } = documents;
     output.line(`${counted(copied + there, 'file')}, ${copied} of them now (${bytes} bytes)`);
   }
-  const lost = [...(documents?.lost ?? []), ...lostKeys.map((id) => `the key of ${id}`)];
+  const lost = [...(documents?.lost ?? []), ...lostKeys.map(keyOf)];
   if (lost.length > 0) {
     output.note(
       `The old place lacks, or has damaged: ${lost.slice(0, 10).join(', ')}${lost.length > 10 ? ', …' : ''}`,
@@ -93,13 +82,14 @@ export const move: Command = {
         output.json({ cancelled: true });
         return output.line('The move is taken back: start with the old settings.');
       }
-      const telling = teller(output);
+      const telling = seldom(output);
       const moved = await namingVerify(parts.oldDataDir, () =>
         moveLog(parts, {
           ahead,
           leaveLost: values['leave-lost'] === true,
           now: Date.now(),
           onEvents: (progress) => telling(() => eventsRead(progress)),
+          onKeys: (done, total) => telling(() => `${done} of ${counted(total, 'key')}`),
           onDocuments: (files) => telling(() => counted(files, 'file')),
         }),
       );

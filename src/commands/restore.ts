@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { isoTime, timeIn } from '../clock.ts';
 import { errorLine, errorMessage } from '../error-message.ts';
-import { parseKeyring, type StoredKeyring } from '../use-cases/backup/keyring-file.ts';
-import { planRestore, type RestorePlan, type Until } from '../use-cases/backup/restore-plan.ts';
-import { checkKeyringFile, restore as restoreBackup } from '../use-cases/backup/restore.ts';
-import { checkpointOption, documentsOn, namingPlace, PLACE } from './backup.ts';
+import { parseKeyring, type StoredKeyring } from '../archive/keyring-file.ts';
+import { planRestore, type RestorePlan, type Until } from '../archive/restore-plan.ts';
+import { checkKeyringFile, restore as restoreBackup } from '../archive/restore.ts';
+import { checkpointOption, namingPlace, PLACE } from './backup.ts';
 import {
   assertFile,
   type Command,
@@ -16,7 +16,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
-import { progressOn } from './verify.ts';
+import { countOn, progressOn } from './progress.ts';
 
 const NEW_ORIGIN =
   'give --new-origin, and the log goes on under a new name, with an event that names the old one.';
@@ -69,7 +69,7 @@ export const restore: Command = {
         restoreBackup(plan, keyring, place, target, {
           newOrigin,
           onEvents: progressOn(output),
-          onDocuments: documentsOn(output),
+          onDocuments: countOn(output, 'document'),
         }),
       );
       const { events, root, manifest } = plan;

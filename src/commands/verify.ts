@@ -5,28 +5,24 @@ import { copyableCommand } from '../copyable-command.ts';
 import { ForeignSchema } from '../event-store/port.ts';
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import { errorMessage } from '../error-message.ts';
-import { NotAsSigned } from '../use-cases/log-copy/checked-log.ts';
+import { NotAsSigned } from '../archive/checked-log.ts';
 import {
   type Differs,
   schemaDifference,
   type Verified,
   verifyLog,
-  type VerifyProgress,
 } from '../use-cases/verify-log.ts';
 import {
   assertFile,
   type Command,
   counted,
-  eventsRead,
   type Invocation,
   type Output,
   textOption,
   toMilliseconds,
   UsageError,
 } from './command.ts';
-
-/** The pause between two lines of progress. */
-const TELL_MS = 1000;
+import { progressOn } from './progress.ts';
 
 /**
  * The keys of an option that takes verifier keys, or the name of a file of them; none where it is not given.
@@ -67,20 +63,6 @@ export async function namingVerify<T>(dataDir: string, work: () => Promise<T>): 
     const more = `\`${copyableCommand(dataDir, 'verify')}\` says more.`;
     throw new Error(`${error.message} ${more}`, { cause: error });
   }
-}
-
-/** Tells at most one step a second. */
-export function progressOn(output: Output): (progress: VerifyProgress) => void {
-  let toldAt = performance.now();
-  return ({ done, total, isEstimate = false, perSecond }) => {
-    if (performance.now() - toldAt < TELL_MS) return;
-    toldAt = performance.now();
-    output.progress(
-      total === undefined
-        ? `${counted(done, 'file')}, ${Math.round(perSecond)} a second`
-        : eventsRead({ done, total, isEstimate, perSecond }),
-    );
-  };
 }
 
 function tellVerified(verified: Verified, seconds: number, output: Output): void {

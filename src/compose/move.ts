@@ -1,7 +1,7 @@
 /** Opens both places of a move: the one of the settings, and the one that it goes to. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { namingOptions } from '../environment-there.ts';
+import { namingOptions } from '../move-settings.ts';
 import { serversOf, parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
 import { createDurably } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
@@ -13,8 +13,8 @@ import { findKeyring } from '../keyring/remote.ts';
 import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
 import { parseNatsUrl } from '../nats/address.ts';
-import type { MoveParts } from '../use-cases/move/move.ts';
-import { checkNewStore, refuseOtherPlace } from '../use-cases/move/moved-log.ts';
+import type { MoveParts } from '../archive/move.ts';
+import { checkNewStore, refuseOtherPlace } from '../archive/move-marks.ts';
 import { isDirectory } from './directories.ts';
 import { lookAtEventStore, openEventStore } from './event-stores.ts';
 import { openSurroundings } from './nats.ts';

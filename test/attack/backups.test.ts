@@ -16,16 +16,16 @@ import {
 import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { test } from 'tap';
-import { BackupFolder } from '../../src/backup-place/folder.ts';
+import { makeBackup } from '../../src/archive/backup.ts';
+import { keyringText, parseKeyring } from '../../src/archive/keyring-file.ts';
+import { type Manifest, sha256Of, writeManifest } from '../../src/archive/manifest.ts';
+import { readLines } from '../../src/archive/packed-lines.ts';
+import { BackupFolder } from '../../src/archive/places/folder.ts';
+import { planRestore } from '../../src/archive/restore-plan.ts';
 import { temporaryName } from '../../src/blob-store/durable-file.ts';
 import { writeSecret } from '../../src/compose/backups.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
-import { keyringText, parseKeyring } from '../../src/use-cases/backup/keyring-file.ts';
-import { readLines } from '../../src/use-cases/backup/lines.ts';
-import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
-import { type Manifest, sha256Of, writeManifest } from '../../src/use-cases/backup/manifest.ts';
-import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
-import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
+import { OPTIONS, openSource, quietly, verify } from '../support/archives.ts';
 import { testDirectory } from '../support/directory.ts';
 import { accountId, NOW } from '../support/samples.ts';
 
@@ -113,7 +113,7 @@ void test('a backup that was changed with its manifest is not as it was signed',
   t.notSame(actor, lines);
   await change(actor);
   await t.rejects(planRestore(place, undefined, [], quietly), {
-    name: 'UnusableBackup',
+    name: 'UnusableArchive',
     message: /^is not as its log was signed \(.*expected the root/,
   });
 
@@ -155,7 +155,7 @@ void test("a keyring's file names no record but those of a keyring", (t) => {
     const forged = keyringOf(name);
     t.throws(
       () => parseKeyring(forged),
-      { message: /^is damaged: it names what is no record/ },
+      { message: /^is damaged: it names what is not a record/ },
       name,
     );
   }

@@ -2,11 +2,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { BackupFolder } from '../../src/backup-place/folder.ts';
+import { BackupFolder } from '../../src/archive/places/folder.ts';
 import { keyOpener } from '../../src/compose/backups.ts';
 import { readConfig } from '../../src/config.ts';
-import { sha256Of } from '../../src/use-cases/backup/manifest.ts';
-import { verifyBackup } from '../../src/use-cases/backup/verify-backup.ts';
+import { sha256Of } from '../../src/archive/manifest.ts';
+import { verifyBackup } from '../../src/archive/verify.ts';
 import { cliJson, runCli } from '../support/cli.ts';
 import { createPlace } from '../support/place.ts';
 

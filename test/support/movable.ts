@@ -29,7 +29,7 @@ import { accountId, conversionId } from './samples.ts';
 const EVENTS_PER_CONVERSION = 5;
 const ACCOUNTS = 20;
 const FAILED_OF = 20;
-/** One document of so many is larger than what is copied in memory. */
+/** One document of so many is large. */
 const LARGE_OF = 50;
 const LARGE_BYTES = 1_500_000;
 /** Nothing of the past is due for deletion. */

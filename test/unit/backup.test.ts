@@ -11,23 +11,21 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/backup-place/bucket.ts';
-import { BackupFolder } from '../../src/backup-place/folder.ts';
-import type { BackupPlace } from '../../src/backup-place/port.ts';
+import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/archive/places/bucket.ts';
+import { BackupFolder } from '../../src/archive/places/folder.ts';
+import type { BackupPlace } from '../../src/archive/places/port.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { eventId } from '../../src/ids.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
-import { keyringText, parseKeyring, readKeyring } from '../../src/use-cases/backup/keyring-file.ts';
-import { MOST_PASSED_OVER } from '../../src/use-cases/backup/kept-documents.ts';
-import { makeBackup } from '../../src/use-cases/backup/make-backup.ts';
-import { readManifest } from '../../src/use-cases/backup/manifest.ts';
-import type { LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
-import { planRestore } from '../../src/use-cases/backup/restore-plan.ts';
-import { openSource, OPTIONS, quietly, verify } from '../support/backups.ts';
+import { keyringText, parseKeyring, readKeyring } from '../../src/archive/keyring-file.ts';
+import { MOST_PASSED_OVER } from '../../src/archive/kept-documents.ts';
+import { makeBackup } from '../../src/archive/backup.ts';
+import { readManifest } from '../../src/archive/manifest.ts';
+import type { LogReader } from '../../src/archive/checked-log.ts';
+import { planRestore } from '../../src/archive/restore-plan.ts';
+import { openLogIn, openSource, OPTIONS, quietly, verify } from '../support/archives.ts';
 import { appendNext, newEvents } from '../support/events.ts';
 import { request } from '../support/history.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
@@ -52,6 +50,20 @@ function expired(n: number) {
 
 type Source = Awaited<ReturnType<typeof openSource>>;
 
+/** One for each document. */
+async function conversionsIn({ documents }: BackupPlace): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { conversionId: id } of documents.list()) ids.push(id);
+  return ids;
+}
+
+/** A log, and a folder for backups of it. */
+async function openBoth(t: Test) {
+  const source = await openSource(t);
+  const path = join(source.directory, 'backup');
+  return { source, path, place: await BackupFolder.open(path) };
+}
+
 async function changes(t: Test, source: Source, place: BackupPlace): Promise<void> {
   const first = await makeBackup(source, place, OPTIONS);
   const events = (await source.store.readAll()).length;
@@ -64,8 +76,7 @@ async function changes(t: Test, source: Source, place: BackupPlace): Promise<voi
   const waiting = makeBackup(source, place, { ...OPTIONS, recheck: false });
   await appendNext(source.store, life(1), [expired(1)]);
   t.match(await waiting, { dropped: 1, lost: [] });
-  const kept: string[] = [];
-  for await (const { conversionId: id } of place.documents.list()) kept.push(id);
+  const kept = await conversionsIn(place);
   t.notOk(kept.includes(conversionId(1)), 'its documents have left the backup');
   t.match(await verify(place), { ok: true, documents: 4 });
 
@@ -76,9 +87,7 @@ async function changes(t: Test, source: Source, place: BackupPlace): Promise<voi
   t.match(await makeBackup(source, place, { ...OPTIONS, recheck: true }), { addedDocuments: 3 });
   t.match(await verify(place), { ok: true });
 
-  const database = openEmbeddedDatabase(join(source.directory, 'other/pressledger.db'));
-  const store = new SqliteEventStore(database);
-  t.teardown(() => database.close());
+  const { store } = openLogIn(t, join(source.directory, 'other'));
   await store.append('account-1', newEvents(2), 'no-stream');
   const other = { ...source, store };
   await t.rejects(makeBackup(other, place, OPTIONS), { message: /^holds a backup of another log/ });
@@ -86,8 +95,8 @@ async function changes(t: Test, source: Source, place: BackupPlace): Promise<voi
 }
 
 void test('a backup in a folder follows its log', async (t) => {
-  const source = await openSource(t);
-  await changes(t, source, await BackupFolder.open(join(source.directory, 'backup')));
+  const { source, place } = await openBoth(t);
+  await changes(t, source, place);
 });
 
 void test('a backup in a bucket follows its log', async (t) => {
@@ -143,7 +152,7 @@ void test('damage of each kind of file is found', async (t) => {
       harm(join(copy, file));
       const found = await verify(BackupFolder.readOnly(copy)).catch((error: unknown) => error);
       const told = `${file}, ${what}`;
-      if (file === 'manifest.json') t.match(found, { name: 'UnusableBackup' }, told);
+      if (file === 'manifest.json') t.match(found, { name: 'UnusableArchive' }, told);
       else t.match(found, { ok: false }, told);
       if (!(found instanceof Error)) {
         const at = file.replace(/^documents\/..\//, '');
@@ -176,8 +185,7 @@ void test('a place that holds something else is left alone', async (t) => {
 });
 
 void test('of two backups at a time, one ends', async (t) => {
-  const source = await openSource(t);
-  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  const { source, place } = await openBoth(t);
   await makeBackup(source, place, OPTIONS);
   const ends = await Promise.allSettled([
     makeBackup(source, place, { ...OPTIONS, now: NOW + 1 }),
@@ -188,8 +196,7 @@ void test('of two backups at a time, one ends', async (t) => {
 });
 
 void test('of two backups that end in one millisecond, the later one is refused', async (t) => {
-  const source = await openSource(t);
-  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  const { source, place } = await openBoth(t);
   await makeBackup(source, place, OPTIONS);
   let wasOther = false;
   const { store } = source;
@@ -211,8 +218,7 @@ void test('of two backups that end in one millisecond, the later one is refused'
 });
 
 void test('a document that the service has lost is told, and all else is backed up', async (t) => {
-  const source = await openSource(t);
-  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  const { source, place } = await openBoth(t);
   await source.blobs.deleteAll(conversionId(4));
   const { lost } = await makeBackup(source, place, OPTIONS);
   t.equal(lost.length, 3);
@@ -230,8 +236,7 @@ void test('a document that the service has lost is told, and all else is backed 
 });
 
 void test('a restore to a moment ends between appends, and knows what was signed', async (t) => {
-  const source = await openSource(t);
-  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  const { source, place } = await openBoth(t);
   const { manifest } = await makeBackup(source, place, OPTIONS);
   const plan = (events: number, known: readonly string[] = []) =>
     planRestore(place, { events }, known, quietly);
@@ -262,20 +267,13 @@ void test('a restore to a moment ends between appends, and knows what was signed
 });
 
 void test('the documents of an account that is erased leave the backup', async (t) => {
-  const source = await openSource(t);
-  const place = await BackupFolder.open(join(source.directory, 'backup'));
+  const { source, place } = await openBoth(t);
   await makeBackup(source, place, OPTIONS);
   const data = { accountId: accountId() };
-  const erased = encodeEvent(
-    eventId('erased'),
-    { type: 'AccountErased', data },
-    { correlationId: 'c', causationId: 'c', actor: { kind: 'operator' }, time: NOW + 99_000 },
-  );
+  const erased = encodeEvent(eventId('erased'), { type: 'AccountErased', data }, METADATA);
   await appendNext(source.store, account(), [erased]);
   await makeBackup(source, place, OPTIONS);
-  const kept: string[] = [];
-  for await (const { conversionId: id } of place.documents.list()) kept.push(id);
-  t.strictSame(kept, []);
+  t.strictSame(await conversionsIn(place), []);
   const plan = await planRestore(place, { events: 5 }, [], quietly);
   t.ok(plan.erased.has(accountId()), 'also for a restore to an earlier moment');
 });
@@ -321,9 +319,7 @@ void test('a keyring is read while an account is erased, and a changed file is r
 });
 
 void test('a backup goes on in segments of its own size', async (t) => {
-  const source = await openSource(t);
-  const path = join(source.directory, 'backup');
-  const place = await BackupFolder.open(path);
+  const { source, path, place } = await openBoth(t);
   await makeBackup(source, place, OPTIONS);
   const [before] = readdirSync(join(path, 'log'));
   await appendNext(source.store, life(4), [expired(4)]);

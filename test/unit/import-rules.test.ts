@@ -67,7 +67,12 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/keyring/s3-records.ts', 'src/blob-store/s3-objects.ts'),
   ],
   'rate-limiter': [imports('src/rate-limiter/memory.ts', 'src/http/app.ts')],
-  'backup-place': [imports('src/backup-place/folder.ts', 'src/event-store/port.ts')],
+  archive: [
+    imports('src/archive/copy.ts', 'src/event-store/sqlite/store.ts'),
+    imports('src/archive/backup.ts', 'src/archive/places/folder.ts', typeOnly),
+    imports('src/archive/restore.ts', 'src/use-cases/accounts.ts'),
+  ],
+  'archive-places': [imports('src/archive/places/folder.ts', 'src/event-store/port.ts')],
   keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],

@@ -5,36 +5,24 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { type Test, test } from 'tap';
 import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-store/port.ts';
-import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
-import { encodeBlock } from '../../src/use-cases/log-copy/blocks.ts';
+import { encodeBlock } from '../../src/archive/blocks.ts';
 import { eventsRead } from '../../src/commands/command.ts';
-import type { CopyProgress, LogReader } from '../../src/use-cases/log-copy/checked-log.ts';
-import { exportLog } from '../../src/use-cases/log-copy/export-log.ts';
-import { openExport } from '../../src/use-cases/log-copy/exported-log.ts';
-import { importLog } from '../../src/use-cases/log-copy/import-log.ts';
+import type { LogReader } from '../../src/archive/checked-log.ts';
+import type { CopyProgress } from '../../src/archive/copy.ts';
+import { exportLog } from '../../src/archive/export.ts';
+import { importLog, openExport } from '../../src/archive/import.ts';
+import { openLogIn, openSource, quietly } from '../support/archives.ts';
 import { newEvents } from '../support/events.ts';
 import { seededRandom } from '../support/random.ts';
-import { forge, signedLog, verifyDirectory } from '../support/signed-log.ts';
+import { forge, verifyDirectory } from '../support/signed-log.ts';
 
-const quietly = (): void => {};
-
-function openStore(t: Test, dataDir: string): CopyableEventStore {
-  const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
-  const store = new SqliteEventStore(database);
-  t.teardown(async () => {
-    await store.close();
-    database.close();
-  });
-  return store;
-}
+const openStore = (t: Test, dataDir: string): CopyableEventStore => openLogIn(t, dataDir).store;
 
 /** The log of `signedLog`, its store, and an export of it. */
 async function exported(t: Test) {
-  const dataDir = await signedLog(t);
-  const store = openStore(t, dataDir);
-  const file = join(dataDir, '..', 'log.gz');
+  const { dataDir, store, directory } = await openSource(t);
+  const file = join(directory, 'log.gz');
   const totals = await exportLog(store, file, quietly);
   return { dataDir, store, file, totals };
 }
@@ -62,9 +50,8 @@ void test('an export is the canonical events, and comes to what the log comes to
 });
 
 void test('an export leaves a file that was made meanwhile as it is', async (t) => {
-  const dataDir = await signedLog(t);
-  const store = openStore(t, dataDir);
-  const file = join(dataDir, '..', 'meanwhile.gz');
+  const { store, directory } = await openSource(t);
+  const file = join(directory, 'meanwhile.gz');
   const exporting = exportLog(store, file, () => writeFileSync(file, 'of somebody else'));
   await t.rejects(exporting, {
     message: `${file} is there already: name another file, or remove it.`,
@@ -181,7 +168,7 @@ void test('a file that is cut off, changed or of another format is refused, and 
   t.comment(`TEST_SEED=${random.seed}`);
   const refused = async (content: Buffer, message: RegExp, what: string): Promise<void> => {
     writeFileSync(bad, content);
-    await t.rejects(openExport(bad, quietly), { name: 'UnusableExport', message }, what);
+    await t.rejects(openExport(bad, quietly), { name: 'UnusableArchive', message }, what);
   };
   for (let n = 0; n < 20; n += 1) {
     const length = random.integer(0, whole.length - 1);
@@ -196,20 +183,20 @@ void test('a file that is cut off, changed or of another format is refused, and 
     const changed = Buffer.from(whole);
     changed[at] = (changed[at] ?? 0) ^ (1 << random.integer(0, 7));
     // The length of a block may point beyond the end; a changed time in a header is not damage.
-    const isHarmless = await openExport(write(bad, changed), quietly).then(
+    writeFileSync(bad, changed);
+    const isHarmless = await openExport(bad, quietly).then(
       () => true,
       () => false,
     );
     if (isHarmless) t.same(gunzipSync(changed), gunzipSync(whole), `byte ${at} changes nothing`);
   }
-  const head = '{"pressledger":"event log","format":2,"id":"x"}\n';
   await refused(
-    await encodeBlock(head),
+    await encodeBlock(['{"pressledger":"event log","format":2,"id":"x"}']),
     /^is an exported log of format 2, and this release reads format 1: /,
     'format',
   );
   await refused(
-    await encodeBlock('{"a":1}\n'),
+    await encodeBlock(['{"a":1}']),
     /^is not an exported log of Pressledger\.$/,
     'foreign',
   );
@@ -222,9 +209,7 @@ void test('a file that is cut off, changed or of another format is refused, and 
   const lines = gunzipSync(whole).toString().split('\n');
   const forged = lines.map((line) => line.replace('"amount":10', '"amount":99'));
   const blocks = [forged.slice(0, 1), forged.slice(1, -2), forged.slice(-2, -1)];
-  const all = await Promise.all(
-    blocks.map((some) => encodeBlock(some.map((line) => `${line}\n`).join(''))),
-  );
+  const all = await Promise.all(blocks.map(encodeBlock));
   await refused(
     Buffer.concat(all),
     /^is damaged: its first \d+ events are not those that were signed\.$/,
@@ -232,28 +217,19 @@ void test('a file that is cut off, changed or of another format is refused, and 
   );
 });
 
-function write(path: string, content: Buffer): string {
-  writeFileSync(path, content);
-  return path;
-}
-
 void test('an import goes on with its own file alone, and leaves other stores alone', async (t) => {
   const { file, store } = await exported(t);
   const other = `${file}.other`;
   await exportLog(store, other, quietly);
   const log = await openExport(file, quietly);
   const target = openStore(t, join(file, '../copied'));
-  const failing = Object.assign(Object.create(target) as CopyableEventStore, {
-    appendCopies: async (events: Parameters<CopyableEventStore['appendCopies']>[0]) => {
-      await target.appendCopies(events.slice(0, 7));
-      throw new Error('killed');
-    },
-    readAll: target.readAll.bind(target),
-    head: target.head.bind(target),
-    barrier: target.barrier.bind(target),
-    setBarrier: target.setBarrier.bind(target),
-  });
-  await t.rejects(importLog(log, failing, quietly), { message: 'killed' });
+  const append = target.appendCopies.bind(target);
+  target.appendCopies = async (events) => {
+    await append(events.slice(0, 7));
+    throw new Error('killed');
+  };
+  await t.rejects(importLog(log, target, quietly), { message: 'killed' });
+  target.appendCopies = append;
   t.match(await target.barrier(), { kind: 'incomplete', subject: `an exported log (${log.id})` });
   await t.rejects(importLog(await openExport(other, quietly), target, quietly), {
     message: /^The event store holds another copy that is not complete, of an exported log /,

@@ -2,21 +2,22 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Test, test } from 'tap';
+import { type Moved, type MoveParts, move } from '../../src/archive/move.ts';
+import { cancelMove } from '../../src/archive/move-marks.ts';
 import { refuseBarrier } from '../../src/compose/event-stores.ts';
 import { openMove } from '../../src/compose/move.ts';
 import { openCopyTarget } from '../../src/compose/stored-log.ts';
 import { readConfig } from '../../src/config.ts';
+import type { CopyableEventStore } from '../../src/event-store/port.ts';
 import { eventId } from '../../src/ids.ts';
 import { FileKeyring } from '../../src/keyring/file.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
-import { namingOptions } from '../../src/environment-there.ts';
 import { createLogger } from '../../src/log.ts';
-import { move, type Moved, type MoveParts } from '../../src/use-cases/move/move.ts';
-import { cancelMove } from '../../src/use-cases/move/moved-log.ts';
+import { namingOptions } from '../../src/move-settings.ts';
+import { newEvents } from '../support/events.ts';
 import { readLog } from '../support/invariants.ts';
 import { accountId, conversionId, NOW } from '../support/samples.ts';
 import { account, filesOf, signedLog, verifyDirectory } from '../support/signed-log.ts';
-import { newEvents } from '../support/events.ts';
 
 const logger = createLogger('silent');
 const RETENTION_SECONDS = '3153600000';
@@ -47,12 +48,17 @@ async function movable(t: Test) {
   };
   const run = (options: { ahead?: boolean; leaveLost?: boolean } = {}, target = {}) => {
     const { ahead = false, leaveLost = false } = options;
-    const quiet = { now: NOW, onEvents: () => {}, onDocuments: () => {} };
+    const quiet = { now: NOW, onEvents: () => {}, onKeys: () => {}, onDocuments: () => {} };
     const go = (parts: MoveParts): Promise<Moved> => move(parts, { ahead, leaveLost, ...quiet });
     return withParts({ ahead, cancels: false }, go, target);
   };
   const cancel = (target = {}) => withParts({ ahead: false, cancels: true }, cancelMove, target);
-  return { from, to, run, cancel };
+  /** Documents and keys alone, in a folder. */
+  const apart = (path: string) => {
+    const MASTER_KEY = readFileSync(join(from, 'master.key'), 'utf8');
+    return { DATA_DIR: from, BLOB_STORE_URL: `file:${path}`, MASTER_KEY };
+  };
+  return { from, to, run, cancel, apart };
 }
 
 const verified = (dataDir: string) => verifyDirectory(dataDir, { documents: true });
@@ -107,6 +113,15 @@ void test('a key that the old place lacks stops a move', async (t) => {
   await t.rejects(run(), { message: new RegExp(`\\(the key of ${accountId(2)}\\)`) });
 });
 
+void test('a log that no service has written is not moved', async (t) => {
+  const { from, to, run } = await movable(t);
+  await append(from);
+  await t.rejects(run({ ahead: true }), {
+    message: /^The log is not as it must be \(event of index \d+: [^\n]+ verify` says more\.$/,
+  });
+  t.match(await barrierOf(to), { kind: 'incomplete' });
+});
+
 void test('what is deleted and erased between two passes is so in the new place', async (t) => {
   const { from, to, run } = await movable(t);
   await run({ ahead: true });
@@ -131,23 +146,28 @@ void test('what is deleted and erased between two passes is so in the new place'
   t.match(await verified(to), { ok: true });
 });
 
-async function withStore(
+async function withStore<T>(
   dataDir: string,
-  use: (store: Awaited<ReturnType<typeof openCopyTarget>>['store']) => Promise<void>,
-): Promise<void> {
+  use: (store: CopyableEventStore) => Promise<T>,
+): Promise<T> {
   const { store, close } = await openCopyTarget(readConfig({ DATA_DIR: dataDir }), logger);
   try {
-    await use(store);
+    return await use(store);
   } finally {
     await close();
   }
 }
 
+const barrierOf = (dataDir: string) => withStore(dataDir, (store) => store.barrier());
+
+const append = (dataDir: string) =>
+  withStore(dataDir, (store) => store.append('new', newEvents(1), 'no-stream'));
+
 void test('a move goes to no place that holds something else', async (t) => {
   const { from, to, run } = await movable(t);
   await t.rejects(run({}, { DATA_DIR: from }), { message: /^Nothing would be moved: / });
   const used = join(to, '../used');
-  await withStore(used, async (store) => void (await store.append('a', newEvents(1), 'no-stream')));
+  await append(used);
   await t.rejects(run({}, { DATA_DIR: used }), { message: /^The event store is not empty, / });
   t.strictSame(readdirSync(used), ['pressledger.db'], 'nothing was made there');
   const keyed = join(to, '../keyed');
@@ -162,7 +182,7 @@ void test('a move goes to no place that holds something else', async (t) => {
     message: /^The documents in \S+ belong to another log: name an empty place\.$/,
   });
   t.match(await verified(from), { ok: true }, 'the old place is as it was');
-  await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+  t.equal(await barrierOf(from), undefined);
 });
 
 void test('what is wrong with the new place names the option that was given', async (t) => {
@@ -177,16 +197,13 @@ void test('what is wrong with the new place names the option that was given', as
   await t.rejects(unusable, { message: /^--to-blobs must be / });
 });
 
-const append = (dataDir: string): Promise<void> =>
-  withStore(dataDir, async (store) => void (await store.append('new', newEvents(1), 'no-stream')));
-
 void test('a move can be taken back until the log has gone on in the new place', async (t) => {
   const { from, to, run, cancel } = await movable(t);
   await run();
   await t.rejects(append(from), { name: 'EventStoreUnavailable' });
   await cancel();
   t.notOk(existsSync(join(from, 'keyring/keyring.moved')));
-  await withStore(to, async (store) => void t.match(await store.barrier(), { kind: 'incomplete' }));
+  t.match(await barrierOf(to), { kind: 'incomplete' });
   await run();
   t.ok(existsSync(join(from, 'keyring/keyring.moved')));
   await append(to);
@@ -199,20 +216,19 @@ void test('a move can be taken back until the log has gone on in the new place',
 });
 
 void test('a move is taken back by the place that it went to alone, and once', async (t) => {
-  const { from, to, run, cancel } = await movable(t);
-  const masterKey = readFileSync(join(from, 'master.key'), 'utf8');
+  const { from, to, run, cancel, apart } = await movable(t);
   const mistyped = { DATA_DIR: `${to}d` };
   const wanting = { message: /^This log was not moved to SQLite and files in \S+\/movedd?, / };
   await t.rejects(cancel(), wanting);
   await run();
-  const elsewhere = [mistyped, { BLOB_STORE_URL: `file:${to}d`, MASTER_KEY: masterKey }];
-  for (const target of [...elsewhere, { ...elsewhere[1], DATA_DIR: from }]) {
+  const folder = apart(`${to}d`);
+  for (const target of [mistyped, { ...folder, DATA_DIR: to }, folder]) {
     await t.rejects(cancel(target), {
       message: /^This log was moved to SQLite and files in \S+\/moved, and not to .*: give the /,
     });
   }
   t.notOk(existsSync(`${to}d`), 'nothing was made there');
-  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+  t.match(await barrierOf(from), { kind: 'moved' });
   renameSync(to, `${to}-away`);
   await t.rejects(cancel(), {
     message: /^The new place is empty, though the log was moved there /,
@@ -220,7 +236,7 @@ void test('a move is taken back by the place that it went to alone, and once', a
   t.notOk(existsSync(to), 'nothing was made there either');
   renameSync(`${to}-away`, to);
   await cancel({ DATA_DIR: `${to}/../moved/` });
-  await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+  t.equal(await barrierOf(from), undefined);
   await t.rejects(cancel(), wanting);
 });
 
@@ -233,7 +249,7 @@ void test('a move is not taken back from a place that was moved on', async (t) =
   await withStore(to, (store) => store.setBarrier(undefined));
   writeFileSync(join(to, 'keyring/keyring.moved'), 'a third place\n28', { mode: 0o600 });
   await t.rejects(cancel(), onward);
-  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+  t.match(await barrierOf(from), { kind: 'moved' });
 });
 
 void test('a move that was broken off says so in the old place, and is taken back', async (t) => {
@@ -241,10 +257,8 @@ void test('a move that was broken off says so in the old place, and is taken bac
   rmSync(join(from, `keyring/${accountId(2)}.key`));
   await t.rejects(run(), { message: /^The old place lacks 1 / });
   await t.rejects(append(from), { name: 'EventStoreUnavailable' });
-  await withStore(from, async (store) => {
-    await t.rejects(refuseBarrier(store), {
-      message: /^This log is being moved to SQLite and files in \S+\/moved: repeat the command /,
-    });
+  await t.rejects(withStore(from, refuseBarrier), {
+    message: /^This log is being moved to SQLite and files in \S+\/moved: repeat the command /,
   });
   await t.rejects(cancel({ DATA_DIR: join(from, '../other') }), { message: /, and not to / });
   await cancel();
@@ -264,30 +278,26 @@ void test('a move that is repeated or taken back with another place leaves the l
   await t.rejects(cancel(elsewhere), {
     message: /^This log was moved to SQLite and files in \S+\/moved, /,
   });
-  await withStore(other, async (store) => void t.equal(await store.barrier(), undefined));
-  await withStore(from, async (store) => void t.match(await store.barrier(), { kind: 'moved' }));
+  t.equal(await barrierOf(other), undefined);
+  t.match(await barrierOf(from), { kind: 'moved' });
   rmSync(to, { recursive: true });
   await append(to);
   await t.rejects(run(), { message: /^The event store is not empty, / });
-  await withStore(to, async (store) => void t.equal(await store.barrier(), undefined));
+  t.equal(await barrierOf(to), undefined);
 });
 
 void test('documents and keys move alone, rows of the log included', async (t) => {
-  const { from, to, run } = await movable(t);
-  const masterKey = readFileSync(join(from, 'master.key'), 'utf8');
-  const target = { DATA_DIR: from, BLOB_STORE_URL: `file:${to}`, MASTER_KEY: masterKey };
-  t.match(await run({}, target), { found: 0, documents: { copied: 7 } });
+  const { from, to, run, apart } = await movable(t);
+  t.match(await run({}, apart(to)), { found: 0, documents: { copied: 7 } });
   t.equal(filesOf(to).filter((file) => /-[0-9a-f]{64}$/.test(file)).length, 7);
   t.match(readFileSync(join(from, 'keyring/keyring.moved'), 'utf8'), to);
-  await withStore(from, async (store) => void t.equal(await store.barrier(), undefined));
+  t.equal(await barrierOf(from), undefined);
 });
 
 void test('a move of documents and keys alone is taken back until the log has gone on', async (t) => {
-  const { from, to, run, cancel } = await movable(t);
-  const masterKey = readFileSync(join(from, 'master.key'), 'utf8');
-  const target = { DATA_DIR: from, BLOB_STORE_URL: `file:${to}`, MASTER_KEY: masterKey };
+  const { from, to, run, cancel, apart } = await movable(t);
+  const [target, elsewhere] = [apart(to), apart(`${to}d`)];
   const record = join(from, 'keyring/keyring.moved');
-  const elsewhere = { ...target, BLOB_STORE_URL: `file:${to}d` };
   await t.rejects(cancel(target), { message: /^This log was not moved to / });
   await run({}, target);
   for (const again of [run, (_: object, place: object) => cancel(place)]) {

@@ -1,0 +1,71 @@
+/** Copies the documents of a move, and goes on where the journal says that an earlier call has come to. */
+import type { BlobStore } from '../blob-store/port.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { isDeletedNow, isDeletionDue } from '../use-cases/verify-log/documents.ts';
+import type { KeptConversion } from '../use-cases/verify-log/rules.ts';
+import { DocumentCopies } from './documents.ts';
+import type { Journal } from './move-journal.ts';
+
+/** Conversions whose files are copied at a time. */
+const AT_ONCE = 8;
+
+export interface MovedDocuments {
+  /** Files that this call has copied, and those that were there. */
+  copied: number;
+  found: number;
+  bytes: number;
+  /** Keys of files that the log names, that are not due for deletion, and that the old place lacks or has damaged. */
+  readonly lost: string[];
+}
+
+interface Dependencies {
+  readonly from: BlobStore;
+  readonly to: BlobStore;
+  readonly store: Pick<EventStore, 'readStream'>;
+  readonly journal: Journal;
+  /** Number of the log's events that were read. */
+  readonly events: number;
+  readonly dueBefore: number;
+  readonly onProgress: (files: number) => void;
+}
+
+export async function copyDocuments(
+  conversions: Iterable<KeptConversion>,
+  { from, to, store, journal, events, dueBefore, onProgress }: Dependencies,
+): Promise<MovedDocuments> {
+  const moved: MovedDocuments = { copied: 0, found: 0, bytes: 0, lost: [] };
+  const copies = new DocumentCopies(from, to, { readsBack: true });
+  const copyOne = async (kept: KeptConversion): Promise<void> => {
+    for (const { ref, at } of kept.conversion.blobs ?? []) {
+      const isDone = journal.has(kept.id, Number(at['index']));
+      const outcome = isDone ? 'was there' : await copies.attempt(ref);
+      if (outcome === 'was there') moved.found += 1;
+      else if (outcome === 'copied') {
+        moved.copied += 1;
+        moved.bytes += ref.bytes;
+      } else {
+        const isGone =
+          outcome === 'missing' &&
+          (isDeletionDue(kept, dueBefore) || (await isDeletedNow(kept, store)));
+        if (!isGone) moved.lost.push(ref.key);
+      }
+    }
+  };
+  const copyAll = async (some: readonly KeptConversion[]): Promise<void> => {
+    await Promise.all(some.map(copyOne));
+    const lastId = some.at(-1)?.id;
+    // The next call looks again for documents that are lost.
+    if (lastId !== undefined && moved.lost.length === 0) journal.reached(events, lastId);
+    onProgress(moved.copied + moved.found);
+  };
+  let some: KeptConversion[] = [];
+  for (const kept of conversions) {
+    some.push(kept);
+    if (some.length < AT_ONCE) continue;
+    await copyAll(some);
+    some = [];
+  }
+  await copyAll(some);
+  if (moved.lost.length === 0) journal.completed(events);
+  return moved;
+}
