@@ -14,11 +14,11 @@ import {
 import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
+import { pageClockSource } from './in-page-scripts.ts';
 import { endInterruptions } from './interruptions.ts';
 import { Life } from './life.ts';
 import { RelatedSessions } from './related-sessions.ts';
 import { newWindowShape } from './window-shape.ts';
-import { pageClockSource } from './worlds.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */

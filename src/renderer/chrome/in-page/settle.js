@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/unbound-method -- methods get their object by `apply` */
+/* oxlint-disable typescript/unbound-method, unicorn/consistent-function-scoping -- methods get their object by `apply`; each world runs this once */
 /**
  * What `settle.ts` asks of a page. It runs in a world of its own in each frame, where what a page did to Promise,
  * Object.prototype or requestAnimationFrame does not exist. Elements of a page may cover the names on `document`, here
@@ -240,7 +240,7 @@
       const nodes = scope === document ? [root()] : [...scope.childNodes];
       return (
         nodes.some((node) =>
-          /[^\u0000-\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
+          /[^\s -\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
             own('textContent', node, Node.prototype) ?? '',
           ),
         ) || find(scope, '[lang]').some(({ lang }) => lang !== '' && !isLatin(lang))
