@@ -2,6 +2,7 @@
 import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, Interrupted, UsageError } from './commands/command.ts';
+import { OperatorApi } from './commands/operator-api.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { recordBackup } from './compose/backup-times.ts';
 import {
@@ -15,6 +16,7 @@ import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { checkStart } from './compose/checks.ts';
 import { openMove } from './compose/move.ts';
+import { openOperatorAccess } from './compose/operator-access.ts';
 import { openKeyringChange } from './compose/rewrap.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
@@ -88,6 +90,18 @@ async function main(args: readonly string[]): Promise<void> {
           ? await openTemporaryCore(config, logger)
           : await openCore(config, logger, { create: command.createsStore === true });
         await closing(core, () => use(core, isTemporary));
+      },
+      withOperator: async (use, { renders = false, orTemporary = false, hurry } = {}) => {
+        const [config, logger] = settings();
+        const isTemporary = orTemporary && hasNoStore(config);
+        const access = await openOperatorAccess(config, logger, {
+          create: command.createsStore === true,
+          renders,
+          temporary: isTemporary,
+        });
+        await closing({ close: () => access.close(hurry) }, () =>
+          use(new OperatorApi(access.fetch), isTemporary),
+        );
       },
       withStoredLog: async (use, options = { documents: false }) => {
         // A log on its own can be read: the settings need not suffice for a service.

@@ -15,6 +15,7 @@ import type {
   ServiceStatus,
 } from '../core.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { OperatorApi } from './operator-api.ts';
 import type { MoveParts } from '../use-cases/move/move.ts';
 import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
 import type { KeyOpener } from '../use-cases/backup/verify-keyring.ts';
@@ -30,6 +31,19 @@ export interface CommandContext {
   readonly withCore: (
     use: (core: Core, isTemporary: boolean) => Promise<void>,
     options?: { readonly orTemporary?: boolean },
+  ) => Promise<void>;
+  /**
+   * Asks the service that runs on the store of the settings, or opens that store, with an operator's rights.
+   * @param options `renders`: what no service renders is rendered here; `orTemporary`: as for `withCore`; `hurry`:
+   * aborted when nothing under way is to be waited for
+   */
+  readonly withOperator: (
+    use: (api: OperatorApi, isTemporary: boolean) => Promise<void>,
+    options?: {
+      readonly renders?: boolean;
+      readonly orTemporary?: boolean;
+      readonly hurry?: AbortSignal;
+    },
   ) => Promise<void>;
   /**
    * Opens the log of the settings for reading alone, and closes it when `use` has ended.

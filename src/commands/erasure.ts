@@ -1,20 +1,18 @@
 /** Erasing an account, and the hold that keeps it from being erased. */
-import { timeIn } from '../clock.ts';
+import { isoTime, timeIn } from '../clock.ts';
 import { copyableCommand } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { holdInForce } from '../domain/hold.ts';
 import { ACCOUNT_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors.ts';
 import { normalAddress } from '../use-cases/accounts.ts';
-import { placeHold, releaseHold } from '../use-cases/administration.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { findHolder } from '../use-cases/accounts.ts';
 import { completeErasure, eraseAccount } from '../use-cases/erasure.ts';
-import { holdRecord } from '../use-cases/records.ts';
-import { ACCOUNT, accountByEmail, holdInWords } from './account.ts';
+import { ACCOUNT, holdInWords } from './account.ts';
 import { ask } from './ask.ts';
 import { type Command, textOption, UsageError } from './command.ts';
+import type { Details } from './operator-api.ts';
 
 const NOTHING = 'Nothing was erased.';
 const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
@@ -105,7 +103,7 @@ export const accountHold: Command = {
     },
     release: { help: 'end the hold that is in force' },
   },
-  run: async (invocation, { withCore, output }) => {
+  run: async (invocation, { withOperator, output }) => {
     const [email = ''] = invocation.positionals;
     const given = textOption(invocation, 'until');
     const until = given === undefined ? undefined : timeIn(given);
@@ -116,19 +114,22 @@ export const accountHold: Command = {
     if (release && given !== undefined) {
       throw new UsageError('Give --until or --release, not both.');
     }
-    await withCore(async (core) => {
-      const { id: accountId, state: earlier } = await accountByEmail(core, email);
-      const context = operatorContext(core.clock);
-      const replaced = release ? undefined : holdInForce(earlier, context.metadata.time);
-      if (release) await releaseHold(core, accountId, context);
-      const hold = release ? undefined : await placeHold(core, accountId, until, context);
-      output.json({ id: accountId, email, hold: holdRecord(hold) });
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      const path = `/operator/accounts/${id}/`;
+      const { hold: replaced } = await api.get<Details>(path);
+      const asked = until === undefined ? {} : { until: isoTime(until) };
+      const placing = release
+        ? api.delete(`${path}hold/`)
+        : api.post<Details>(`${path}hold/`, asked);
+      const hold = (await placing)?.hold ?? null;
+      output.json({ id, email, hold });
       output.line(
-        hold === undefined
+        hold === null
           ? `${email} is under no hold any more: its retention goes on.`
           : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
       );
-      if (replaced !== undefined && replaced.until !== hold?.until) {
+      if (!release && replaced !== null && replaced.until !== hold?.until) {
         output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
       }
     });

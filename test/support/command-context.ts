@@ -10,6 +10,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
   return {
     output: createOutput(true),
     withCore: unneeded,
+    withOperator: unneeded,
     withStoredLog: unneeded,
     withEventStore: unneeded,
     withStatus: unneeded,
