@@ -12,7 +12,7 @@ import {
   restorePlace,
   writeSecret,
 } from './compose/backups.ts';
-import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
+import { hasNoStore, openCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { checkStart } from './compose/checks.ts';
 import { openMove } from './compose/move.ts';
@@ -20,7 +20,7 @@ import { openOperatorAccess } from './compose/operator-access.ts';
 import { openKeyringChange } from './compose/rewrap.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
-import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
+import { startApiNode, startRenderer, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
 import { commandThere } from './copyable-command.ts';
@@ -83,13 +83,9 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     await command.run(invocation, {
       output,
-      withCore: async (use, { orTemporary = false } = {}) => {
-        const [config, logger] = settings();
-        const isTemporary = orTemporary && hasNoStore(config);
-        const core = isTemporary
-          ? await openTemporaryCore(config, logger)
-          : await openCore(config, logger, { create: command.createsStore === true });
-        await closing(core, () => use(core, isTemporary));
+      withCore: async (use) => {
+        const core = await openCore(...settings(), { create: false });
+        await closing(core, () => use(core));
       },
       withOperator: async (use, { renders = false, orTemporary = false, hurry } = {}) => {
         const [config, logger] = settings();
@@ -100,7 +96,7 @@ async function main(args: readonly string[]): Promise<void> {
           temporary: isTemporary,
         });
         await closing({ close: () => access.close(hurry) }, () =>
-          use(new OperatorApi(access.fetch), isTemporary),
+          use(new OperatorApi(access.fetch, config.dataDir), isTemporary),
         );
       },
       withStoredLog: async (use, options = { documents: false }) => {
@@ -153,7 +149,6 @@ async function main(args: readonly string[]): Promise<void> {
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),
-      startRendering,
       client: readClientConfig(process.env),
       outputMode: 0o666 & ~usersUmask,
     });

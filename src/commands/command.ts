@@ -14,7 +14,6 @@ import type {
   RunningService,
   ServiceStatus,
 } from '../core.ts';
-import type { Stoppable } from '../stoppable.ts';
 import type { OperatorApi } from './operator-api.ts';
 import type { MoveParts } from '../use-cases/move/move.ts';
 import type { KeyringSource } from '../use-cases/backup/keyring-file.ts';
@@ -23,19 +22,12 @@ import type { RestoreTarget } from '../use-cases/backup/restore.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
-  /**
-   * Opens the store of the settings, and closes it when `use` has ended.
-   * @param options `orTemporary`: opens an empty one that is deleted afterwards, where no store is named
-   * and none is found
-   */
-  readonly withCore: (
-    use: (core: Core, isTemporary: boolean) => Promise<void>,
-    options?: { readonly orTemporary?: boolean },
-  ) => Promise<void>;
+  /** Opens the store of the settings, and closes it when `use` has ended. */
+  readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
   /**
    * Asks the service that runs on the store of the settings, or opens that store, with an operator's rights.
-   * @param options `renders`: what no service renders is rendered here; `orTemporary`: as for `withCore`; `hurry`:
-   * aborted when nothing under way is to be waited for
+   * @param options `renders`: what no service renders is rendered here; `orTemporary`: opens an empty store that is deleted
+   * afterwards, where no store is named and none is found; `hurry`: aborted when nothing under way is to be waited for
    */
   readonly withOperator: (
     use: (api: OperatorApi, isTemporary: boolean) => Promise<void>,
@@ -102,8 +94,6 @@ export interface CommandContext {
   readonly startApiNode: () => Promise<RunningService>;
   /** Starts a renderer node in this process. */
   readonly startRenderer: () => Promise<RunningRenderer>;
-  /** Renders what is unfinished in this process, unless a service on the same store does so. */
-  readonly startRendering: (core: Core) => Promise<Stoppable>;
   /** The part of the environment that the command line reads as a client of a service. */
   readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */

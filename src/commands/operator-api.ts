@@ -1,7 +1,7 @@
 /** The API with the rights of an operator, as commands on the machine of the store have it. */
 import type { Static } from 'typebox';
 import { PressledgerClient } from '../../client/src/client.ts';
-import { everyItem, pageQuery, pageReader } from '../../client/src/pages.ts';
+import { everyItem, type Page, pageQuery, pageReader } from '../../client/src/pages.ts';
 import { type Call, json, nothing, Transport } from '../../client/src/transport.ts';
 import type { Account as AccountSchema } from '../http/resources/account.api.ts';
 import type { AccountDetails } from '../http/resources/operator-accounts.api.ts';
@@ -18,11 +18,16 @@ const SERVER = 'http://localhost';
 const LONGEST_MS = 24 * 60 * 60_000;
 
 export class OperatorApi {
+  readonly dataDir: string;
   readonly #fetch: typeof fetch;
   readonly #transport: Transport;
 
-  /** @param send takes requests where the operator's rights are */
-  constructor(send: typeof fetch) {
+  /**
+   * @param send takes requests where the operator's rights are
+   * @param dataDir an absolute path, for messages
+   */
+  constructor(send: typeof fetch, dataDir: string) {
+    this.dataDir = dataDir;
     this.#fetch = send;
     this.#transport = new Transport({
       timeoutMs: LONGEST_MS,
@@ -76,11 +81,19 @@ export class OperatorApi {
 
   /** All open accounts, newest first. */
   accounts(): AsyncGenerator<Account> {
-    return everyItem(async (at) => {
-      const { page, pageSize, query } = pageQuery({ page: at, pageSize: 100 }, {});
-      const read = pageReader<Account>(page, pageSize);
-      return await this.#send('GET', `/operator/accounts/?${query}`, read);
-    });
+    return everyItem((page) => this.#accountsOn(page, 100));
+  }
+
+  /** The oldest open account. */
+  async firstAccount(): Promise<Account | undefined> {
+    const { total } = await this.#accountsOn(1, 1);
+    return total === 0 ? undefined : (await this.#accountsOn(total, 1)).items[0];
+  }
+
+  #accountsOn(number: number, size: number): Promise<Page<Account>> {
+    const { page, pageSize, query } = pageQuery({ page: number, pageSize: size }, {});
+    const read = pageReader<Account>(page, pageSize);
+    return this.#send('GET', `/operator/accounts/?${query}`, read);
   }
 
   #send<T>(
