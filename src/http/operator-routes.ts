@@ -5,10 +5,14 @@
 import Router from '@koa/router';
 import Type from 'typebox';
 import { isoTime } from '../clock.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
+import { ServiceError } from '../errors.ts';
 import { assertOpen } from '../use-cases/account-details.ts';
-import { changePassword } from '../use-cases/accounts.ts';
+import { changePassword, findHolder } from '../use-cases/accounts.ts';
 import { setOperator } from '../use-cases/administration.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
+import { beginErasure, completeErasure } from '../use-cases/erasure.ts';
 import { currentCheckpoint, currentKeys } from '../use-cases/transparency-log.ts';
 import { compile } from '../validation.ts';
 import {
@@ -21,6 +25,7 @@ import {
 import type { RouteDependencies } from './dependencies.ts';
 import { BASE_PATH } from './routes.ts';
 
+const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 const closed = { additionalProperties: false } as const;
 const checkPassword = compile(
   Type.Object({ password: Type.Optional(Type.String({ maxLength: 1024 })) }, closed),
@@ -74,6 +79,52 @@ function postKey(deps: RouteDependencies): HttpMiddleware {
   };
 }
 
+export interface Erasure {
+  readonly id: string;
+  readonly email: string;
+  /** `begun`: the account has ended, and its documents are not all deleted. */
+  readonly state: 'open' | 'begun' | 'erased';
+}
+
+/**
+ * Finds an account by its address or its id. Another account may have taken the address of one that was erased: its id
+ * still names it.
+ * @throws {ServiceError} `not_found`
+ */
+async function erasureOf(deps: RouteDependencies, given: string): Promise<Erasure> {
+  const byId = WHOLE_ID.test(given);
+  const holder = byId
+    ? { id: given, ...(await deps.actors.read(accountAggregate, given)) }
+    : await findHolder(deps, given);
+  if (holder === undefined || holder.state.status === 'none') {
+    throw new ServiceError('not_found', `There is no account for ${given}.`);
+  }
+  const { id, state } = holder;
+  if (state.status === 'erased') {
+    return { id, email: given, state: state.erasureCompleted ? 'erased' : 'begun' };
+  }
+  const email = byId ? await deps.vault.unseal(id, state.email) : given;
+  return { id, email, state: 'open' };
+}
+
+function getErasure(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    ctx.body = await erasureOf(deps, pathParameter(ctx, 'account'));
+  };
+}
+
+/** Erases the account, and ends when all of it is done. */
+function postErasure(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { id, state } = await erasureOf(deps, pathParameter(ctx, 'account'));
+    if (state === 'open') await beginErasure(deps, id, operatorContext(deps.clock));
+    // A copy of the keyring from before, in use again, has its key: the log does not show that.
+    if (state === 'erased') await deps.vault.erase(id);
+    else await completeErasure({ ...deps, store: deps.streams }, id);
+    ctx.body = {};
+  };
+}
+
 /** Passes all other requests on, as if there was no such route. */
 const bySocket =
   (handle: HttpMiddleware): HttpMiddleware =>
@@ -87,5 +138,7 @@ export function operatorRoutes(deps: RouteDependencies): Router<RequestState> {
   router.post('/operator/checkpoints/', bySocket(postCheckpoint(deps)));
   router.get('/operator/log-keys/', bySocket(listKeys(deps)));
   router.post('/operator/log-keys/', bySocket(postKey(deps)));
+  router.get('/operator/erasures/:account/', bySocket(getErasure(deps)));
+  router.post('/operator/erasures/:account/', bySocket(postErasure(deps)));
   return router;
 }
