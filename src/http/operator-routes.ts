@@ -10,7 +10,7 @@ import { ACCOUNT_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors.ts';
 import { assertOpen } from '../use-cases/account-details.ts';
 import { changePassword, findHolder } from '../use-cases/accounts.ts';
-import { setOperator } from '../use-cases/administration.ts';
+import { administer } from '../use-cases/administration.ts';
 import { operatorContext } from '../use-cases/command-context.ts';
 import { beginErasure, completeErasure } from '../use-cases/erasure.ts';
 import { currentCheckpoint, currentKeys } from '../use-cases/transparency-log.ts';
@@ -45,7 +45,8 @@ function postOperator(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { operator } = await deps.bodies.readSmall(ctx, deps.config, checkOperator);
     const accountId = await openAccountOf(ctx, deps);
-    await setOperator(deps, accountId, operator, operatorContext(deps.clock));
+    const type = operator ? 'GrantOperator' : 'RevokeOperator';
+    await administer(deps, { type, accountId }, operatorContext(deps.clock));
     ctx.body = { operator };
   };
 }
