@@ -1,5 +1,6 @@
 /** `tlog` and `proof`: the signed side of the event log. */
 import { type Command, counted } from './command.ts';
+import { isPressledgerError } from './service.ts';
 
 /** The verifier keys in force, the newest first. */
 interface LogKeys {
@@ -73,7 +74,13 @@ export const proof: Command = {
   options: {},
   run: async ({ positionals: [id = ''] }, { withOperator, output }) => {
     await withOperator(async (api) => {
-      const proven = await api.as().proof(id);
+      const proven = await api
+        .as()
+        .proof(id)
+        .catch((error: unknown) => {
+          if (!isPressledgerError(error, 'not_found')) throw error;
+          throw new Error(`There is no conversion ${id}.`);
+        });
       output.json(proven);
       const { entries, checkpoint } = proven;
       output.line(`${counted(entries.length, 'event')} of ${id}, each proven by this checkpoint:`);

@@ -34,23 +34,31 @@ export async function openOperatorAccess(
   options: AccessOptions,
 ): Promise<OperatorAccess> {
   let inside: Promise<Inside> | undefined;
+  const open = (): Promise<Inside> => (inside ??= openInside(config, logger, options));
+  const service = options.temporary === true ? undefined : await connectToService(config.dataDir);
+  // What keeps the command from its store is told as it is, not as a failed request.
+  if (service === undefined || !(await answers(service))) await open();
   // A service may end before the command does, which then goes on by itself.
   const connect = async (): Promise<Duplex> => {
-    const socket =
-      inside === undefined && options.temporary !== true
-        ? await connectToService(config.dataDir)
-        : undefined;
-    if (socket !== undefined) return socket;
-    inside ??= openInside(config, logger, options);
-    return (await inside).connect();
+    const socket = inside === undefined ? await connectToService(config.dataDir) : undefined;
+    return socket ?? (await open()).connect();
   };
-  // What keeps the command from its store is told as it is, not as a failed request.
-  (await connect()).destroy();
   return {
     fetch: fetchOver(connect),
     close: async (hurry) => await (await inside)?.close(hurry),
   };
 }
+
+/** One that hangs must not keep its operator from the store. */
+const ANSWER_MS = 5_000;
+
+const answers = (service: Duplex): Promise<boolean> =>
+  fetchOver(async () => service)('http://localhost/healthz', {
+    signal: AbortSignal.timeout(ANSWER_MS),
+  }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 interface Inside {
   readonly connect: () => Duplex;
