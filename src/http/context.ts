@@ -73,7 +73,7 @@ export async function commandContext(
   sender?: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
 ): Promise<CommandContext> {
   // A command has neither an address nor an id that anybody could ask about.
-  if (isByOperatorSocket(ctx)) return operatorContext(deps.clock);
+  if (sender === undefined && isByOperatorSocket(ctx)) return operatorContext(deps.clock);
   const caller = sender ?? callerOf(ctx);
   const { accountId } = caller;
   const [requestId, client] = await Promise.all([

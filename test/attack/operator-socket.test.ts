@@ -100,6 +100,13 @@ void test('what comes by the socket acts as the command line', async (t) => {
     t.strictSame([actor, requestId, client], [{ kind: 'operator' }, undefined, undefined]);
   }
 
+  const full = api.budgets.get('maxBodiesBytes');
+  const strangers = full.take(full.limit, 'strangers');
+  t.ok(strangers);
+  const more = await asOperator(api, 'POST', `/operator/accounts/${id}/plan/`, { plan: 'free' });
+  t.equal(more.status, 200, 'whatever strangers send');
+  strangers?.();
+
   // What is of one account is not answered where none is named.
   t.equal((await asOperator(api, 'GET', '/account/')).status, 401);
   t.equal((await asOperator(api, 'POST', '/api-keys/', { name: 'whose?' })).status, 401);
