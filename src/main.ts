@@ -2,6 +2,7 @@
 import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, Interrupted, UsageError } from './commands/command.ts';
+import { OperatorApi } from './commands/operator-api.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
 import { recordBackup } from './compose/backup-times.ts';
 import {
@@ -11,14 +12,15 @@ import {
   restorePlace,
   writeSecret,
 } from './compose/backups.ts';
-import { hasNoStore, openCore, openTemporaryCore } from './compose/core.ts';
+import { hasNoStore, openCore } from './compose/core.ts';
 import { examine } from './compose/doctor.ts';
 import { checkStart } from './compose/checks.ts';
 import { openMove } from './compose/move.ts';
+import { openOperatorAccess } from './compose/operator-access.ts';
 import { openKeyringChange } from './compose/rewrap.ts';
 import { watchService } from './compose/status.ts';
 import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
-import { startApiNode, startRenderer, startRendering, startService } from './compose/roles.ts';
+import { startApiNode, startRenderer, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';
 import { commandThere } from './copyable-command.ts';
@@ -81,13 +83,21 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     await command.run(invocation, {
       output,
-      withCore: async (use, { orTemporary = false } = {}) => {
+      withCore: async (use) => {
+        const core = await openCore(...settings(), { create: false });
+        await closing(core, () => use(core));
+      },
+      withOperator: async (use, { renders = false, orTemporary = false, hurry } = {}) => {
         const [config, logger] = settings();
         const isTemporary = orTemporary && hasNoStore(config);
-        const core = isTemporary
-          ? await openTemporaryCore(config, logger)
-          : await openCore(config, logger, { create: command.createsStore === true });
-        await closing(core, () => use(core, isTemporary));
+        const access = await openOperatorAccess(config, logger, {
+          create: command.createsStore === true,
+          renders,
+          temporary: isTemporary,
+        });
+        await closing({ close: () => access.close(hurry) }, () =>
+          use(new OperatorApi(access.fetch, config.dataDir), isTemporary),
+        );
       },
       withStoredLog: async (use, options = { documents: false }) => {
         // A log alone can be read: the settings need not suffice for a service.
@@ -139,7 +149,6 @@ async function main(args: readonly string[]): Promise<void> {
       startService: async () => await startService(...(await startable())),
       startApiNode: async () => await startApiNode(...(await startable())),
       startRenderer: async () => await startRenderer(...(await startable())),
-      startRendering,
       client: readClientConfig(process.env),
       outputMode: 0o666 & ~usersUmask,
     });

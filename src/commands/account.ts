@@ -1,26 +1,26 @@
-import { type AccountQueries, accountQueries, accounts } from '../../projections/accounts.ts';
+import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
-import { changePassword, endSessions, findAccount, openAccount } from '../use-cases/accounts.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { accountRecord, holdRecord } from '../use-cases/records.ts';
-import { everyRow, openerUnlessErased, withFoldedLog } from '../use-cases/state.ts';
-import { isoTime } from '../clock.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS, type Plan } from '../domain/events.ts';
-import { type Hold, holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors.ts';
+import { findAccount, type OpenedAccount } from '../use-cases/accounts.ts';
+import { accountRecord } from '../use-cases/records.ts';
+import { everyRow, openerUnlessErased, withFoldedLog } from '../use-cases/state.ts';
 import { AS_OF, momentOption, readAsOf } from './as-of.ts';
 import {
   choiceOf,
   type Command,
   counted,
   type Invocation,
+  type Output,
   secretFromInput,
   textOption,
   UsageError,
   wholeNumber,
 } from './command.ts';
+import type { Account, Details } from './operator-api.ts';
+import { take } from './service.ts';
 
 /** The help of <email> in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
@@ -48,10 +48,10 @@ function emailOf(invocation: Invocation): string {
   return email;
 }
 
-export function holdInWords(hold: Hold | undefined): string {
-  if (hold === undefined) return 'none';
-  const { placedAt, until } = hold;
-  return `since ${isoTime(placedAt)}, ${until === undefined ? 'without an end' : `until ${isoTime(until)}`}`;
+export function holdInWords(hold: Details['hold']): string {
+  if (hold === null) return 'none';
+  const { placed_at, until } = hold;
+  return `since ${placed_at}, ${until === null ? 'without an end' : `until ${until}`}`;
 }
 
 export const accountCreate: Command = {
@@ -71,25 +71,24 @@ export const accountCreate: Command = {
     credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
     'password-stdin': { help: 'read the password from standard input' },
   },
-  run: async (invocation, { withCore, output }) => {
+  run: async (invocation, { withOperator, output }) => {
     const email = emailOf(invocation);
     const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
-    const credits = textOption(invocation, 'credits');
-    const wanted =
-      credits === undefined ? undefined : wholeNumber(credits, '--credits', 0, MAX_BALANCE);
+    const wanted = textOption(invocation, 'credits');
+    const credits =
+      wanted === undefined ? undefined : wholeNumber(wanted, '--credits', 0, MAX_BALANCE);
     const password =
       invocation.values['password-stdin'] === true ? await secretFromInput() : undefined;
-    await withCore(async (core) => {
-      const opened = await openAccount(
-        core,
-        {
-          email,
-          plan,
-          credits: wanted ?? core.config.freeCredits,
-          ...(password === undefined ? {} : { password }),
-        },
-        operatorContext(core.clock),
-      );
+    await withOperator(async (api) => {
+      if ((await api.find(email)) !== undefined) {
+        throw new Error(`There is an account for ${email} already.`);
+      }
+      const opened = await api.post<OpenedAccount>('/operator/accounts/', {
+        email,
+        plan,
+        ...(credits === undefined ? {} : { credits }),
+        ...(password === undefined ? {} : { password }),
+      });
       output.json(opened);
       output.line(
         `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${counted(opened.credits, 'credit')}.`,
@@ -110,11 +109,13 @@ export const accountPassword: Command = {
   options: {
     'password-stdin': { help: 'read the password from standard input' },
   },
-  run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
+  run: async ({ positionals: [email = ''], values }, { withOperator, output }) => {
     const given = values['password-stdin'] === true ? await secretFromInput() : undefined;
-    await withCore(async (core) => {
-      const { id } = await accountByEmail(core, email);
-      const made = await changePassword(core, id, given, operatorContext(core.clock));
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      const path = `/operator/accounts/${id}/password/`;
+      const body = given === undefined ? {} : { password: given };
+      const { password: made } = await api.post<Pick<OpenedAccount, 'password'>>(path, body);
       output.json({ id, email, ...(made === undefined ? {} : { password: made }) });
       output.line(`${email} has a new password, and all sessions have ended.`);
       if (made !== undefined) output.line(`Password (shown only now): ${made}`);
@@ -129,10 +130,11 @@ export const accountSignOut: Command = {
   examples: ['account sign-out ann@example.com'],
   positionals: { email: ACCOUNT },
   options: {},
-  run: async ({ positionals: [email = ''] }, { withCore, output }) => {
-    await withCore(async (core) => {
-      const { id } = await accountByEmail(core, email);
-      const ended = await endSessions(core, id, operatorContext(core.clock));
+  run: async ({ positionals: [email = ''] }, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      const path = `/operator/accounts/${id}/sessions/end/`;
+      const { sessions_ended: ended } = await api.post<{ sessions_ended: number }>(path);
       output.json({ id, email, sessions_ended: ended });
       output.line(`${email} is signed out: ${counted(ended, 'session')} ended.`);
     });
@@ -146,40 +148,53 @@ export const accountList: Command = {
   examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],
   positionals: {},
   options: { 'as-of': AS_OF },
-  run: async (invocation, { withCore, output }) => {
-    momentOption(invocation);
-    await withCore(async (core) => {
-      const moment = momentOption(invocation, await core.store.head());
-      await core.caughtUp();
-      const opener = openerUnlessErased(core.vault);
-      const recordsOf = async (queries: AccountQueries) => {
-        const rows = [...everyRow((page) => queries.all(page))];
-        const records = [];
+  run: async (invocation, { withCore, withOperator, output }) => {
+    if (momentOption(invocation) === undefined) {
+      await withOperator(async (api) => {
+        const newestFirst = await take(Infinity, () => api.accounts());
+        tellAccounts(output, newestFirst.toReversed().map(recordIn));
+      });
+      return;
+    }
+    await withCore(async ({ store, vault }) => {
+      const moment = momentOption(invocation, await store.head());
+      if (moment === undefined) return;
+      const opener = openerUnlessErased(vault);
+      const records: Awaited<ReturnType<typeof accountRecord<string | undefined>>>[] = [];
+      await withFoldedLog(store, [accounts], moment, async (fold) => {
+        const rows = everyRow((page) => fold.query(accountQueries).all(page));
         // One by one: a keyring on a server is asked for the key of each.
         for (const row of rows) records.push(await accountRecord(opener, row));
-        return records;
-      };
-      const listed =
-        moment === undefined
-          ? await recordsOf(core.readModel.query(accountQueries))
-          : await withFoldedLog(core.store, [accounts], moment, (fold) =>
-              recordsOf(fold.query(accountQueries)),
-            );
-      output.json(listed);
-      output.table(
-        ['ID', 'PLAN', 'CREDITS', 'CREATED', 'EMAIL'],
-        listed.map(({ id, email, plan, credits, created_at }) => [
-          id,
-          plan,
-          credits,
-          new Date(created_at),
-          email,
-        ]),
-        'There is no account yet.',
-      );
+      });
+      tellAccounts(output, records);
     });
   },
 };
+
+/** Its own fields, without what the API adds to them. */
+function recordIn(account: Account) {
+  const { id, email, plan, credits, operator, must_change_password, created_at } = account;
+  return { id, email, plan, credits, operator, must_change_password, created_at };
+}
+
+/** @param listed an account that was erased since has no address any more */
+function tellAccounts(
+  output: Output,
+  listed: readonly (Omit<ReturnType<typeof recordIn>, 'email'> & { email: string | undefined })[],
+): void {
+  output.json(listed);
+  output.table(
+    ['ID', 'PLAN', 'CREDITS', 'CREATED', 'EMAIL'],
+    listed.map(({ id, email, plan, credits, created_at }) => [
+      id,
+      plan,
+      credits,
+      new Date(created_at),
+      email,
+    ]),
+    'There is no account yet.',
+  );
+}
 
 export const accountShow: Command = {
   name: 'account show',
@@ -191,36 +206,53 @@ export const accountShow: Command = {
   ],
   positionals: { email: ACCOUNT },
   options: { 'as-of': AS_OF },
-  run: async (invocation, { withCore, output }) => {
+  run: async (invocation, { withCore, withOperator, output }) => {
     const [email = ''] = invocation.positionals;
-    momentOption(invocation);
+    if (momentOption(invocation) === undefined) {
+      await withOperator(async (api) => {
+        const { id } = await api.account(email);
+        const { stored_bytes, hold, ...account } = await api.get<Details>(
+          `/operator/accounts/${id}/`,
+        );
+        const shown = { ...recordIn(account), stored_bytes };
+        output.json({ ...shown, hold });
+        tellAccount(output, { ...shown, hold: holdInWords(hold) });
+      });
+      return;
+    }
     await withCore(async (core) => {
       const moment = momentOption(invocation, await core.store.head());
-      const { id: accountId, state } = await accountByEmail(core, email);
+      const { id: accountId } = await accountByEmail(core, email);
       const view = { accountId, projection: accounts, queries: accountQueries };
       const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));
       if (!row) {
-        const then = moment === undefined ? '' : ' yet at this moment';
-        throw new ServiceError('not_found', `There is no account for ${email}${then}.`);
+        const text = `There is no account for ${email} yet at this moment.`;
+        throw new ServiceError('not_found', text);
       }
       const blobs = { accountId, projection: storedBlobs, queries: storedBlobQueries };
       // The hold of an earlier moment is in the history alone.
-      const hold = holdInForce(state, core.clock.now());
       const shown = {
         ...(await accountRecord(core.vault, row)),
         stored_bytes: await readAsOf(core, moment, blobs, (queries) => queries.bytesOf(accountId)),
       };
-      output.json({ ...shown, ...(moment === undefined && { hold: holdRecord(hold) }) });
-      output.table(
-        [],
-        Object.entries({
-          ...shown,
-          operator: shown.operator ? 'yes' : 'no',
-          must_change_password: shown.must_change_password ? 'yes' : 'no',
-          created_at: new Date(row.createdAt),
-          ...(moment === undefined && { hold: holdInWords(hold) }),
-        }),
-      );
+      output.json(shown);
+      tellAccount(output, shown);
     });
   },
 };
+
+function tellAccount(
+  output: Output,
+  shown: ReturnType<typeof recordIn> & { readonly hold?: string },
+): void {
+  const { operator, must_change_password, created_at } = shown;
+  output.table(
+    [],
+    Object.entries({
+      ...shown,
+      operator: operator ? 'yes' : 'no',
+      must_change_password: must_change_password ? 'yes' : 'no',
+      created_at: new Date(created_at),
+    }),
+  );
+}

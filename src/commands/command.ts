@@ -14,22 +14,28 @@ import type {
   RunningService,
   ServiceStatus,
 } from '../core.ts';
-import type { Stoppable } from '../stoppable.ts';
 import type { MoveParts } from '../archive/move.ts';
 import type { KeyringSource } from '../archive/keyring-file.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
 import type { RestoreTarget } from '../archive/restore.ts';
+import type { OperatorApi } from './operator-api.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
 export interface CommandContext {
+  /** Opens the store of the settings, and closes it when `use` has ended. */
+  readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
   /**
-   * Opens the store of the settings, and closes it when `use` has ended.
-   * @param options `orTemporary`: opens an empty one that is deleted afterwards, where no store is named
-   * and none is found
+   * Asks the service that runs on the store of the settings, or opens that store, with an operator's rights.
+   * @param options `renders`: what no service renders is rendered here; `orTemporary`: opens an empty store that is deleted
+   * afterwards, where no store is named and none is found; `hurry`: aborted when nothing under way is to be waited for
    */
-  readonly withCore: (
-    use: (core: Core, isTemporary: boolean) => Promise<void>,
-    options?: { readonly orTemporary?: boolean },
+  readonly withOperator: (
+    use: (api: OperatorApi, isTemporary: boolean) => Promise<void>,
+    options?: {
+      readonly renders?: boolean;
+      readonly orTemporary?: boolean;
+      readonly hurry?: AbortSignal;
+    },
   ) => Promise<void>;
   /**
    * Opens the log of the settings for reading alone, and closes it when `use` has ended.
@@ -88,8 +94,6 @@ export interface CommandContext {
   readonly startApiNode: () => Promise<RunningService>;
   /** Starts a renderer node in this process. */
   readonly startRenderer: () => Promise<RunningRenderer>;
-  /** Renders what is unfinished in this process, unless a service on the same store does so. */
-  readonly startRendering: (core: Core) => Promise<Stoppable>;
   /** The part of the environment that the command line reads as a client of a service. */
   readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */

@@ -5,7 +5,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type DefaultTreeAdapterTypes as Tree, parse } from 'parse5';
 import { issueOfName, MAX_FILES } from '../conversion-request/files.ts';
 import { cssText } from '../conversion-request/html.ts';
-import type { RenderManifest } from '../domain/render-manifest.ts';
 import { UsageError } from './command.ts';
 
 /** More than a service takes unless it is set otherwise, so that it says itself what it takes. */
@@ -256,22 +255,10 @@ type Reasons = Pick<FilesBeside, 'reasonFor'>;
 const lineOf = (url: string, reason: string, beside: Reasons): string =>
   `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
 
-/** Resources of a page that could not be loaded when it was printed, each with the reason. */
-export function notLoaded(
-  { resources }: Pick<RenderManifest, 'resources'>,
-  beside: Reasons,
-): readonly string[] {
-  const lines = resources.flatMap(({ url, status = 0, error = '' }) => {
-    if (error === 'ERR_ABORTED' || (error === '' && status < 400)) return [];
-    return lineOf(url, error === '' ? String(status) : error.replace(/\.$/, ''), beside);
-  });
-  return [...new Set(lines)];
-}
-
 /** A warning about a resource, as `renderer/warnings.ts` words it. */
 const OF_RESOURCE = /^(\S+) (?:could not be loaded: (.*?)|was answered with status (\d+))[.…]?$/s;
 
-/** Tells the warnings of a record about resources, in the form of `notLoaded`, from all others. */
+/** Tells the warnings of a record about resources, each with the reason, from all others. */
 export function splitWarnings(
   warnings: readonly string[],
   beside: Reasons,

@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { accountQueries } from '../../projections/accounts.ts';
-import { copyableCommand, inShell, program } from '../copyable-command.ts';
-import type { Core } from '../core.ts';
-import { ServiceError } from '../errors.ts';
-import { openAccount } from '../use-cases/accounts.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { accountByEmail } from './account.ts';
+import { inShell, program } from '../copyable-command.ts';
 import {
   type Command,
   counted,
@@ -22,7 +14,14 @@ import {
 } from './command.ts';
 import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
 import type { FilesBeside } from './convert-files.ts';
-import type { Converted, Interrupt, LocalAccount } from './convert-locally.ts';
+import {
+  type Converted,
+  convertHere,
+  convertRemotely,
+  type Interrupt,
+  payerOf,
+  temporaryPayer,
+} from './convert-places.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 import {
   type ConversionOptions,
@@ -129,48 +128,6 @@ async function untilInterrupted(
   }
 }
 
-async function convertRemotely(
-  { client, server }: Service,
-  options: ConversionOptions,
-  beside: FilesBeside,
-  { output }: CommandContext,
-  interrupt: Interrupt,
-): Promise<Converted> {
-  const { signal } = interrupt;
-  interrupt.left = `it is not known whether ${server} has accepted the conversion. If so, \`${program()} conversions list --server ${server}\` shows it.`;
-  // A key of its own lets the request be sent again while the service is busy.
-  const { id } = await client.create(options, { idempotencyKey: randomUUID(), signal });
-  interrupt.left = `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${program()} conversions download ${id} --server ${server}\`.`;
-  output.waiting(`${id} is accepted; waiting for ${server}`);
-  const record = await client.wait(id, { signal });
-  const { splitWarnings } = await import('./convert-files.ts');
-  const notLoaded = async () =>
-    record.warnings ? splitWarnings(record.warnings, beside).notLoaded : beside.lacking;
-  const open = async () => Readable.fromWeb(await client.download(record, { signal }));
-  return { record, notLoaded, open };
-}
-
-async function accountFor(core: Core, email: string | undefined): Promise<LocalAccount> {
-  if (email !== undefined) return { id: (await accountByEmail(core, email)).id, email };
-  await core.caughtUp();
-  const first = core.readModel.query(accountQueries).first();
-  if (!first) {
-    throw new ServiceError(
-      'not_found',
-      `There is no account yet: \`${copyableCommand(core.config.dataDir, 'account', 'create', 'EMAIL')}\` opens one.`,
-    );
-  }
-  return { id: first.id, email: await core.vault.unseal(first.id, first.email) };
-}
-
-/** The one account of a temporary store. */
-const temporaryAccount = (core: Core): Promise<LocalAccount> =>
-  openAccount(
-    core,
-    { email: 'temporary@localhost', plan: 'pro', credits: 1 },
-    operatorContext(core.clock),
-  );
-
 const MAX_TOLD = 20;
 
 /** `2 resources could not be loaded: …` */
@@ -198,7 +155,7 @@ async function besideOf(
 }
 
 async function finish(
-  { record, notLoaded, open }: Converted,
+  { record, notLoaded: lines, open }: Converted,
   target: PdfTarget,
   strict: boolean,
   { output }: CommandContext,
@@ -208,7 +165,6 @@ async function finish(
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
   const { splitWarnings } = await import('./convert-files.ts');
-  const lines = await notLoaded();
   const { others } = splitWarnings(record.warnings ?? [], { reasonFor: () => '' });
   const warnings = [...lines, ...others];
   const told = warnings.length === 0 ? record : { ...record, warnings };
@@ -269,21 +225,20 @@ export const convert: Command = {
       return;
     }
     const email = textOption(invocation, 'account');
-    await context.withCore(
-      async (core, isTemporary) => {
-        if (isTemporary)
-          context.output.note(
-            'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
-          );
-        const account = isTemporary ? await temporaryAccount(core) : await accountFor(core, email);
-        const { convertLocally } = await import('./convert-locally.ts');
-        await untilInterrupted(context, async (interrupt) => {
-          const asked = { isTemporary, interrupt };
-          const converted = await convertLocally(core, account, options, beside, context, asked);
+    await untilInterrupted(context, async (interrupt) => {
+      await context.withOperator(
+        async (api, isTemporary) => {
+          if (isTemporary) {
+            context.output.note(
+              'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
+            );
+          }
+          const payer = await (isTemporary ? temporaryPayer(api) : payerOf(api, email));
+          const converted = await convertHere(api, payer, options, beside, context, interrupt);
           await finish(converted, target, strict, context);
-        });
-      },
-      { orTemporary: email === undefined },
-    );
+        },
+        { renders: true, orTemporary: email === undefined, hurry: interrupt.signal },
+      );
+    });
   },
 };

@@ -1,8 +1,7 @@
 import { MAX_BALANCE } from '../domain/account.ts';
-import { grantCredits } from '../use-cases/administration.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { ACCOUNT, accountByEmail } from './account.ts';
+import { ACCOUNT } from './account.ts';
 import { type Command, counted, wholeNumber } from './command.ts';
+import type { Account } from './operator-api.ts';
 
 export const creditsGrant: Command = {
   name: 'credits grant',
@@ -11,11 +10,11 @@ export const creditsGrant: Command = {
   examples: ['credits grant ann@example.com 500'],
   positionals: { email: ACCOUNT, credits: 'how many more' },
   options: {},
-  run: async ({ positionals: [email = '', count = ''] }, { withCore, output }) => {
+  run: async ({ positionals: [email = '', count = ''] }, { withOperator, output }) => {
     const amount = wholeNumber(count, '<credits>', 1, MAX_BALANCE);
-    await withCore(async (core) => {
-      const { id } = await accountByEmail(core, email);
-      const { credits } = await grantCredits(core, id, { amount }, operatorContext(core.clock));
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      const { credits } = await api.post<Account>(`/operator/accounts/${id}/credits/`, { amount });
       output.json({ email, credits });
       output.line(`${email} now has ${counted(credits, 'credit')}.`);
     });

@@ -1,23 +1,15 @@
 /** Erasing an account, and the hold that keeps it from being erased. */
-import { timeIn } from '../clock.ts';
+import { isoTime, systemClock, timeIn } from '../clock.ts';
 import { copyableCommand } from '../copyable-command.ts';
-import type { Core } from '../core.ts';
-import { accountAggregate } from '../domain/account.ts';
-import { holdInForce } from '../domain/hold.ts';
-import { ACCOUNT_ID } from '../domain/ids.ts';
-import { ServiceError } from '../errors.ts';
+import type { Erasure } from '../http/operator-routes.ts';
 import { normalAddress } from '../use-cases/accounts.ts';
-import { placeHold, releaseHold } from '../use-cases/administration.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { findHolder } from '../use-cases/accounts.ts';
-import { completeErasure, eraseAccount } from '../use-cases/erasure.ts';
-import { holdRecord } from '../use-cases/records.ts';
-import { ACCOUNT, accountByEmail, holdInWords } from './account.ts';
+import { ACCOUNT, holdInWords } from './account.ts';
 import { ask } from './ask.ts';
 import { type Command, textOption, UsageError } from './command.ts';
+import type { Details } from './operator-api.ts';
+import { isPressledgerError } from './service.ts';
 
 const NOTHING = 'Nothing was erased.';
-const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 
 /** @throws {Error} the user does not confirm */
 async function confirm(email: string): Promise<void> {
@@ -32,18 +24,6 @@ async function confirm(email: string): Promise<void> {
     throw new Error(`That is another address. ${NOTHING}`);
 }
 
-/** Another account may have taken the address of one that was erased: its id still names it. */
-async function findErasable(core: Core, given: string) {
-  if (!WHOLE_ID.test(given)) {
-    const holder = await findHolder(core, given);
-    return holder && { ...holder, email: given };
-  }
-  const { state } = await core.actors.read(accountAggregate, given);
-  if (state.status === 'none') return undefined;
-  const email = state.status === 'open' ? await core.vault.unseal(given, state.email) : given;
-  return { id: given, state, email };
-}
-
 export const accountErase: Command = {
   name: 'account erase',
   usage: '<email>',
@@ -51,38 +31,21 @@ export const accountErase: Command = {
   positionals: { email: `${ACCOUNT}, or its id` },
   examples: ['account erase ann@example.com', 'account erase ann@example.com --yes --json'],
   options: { yes: { help: 'do not ask' } },
-  run: async ({ positionals: [given = ''], values }, { withCore, output }) => {
-    await withCore(async (core) => {
-      const found = await findErasable(core, given);
-      if (!found) throw new ServiceError('not_found', `There is no account for ${given}.`);
-      const { id, state, email } = found;
-      const isNews = !state.erasureCompleted;
-      if (state.status === 'open') {
-        if (values['yes'] !== true) await confirm(email);
-        await core.caughtUp();
-        await eraseAccount(core, id, operatorContext(core.clock)).catch((error: unknown) => {
-          if (!(error instanceof ServiceError) || error.code !== 'forbidden') throw error;
-          const release = copyableCommand(
-            core.config.dataDir,
-            'account',
-            'hold',
-            email,
-            '--release',
-          );
-          throw new ServiceError('forbidden', `${error.message} Release it with \`${release}\`.`);
-        });
-      } else if (isNews) {
-        await core.caughtUp();
-        await completeErasure(core, id);
-      } else {
-        // A copy of the keyring from before, in use again, has its key: the log does not show that.
-        await core.vault.erase(id);
-      }
+  run: async ({ positionals: [given = ''], values }, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const account = encodeURIComponent(given);
+      const { id, email, state } = await api.get<Erasure>(`/operator/erasures/${account}/`);
+      if (state === 'open' && values['yes'] !== true) await confirm(email);
+      await api.post(`/operator/erasures/${id}/`).catch((error: unknown) => {
+        if (!isPressledgerError(error, 'forbidden')) throw error;
+        const release = copyableCommand(api.dataDir, 'account', 'hold', email, '--release');
+        throw new Error(`${error.message} Release it with \`${release}\`.`);
+      });
       output.json({ id, email, erased: true });
       output.line(
-        isNews
-          ? `Erased ${id}: its key is destroyed, and its documents are deleted.`
-          : `${id} was erased before: its key is destroyed, also where it had come back.`,
+        state === 'erased'
+          ? `${id} was erased before: its key is destroyed, also where it had come back.`
+          : `Erased ${id}: its key is destroyed, and its documents are deleted.`,
       );
     });
   },
@@ -105,30 +68,36 @@ export const accountHold: Command = {
     },
     release: { help: 'end the hold that is in force' },
   },
-  run: async (invocation, { withCore, output }) => {
+  run: async (invocation, { withOperator, output }) => {
     const [email = ''] = invocation.positionals;
     const given = textOption(invocation, 'until');
     const until = given === undefined ? undefined : timeIn(given);
     if (given !== undefined && until === undefined) {
       throw new UsageError('--until is a time with its offset, such as 2027-06-30T00:00:00Z.');
     }
+    if (until !== undefined && until <= systemClock.now()) {
+      throw new Error(`A hold ends in the future: ${isoTime(until)} has passed.`);
+    }
     const release = invocation.values['release'] === true;
     if (release && given !== undefined) {
       throw new UsageError('Give --until or --release, not both.');
     }
-    await withCore(async (core) => {
-      const { id: accountId, state: earlier } = await accountByEmail(core, email);
-      const context = operatorContext(core.clock);
-      const replaced = release ? undefined : holdInForce(earlier, context.metadata.time);
-      if (release) await releaseHold(core, accountId, context);
-      const hold = release ? undefined : await placeHold(core, accountId, until, context);
-      output.json({ id: accountId, email, hold: holdRecord(hold) });
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      const path = `/operator/accounts/${id}/`;
+      const { hold: replaced } = await api.get<Details>(path);
+      const asked = until === undefined ? {} : { until: isoTime(until) };
+      const placing = release
+        ? api.delete(`${path}hold/`)
+        : api.post<Details>(`${path}hold/`, asked);
+      const hold = (await placing)?.hold ?? null;
+      output.json({ id, email, hold });
       output.line(
-        hold === undefined
+        hold === null
           ? `${email} is under no hold any more: its retention goes on.`
           : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
       );
-      if (replaced !== undefined && replaced.until !== hold?.until) {
+      if (!release && replaced !== null && replaced.until !== hold?.until) {
         output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
       }
     });

@@ -1,13 +1,13 @@
-import { apiKeyQueries, apiKeys } from '../../projections/api-keys.ts';
-import { createApiKey, revokeApiKey } from '../use-cases/api-keys.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { isoTime } from '../clock.ts';
-import { apiKeyRecord } from '../use-cases/records.ts';
-import { everyRow } from '../use-cases/state.ts';
-import { ACCOUNT, accountByEmail } from './account.ts';
-import { AS_OF, momentOption, readAsOf } from './as-of.ts';
+import { ACCOUNT } from './account.ts';
+import { AS_OF, momentOption, pastOf } from './as-of.ts';
 import { type Command, type Output, requiredOption } from './command.ts';
-import type { ApiKey } from './service.ts';
+import { type ApiKey, type NewApiKey, take } from './service.ts';
+
+export function tellNewKey(output: Output, made: NewApiKey): void {
+  output.json(made);
+  output.line(`Created ${made.id}, '${made.name}'.`);
+  output.line(`Key (shown only now): ${made.key}`);
+}
 
 /** The keys of an account, as the API lists them. */
 export function tellKeys(output: Output, keys: readonly ApiKey[]): void {
@@ -32,20 +32,12 @@ export const keyCreate: Command = {
   examples: ["key create ann@example.com --name 'build server'"],
   positionals: { email: ACCOUNT },
   options: { name: { value: 'name', help: 'a label for the key' } },
-  run: async (invocation, { withCore, output }) => {
+  run: async (invocation, { withOperator, output }) => {
     const [email = ''] = invocation.positionals;
     const name = requiredOption(invocation, 'name');
-    await withCore(async (core) => {
-      const { id: accountId } = await accountByEmail(core, email);
-      const made = await createApiKey(core, accountId, name, operatorContext(core.clock));
-      output.json({
-        id: made.id,
-        name: made.name,
-        key: made.key,
-        created_at: isoTime(made.createdAt),
-      });
-      output.line(`Created ${made.id}, '${made.name}'.`);
-      output.line(`Key (shown only now): ${made.key}`);
+    await withOperator(async (api) => {
+      const { id: accountId } = await api.account(email);
+      tellNewKey(output, await api.as(accountId).createKey(name));
     });
   },
 };
@@ -57,17 +49,16 @@ export const keyList: Command = {
   examples: ['key list ann@example.com', 'key list ann@example.com --as-of 2026-11-21T08:15:30Z'],
   positionals: { email: ACCOUNT },
   options: { 'as-of': AS_OF },
-  run: async (invocation, { withCore, output }) => {
+  run: async (invocation, { withOperator, output }) => {
     const [email = ''] = invocation.positionals;
     momentOption(invocation);
-    await withCore(async (core) => {
-      const moment = momentOption(invocation, await core.store.head());
-      const { id: accountId } = await accountByEmail(core, email);
-      const view = { accountId, projection: apiKeys, queries: apiKeyQueries };
-      const rows = await readAsOf(core, moment, view, (queries) => [
-        ...everyRow((page) => queries.page(accountId, page).rows),
-      ]);
-      tellKeys(output, await Promise.all(rows.map((row) => apiKeyRecord(core.vault, row))));
+    await withOperator(async (api) => {
+      const { id: accountId } = await api.account(email);
+      const past = pastOf(invocation);
+      tellKeys(
+        output,
+        await take(Infinity, (query) => api.as(accountId).keys({ ...query, ...past })),
+      );
     });
   },
 };
@@ -79,9 +70,9 @@ export const keyRevoke: Command = {
   examples: ['key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the key's id, as 'key list' shows it" },
   options: {},
-  run: async ({ positionals: [id = ''] }, { withCore, output }) => {
-    await withCore(async (core) => {
-      await revokeApiKey(core, id, undefined, operatorContext(core.clock));
+  run: async ({ positionals: [id = ''] }, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      await api.as().revokeKey(id);
       output.json({ id });
       output.line(`${id} is revoked.`);
     });

@@ -1,7 +1,7 @@
 /** The API keys of the account at a service. */
 import { AS_OF, pastOf } from './as-of.ts';
 import { type Command, requiredOption } from './command.ts';
-import { tellKeys } from './key.ts';
+import { tellKeys, tellNewKey } from './key.ts';
 import { LIMIT, limitOf, SERVICE_OPTIONS, serviceOf, take } from './service.ts';
 
 export const keysList: Command = {
@@ -29,10 +29,7 @@ export const keysCreate: Command = {
   run: async (invocation, context) => {
     const name = requiredOption(invocation, 'name');
     const { client } = await serviceOf(invocation, context);
-    const made = await client.createKey(name);
-    context.output.json(made);
-    context.output.line(`Created ${made.id}, '${made.name}'.`);
-    context.output.line(`Key (shown only now): ${made.key}`);
+    tellNewKey(context.output, await client.createKey(name));
   },
 };
 

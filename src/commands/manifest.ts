@@ -1,6 +1,6 @@
-import { readRenderManifest } from '../use-cases/render-manifest.ts';
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
 import { type Command, counted } from './command.ts';
+import { isPressledgerError } from './service.ts';
 
 function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {
   const { kind = '', status, type = '', bytes, sha256, hashed, error } = resource;
@@ -46,9 +46,13 @@ export const manifest: Command = {
   examples: ['manifest conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
   positionals: { id: "the conversion's id" },
   options: {},
-  run: async ({ positionals: [id = ''] }, { withCore, output }) => {
-    await withCore(async (core) => {
-      const found = await readRenderManifest(core, id);
+  run: async ({ positionals: [id = ''] }, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const path = `/conversions/${encodeURIComponent(id)}/manifest/`;
+      const found = await api.get<RenderManifest>(path).catch((error: unknown) => {
+        if (!isPressledgerError(error)) throw error;
+        throw new Error(`There is no manifest of ${id}: ${error.message}`);
+      });
       output.json(found);
       for (const line of [id, ...describe(found)]) output.line(line);
     });

@@ -1,6 +1,4 @@
-import { operatorContext } from '../use-cases/command-context.ts';
-import { setOperator } from '../use-cases/administration.ts';
-import { ACCOUNT, accountByEmail } from './account.ts';
+import { ACCOUNT } from './account.ts';
 import { type Command, UsageError } from './command.ts';
 
 export const accountOperator: Command = {
@@ -16,14 +14,14 @@ export const accountOperator: Command = {
     grant: { help: 'make the account an operator: it sees and changes all accounts' },
     revoke: { help: 'end that; the next request of the account as an operator is refused' },
   },
-  run: async ({ positionals: [email = ''], values }, { withCore, output }) => {
+  run: async ({ positionals: [email = ''], values }, { withOperator, output }) => {
     const isGranted = values['grant'] === true;
     if (isGranted === (values['revoke'] === true)) {
       throw new UsageError('Give --grant or --revoke.');
     }
-    await withCore(async (core) => {
-      const { id } = await accountByEmail(core, email);
-      await setOperator(core, id, isGranted, operatorContext(core.clock));
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      await api.post(`/operator/accounts/${id}/operator/`, { operator: isGranted });
       output.json({ id, email, operator: isGranted });
       output.line(`${email} is ${isGranted ? 'an' : 'no'} operator of the service.`);
     });

@@ -1,7 +1,5 @@
 import { PLANS } from '../domain/events.ts';
-import { changePlan } from '../use-cases/administration.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { ACCOUNT, accountByEmail, parsePlan } from './account.ts';
+import { ACCOUNT, parsePlan } from './account.ts';
 import type { Command } from './command.ts';
 
 export const planSet: Command = {
@@ -12,11 +10,11 @@ export const planSet: Command = {
   positionals: { email: ACCOUNT, plan: PLANS.join(', ') },
   argumentChoices: PLANS,
   options: {},
-  run: async ({ positionals: [email = '', name = ''] }, { withCore, output }) => {
+  run: async ({ positionals: [email = '', name = ''] }, { withOperator, output }) => {
     const plan = parsePlan(name);
-    await withCore(async (core) => {
-      const { id } = await accountByEmail(core, email);
-      await changePlan(core, id, plan, operatorContext(core.clock));
+    await withOperator(async (api) => {
+      const { id } = await api.account(email);
+      await api.post(`/operator/accounts/${id}/plan/`, { plan });
       output.json({ email, plan });
       output.line(`${email} is on plan ${plan}.`);
     });

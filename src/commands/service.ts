@@ -19,7 +19,13 @@ export type {
   ConversionOptions,
   PrintOptions,
 } from '../../client/src/conversion-options.ts';
-export type { ApiKey, Conversion, ProvenEvent } from '../../client/src/types.ts';
+export type {
+  ApiKey,
+  Conversion,
+  EndedConversion,
+  NewApiKey,
+  ProvenEvent,
+} from '../../client/src/types.ts';
 
 /** The content of the file that `pressledger login` writes. */
 export interface Login {

@@ -1,16 +1,11 @@
 /** `tlog` and `proof`: the signed side of the event log. */
-import type { Core } from '../core.ts';
-import { isoTime } from '../clock.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import {
-  currentCheckpoint,
-  currentKeys,
-  proofOfConversion,
-  type TransparencyLogDependencies,
-} from '../use-cases/transparency-log.ts';
 import { type Command, counted } from './command.ts';
+import { isPressledgerError } from './service.ts';
 
-const published = (core: Core): TransparencyLogDependencies => ({ ...core, streams: core.store });
+/** The verifier keys in force, the newest first. */
+interface LogKeys {
+  readonly keys: readonly string[];
+}
 
 const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n');
 
@@ -21,9 +16,9 @@ export const tlogKey: Command = {
   examples: ['tlog key > log.key'],
   positionals: {},
   options: {},
-  run: async (_, { withCore, output }) => {
-    await withCore(async (core) => {
-      const keys = await currentKeys(published(core));
+  run: async (_, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const { keys } = await api.get<LogKeys>('/operator/log-keys/');
       output.json({ keys });
       for (const key of keys) output.line(key);
     });
@@ -37,12 +32,11 @@ export const tlogCheckpoint: Command = {
   examples: ['tlog checkpoint > today.checkpoint'],
   positionals: {},
   options: {},
-  run: async (_, { withCore, output }) => {
-    await withCore(async (core) => {
-      await core.signer.signNews();
-      const { size, root, note, signedAt } = await currentCheckpoint(published(core));
-      output.json({ size, root: root.toString('base64'), note, signed_at: isoTime(signedAt) });
-      for (const line of linesOf(note)) output.line(line);
+  run: async (_, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const checkpoint = await api.post<{ readonly note: string }>('/operator/checkpoints/');
+      output.json(checkpoint);
+      for (const line of linesOf(checkpoint.note)) output.line(line);
     });
   },
 };
@@ -54,16 +48,15 @@ export const tlogRotate: Command = {
   examples: ['tlog rotate'],
   positionals: {},
   options: { yes: { help: 'rotate also where the older of two keys goes out of force' } },
-  run: async ({ values }, { withCore, output }) => {
-    await withCore(async (core) => {
-      const [, leaving] = await currentKeys(published(core));
+  run: async ({ values }, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const [, leaving] = (await api.get<LogKeys>('/operator/log-keys/')).keys;
       if (leaving !== undefined && values['yes'] !== true) {
         throw new Error(
           `This key would sign no more: ${leaving}. Whoever knows it alone could not verify later checkpoints. Give --yes when they know the newer one.`,
         );
       }
-      await core.signer.rotate(operatorContext(core.clock));
-      const keys = await currentKeys(published(core));
+      const { keys } = await api.post<LogKeys>('/operator/log-keys/');
       output.json({ keys });
       output.line('Checkpoints are signed with these keys from now on, the newest first:');
       for (const key of keys) output.line(key);
@@ -79,9 +72,15 @@ export const proof: Command = {
   examples: ['proof conv_06f3k8r1v2w9x4y5z6a7b8c9d0 --json > proof.json'],
   positionals: { id: "the conversion's id" },
   options: {},
-  run: async ({ positionals: [id = ''] }, { withCore, output }) => {
-    await withCore(async (core) => {
-      const proven = await proofOfConversion(published(core), id);
+  run: async ({ positionals: [id = ''] }, { withOperator, output }) => {
+    await withOperator(async (api) => {
+      const proven = await api
+        .as()
+        .proof(id)
+        .catch((error: unknown) => {
+          if (!isPressledgerError(error, 'not_found')) throw error;
+          throw new Error(`There is no conversion ${id}.`);
+        });
       output.json(proven);
       const { entries, checkpoint } = proven;
       output.line(`${counted(entries.length, 'event')} of ${id}, each proven by this checkpoint:`);

@@ -2,11 +2,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { conversionQueries } from '../../projections/conversions.ts';
-import { isoTime } from '../clock.ts';
-import { consistentQuery } from '../use-cases/consistent-query.ts';
-import { proofOfConversion } from '../use-cases/transparency-log.ts';
-import { accountByEmail } from './account.ts';
 import { assertFile, type Command, type CommandContext, textOption } from './command.ts';
 import { findServiceUnlessAccount, type ProvenEvent, SERVICE_OPTIONS } from './service.ts';
 
@@ -16,6 +11,7 @@ type Answer =
       readonly known: true;
       readonly conversion: {
         readonly id: string;
+        readonly status: 'completed';
         readonly created_at: string;
         readonly completed_at: string;
       };
@@ -30,23 +26,17 @@ async function sha256Of(path: string): Promise<string> {
 
 /** The answer that a service would give, of any account or of the one that is named. */
 async function askStore(
-  { withCore }: CommandContext,
+  { withOperator }: CommandContext,
   sha256: string,
   email: string | undefined,
 ): Promise<Answer> {
   let answer: Answer = { known: false };
-  await withCore(async (core) => {
-    const accountId = email === undefined ? undefined : (await accountByEmail(core, email)).id;
-    const row = (await consistentQuery(core, conversionQueries)).byPdf(sha256, accountId);
-    if (row?.completedAt === undefined) return;
-    const { entries } = await proofOfConversion({ ...core, streams: core.store }, row.id);
-    const conversion = {
-      id: row.id,
-      status: 'completed',
-      created_at: isoTime(row.createdAt),
-      completed_at: isoTime(row.completedAt),
-    } as const;
-    answer = { known: true, conversion, entries };
+  await withOperator(async (api) => {
+    const account = email === undefined ? undefined : await api.account(email);
+    const found = await api.as(account?.id).verify(sha256);
+    if (!found.known) return;
+    const { id, status, created_at, completed_at } = found.conversion;
+    answer = { ...found, conversion: { id, status, created_at, completed_at } };
   });
   return answer;
 }

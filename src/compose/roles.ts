@@ -1,10 +1,7 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Core, RunningRenderer, RunningService } from '../core.ts';
-import type { HttpDependencies } from '../http/dependencies.ts';
-import { deriveKey } from '../keyring/master-key.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
@@ -13,11 +10,10 @@ import { openFirstAccount } from '../use-cases/accounts.ts';
 import { isDamage } from '../read-model/generations.ts';
 import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
+import { type Readiness, startApi } from './api.ts';
 import { openCore } from './core.ts';
-import { readVersion } from '../version.ts';
 import type { Observers } from './observed.ts';
-import { requestCounter, tellReadiness, withObservers } from './observers.ts';
-import { createRebuilds } from './rebuilds.ts';
+import { tellReadiness, withObservers } from './observers.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 /** The whole service in one process: the API and a renderer. */
@@ -129,8 +125,6 @@ function logPlaces(
   );
 }
 
-type Readiness = HttpDependencies['readiness'];
-
 async function readinessOf(
   opened: Pick<Core, 'unhealthyReasons'>,
   work: LeaderTask,
@@ -233,73 +227,4 @@ function noteCheckpoints({ logger, runner, signer }: Core): () => void {
   return runner.onCommit((events) => {
     if (events.some(({ type }) => type === 'CheckpointSigned')) note();
   });
-}
-
-export interface RunningApi extends Stoppable {
-  /** An origin. */
-  readonly publicUrl: string;
-  readonly port: number;
-}
-
-const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
-
-/** The origin where a program on this machine reaches the API. */
-function ownOrigin(host: string, port: number): string {
-  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return `http://localhost:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/**
- * @param origin the name of this deployment in tokens and links
- * @throws {Error} one line that names the address and the remedy, where it cannot listen there
- */
-export async function startApi(
-  core: Core,
-  origin: string,
-  readiness: Readiness,
-): Promise<RunningApi> {
-  const [{ createApp }, rateLimits, { listen }, { createFileTokens, createTokens }] =
-    await Promise.all([
-      import('../http/app.ts'),
-      import('../http/middleware/rate-limit.ts'),
-      import('../http/server.ts'),
-      import('../http/tokens.ts'),
-    ]);
-  const { config, clock, masterKey } = core;
-  const rateLimiter = await core.openRateLimiter(clock);
-  const renderers = await core.queues.watch();
-  const rebuilds = createRebuilds(core);
-  const server = await listen({
-    host: config.host,
-    port: config.port,
-    rateLimitHeaders: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
-    connections: core.budgets.get('maxConnections'),
-  });
-  const publicUrl = config.publicUrl ?? ownOrigin(config.host, server.port);
-  if (config.publicUrl === undefined && !LOOPBACK.test(config.host)) {
-    core.logger.warn(
-      `PUBLIC_URL is not set, so links to PDFs begin with ${publicUrl}: set it to the origin that clients ` +
-        'use, such as https://pdf.example.com',
-    );
-  }
-  server.serve(
-    createApp({
-      ...core,
-      streams: core.store,
-      publicUrl,
-      builtFolder: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
-      rateLimiter,
-      tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
-      fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
-      operations: { version: readVersion(), renderers, rebuilds },
-      readiness,
-      onRequestEnd: requestCounter(core),
-    }),
-  );
-  const stop = async (hurry?: AbortSignal): Promise<void> => {
-    await server.close(hurry);
-    renderers.close();
-    await rebuilds.stop();
-  };
-  return { publicUrl, port: server.port, stop };
 }

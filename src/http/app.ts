@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { HttpMiddleware, RequestState } from './context.ts';
+import { admitOperator, type HttpMiddleware, type RequestState } from './context.ts';
 import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
 import { BuiltFiles } from './fixed-answer.ts';
 import {
@@ -23,13 +23,14 @@ import { frontDoor } from './middleware/front-door.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { observe } from './middleware/observe.ts';
 import { operatorsOnly } from './operator.ts';
+import { operatorRoutes } from './operator-routes.ts';
 import { requestId } from './middleware/request-id.ts';
 import { sameOrigin } from './middleware/same-origin.ts';
 import { sessionsOnly } from './middleware/sessions-only.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
-import { LookBacks, limitsOf } from '../use-cases/look-back.ts';
+import { LookBacks, limitsOf, operatorLimits } from '../use-cases/look-back.ts';
 import { createSignInAudit } from '../use-cases/sign-in.ts';
 import { ROUTES } from './routes.ts';
 
@@ -41,6 +42,12 @@ export interface HttpApp {
   readonly endWaiting: () => void;
 }
 
+/** The application of an API node. */
+export interface ApiApp extends HttpApp {
+  /** Handles requests of a listener that nobody but the operator reaches. */
+  readonly handleOperator: HttpApp['handle'];
+}
+
 /** `/files/{id}.pdf` → `/files/:id.pdf`; `{path}` takes slashes too. */
 const pattern = (path: string): string =>
   path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
@@ -50,7 +57,7 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
   const admission: Readonly<Record<Auth, readonly HttpMiddleware[]>> = {
     caller: [authenticate(deps, credentials)],
     session: [authenticate(deps, credentials), sessionsOnly],
-    operator: [authenticate(deps, credentials), sessionsOnly, operatorsOnly],
+    operator: [authenticate(deps, credentials), operatorsOnly],
     page: [sameOrigin(deps), countAnonymous(deps)],
     cookie: [sameOrigin(deps), authenticateByCookie(deps, credentials)],
     address: [countAnonymous(deps)],
@@ -65,7 +72,7 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
   return router;
 }
 
-export function createApp(given: HttpDependencies): HttpApp {
+export function createApp(given: HttpDependencies): ApiApp {
   const deps = { ...given, store: { head: coalescedHead(given.store) } };
   const credentials = new Credentials(deps);
   const closing = new AbortController();
@@ -92,25 +99,28 @@ export function createApp(given: HttpDependencies): HttpApp {
     deps,
   );
   const bodies = new RequestBodies(deps.budgets, (ctx) => credentials.callerOf(ctx));
-  const lookBacks = new LookBacks(deps, limitsOf(deps.budgets));
-  const router = createRouter(
-    {
-      ...deps,
-      document,
-      built,
-      bodies,
-      lookBacks,
-      signInAudit: createSignInAudit(deps),
-      closing: closing.signal,
-      findCaller: (ctx) => credentials.callerOf(ctx),
-    },
-    credentials,
-  );
+  const parts: RouteDependencies = {
+    ...deps,
+    document,
+    built,
+    bodies,
+    lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
+    operatorLookBacks: new LookBacks(deps, operatorLimits()),
+    signInAudit: createSignInAudit(deps),
+    closing: closing.signal,
+    findCaller: (ctx) => credentials.callerOf(ctx),
+  };
+  const router = createRouter(parts, credentials);
+  app.use(operatorRoutes(parts).routes());
   app.use(router.routes());
   app.use(notFound(deps, credentials, router, dashboard.answerPerson));
   const callback = app.callback();
   return {
     handle: (request, response) => void callback(request, response),
+    handleOperator: (request, response) => {
+      admitOperator(request);
+      void callback(request, response);
+    },
     rateLimitHeaders: rateLimitHeadersOf(deps),
     endWaiting: () => closing.abort(),
   };

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { consistentQuery } from '../use-cases/consistent-query.ts';
 import { type Moment, momentIn, type View } from '../use-cases/look-back.ts';
 import type { ValidationIssues } from '../validation.ts';
-import { callerOf, disconnection, type HttpContext } from './context.ts';
+import { callerOf, disconnection, type HttpContext, isByOperatorSocket } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
 import type { ErrorDoc, ParameterDoc } from './openapi/operation.ts';
 
@@ -47,7 +47,8 @@ export async function readAsOf<Q, R>(
   if (moment === undefined) return read(await consistentQuery(deps, view.queries, head));
   const whole = { ...view, accountId: callerOf(ctx).accountId };
   const asker = { head: head ?? (await deps.store.head()), gone: disconnection(ctx) };
-  const { answer, position } = await deps.lookBacks.read(whole, moment, asker, read);
+  const lookBacks = isByOperatorSocket(ctx) ? deps.operatorLookBacks : deps.lookBacks;
+  const { answer, position } = await lookBacks.read(whole, moment, asker, read);
   ctx.set('Pressledger-As-Of', String(position));
   return answer;
 }

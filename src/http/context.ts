@@ -1,10 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { CommandContext } from '../actors/system.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import { firstCommand } from '../use-cases/command-context.ts';
+import { firstCommand, operatorContext } from '../use-cases/command-context.ts';
 import type { CountedCaller } from '../use-cases/rate-limits.ts';
 
 /** The sender of a request, by a credential that was found good. */
@@ -13,7 +14,10 @@ export interface Caller extends CountedCaller {
   readonly isOperator: boolean;
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
-  readonly actor: { readonly kind: 'key' | 'session'; readonly id: string };
+  readonly actor:
+    | { readonly kind: 'key' | 'session'; readonly id: string }
+    /** The command line, by the operator's socket. */
+    | { readonly kind: 'operator' };
 }
 
 /** Facts that the middleware has found out about a request. */
@@ -35,6 +39,16 @@ export interface RequestState {
 export type HttpContext = ParameterizedContext<RequestState>;
 export type HttpMiddleware = Middleware<RequestState>;
 
+const bySocket = new WeakSet<IncomingMessage>();
+
+/** Gives a request an operator's rights. Only the listener may: nothing that a client sends leads here. */
+export function admitOperator(request: IncomingMessage): void {
+  bySocket.add(request);
+}
+
+/** True if it came by the operator's socket: who can reach that can read and change the store without it. */
+export const isByOperatorSocket = ({ req }: Pick<Context, 'req'>): boolean => bySocket.has(req);
+
 /** The parameters of the route that matched. */
 export function pathParameter(ctx: HttpContext, name: string): string {
   const { params } = ctx as HttpContext & { params?: Readonly<Record<string, string>> };
@@ -47,12 +61,20 @@ export function callerOf(ctx: HttpContext): Caller {
   return ctx.state.caller;
 }
 
+/** The account whose things the request may see; undefined: all, for the command line where it names none. */
+export function accountInView(ctx: HttpContext): string | undefined {
+  return isByOperatorSocket(ctx) ? ctx.state.caller?.accountId : callerOf(ctx).accountId;
+}
+
 /** Makes the metadata of every event that the request causes: its sender, address and request id. */
 export async function commandContext(
   ctx: HttpContext,
   deps: { readonly clock: Clock; readonly vault: Vault },
-  caller: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
+  sender?: Pick<Caller, 'accountId'> & { readonly actor: CommandContext['metadata']['actor'] },
 ): Promise<CommandContext> {
+  // A command has neither an address nor an id that anybody could ask about.
+  if (sender === undefined && isByOperatorSocket(ctx)) return operatorContext(deps.clock);
+  const caller = sender ?? callerOf(ctx);
   const { accountId } = caller;
   const [requestId, client] = await Promise.all([
     deps.vault.seal(accountId, ctx.state.requestId),

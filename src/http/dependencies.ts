@@ -46,7 +46,7 @@ export interface HttpDependencies {
   readonly runner: ProjectionRunner;
   readonly blobs: BlobStore;
   readonly vault: Vault;
-  readonly signer: Pick<CheckpointSigner, 'sign' | 'signText'>;
+  readonly signer: Pick<CheckpointSigner, 'sign' | 'signNews' | 'signText' | 'rotate'>;
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
   readonly tokens: Tokens;
@@ -76,5 +76,7 @@ export interface RouteDependencies extends HttpDependencies {
   readonly findCaller: (ctx: HttpContext) => Promise<Caller | undefined>;
   readonly bodies: RequestBodies;
   readonly lookBacks: LookBacks;
+  /** Those of the command line, which take as long as they take. */
+  readonly operatorLookBacks: LookBacks;
   readonly signInAudit: SignInAudit;
 }

@@ -4,8 +4,18 @@ import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import { KeyErased } from '../keyring/port.ts';
 import type { Vault } from '../keyring/vault.ts';
-import { firstCommand } from '../use-cases/command-context.ts';
-import { callerOf, type HttpContext, type HttpMiddleware } from './context.ts';
+import {
+  firstCommand,
+  operatorContext as commandLineContext,
+} from '../use-cases/command-context.ts';
+import {
+  type Caller,
+  callerOf,
+  type HttpContext,
+  type HttpMiddleware,
+  isByOperatorSocket,
+} from './context.ts';
+import { sessionIdOf } from './middleware/sessions-only.ts';
 import type { ErrorDoc } from './openapi/operation.ts';
 
 const NO_OPERATOR =
@@ -20,11 +30,16 @@ export const NOT_AN_OPERATOR: ErrorDoc = {
   message: NO_OPERATOR,
 };
 
-/** Lets sessions of operators through. */
+/** @throws {ServiceError} `forbidden` */
+function assertOperator(caller: Caller): void {
+  sessionIdOf(caller);
+  if (!caller.isOperator) throw new ServiceError('forbidden', NO_OPERATOR);
+  if (caller.mustChangePassword) throw new ServiceError('forbidden', FIRST_PASSWORD);
+}
+
+/** Lets sessions of operators through, and the command line. */
 export const operatorsOnly: HttpMiddleware = async (ctx, next) => {
-  const { isOperator, mustChangePassword } = callerOf(ctx);
-  if (!isOperator) throw new ServiceError('forbidden', NO_OPERATOR);
-  if (mustChangePassword) throw new ServiceError('forbidden', FIRST_PASSWORD);
+  if (!isByOperatorSocket(ctx)) assertOperator(callerOf(ctx));
   try {
     await next();
   } catch (cause) {
@@ -44,9 +59,13 @@ export async function operatorContext(
   deps: { readonly clock: Clock; readonly vault: Vault },
   accountId: string,
 ): Promise<CommandContext> {
+  if (isByOperatorSocket(ctx)) return commandLineContext(deps.clock);
   const requestId = await deps.vault.seal(accountId, ctx.state.requestId);
   return firstCommand(deps.clock.now(), operatorOf(ctx), { requestId });
 }
 
-export const operatorOf = (ctx: HttpContext) =>
-  ({ kind: 'operator', id: callerOf(ctx).accountId }) as const;
+/** The operator as events name one: by the account, or as somebody at the command line. */
+export const operatorOf = (ctx: HttpContext): CommandContext['metadata']['actor'] =>
+  isByOperatorSocket(ctx)
+    ? { kind: 'operator' }
+    : { kind: 'operator', id: callerOf(ctx).accountId };

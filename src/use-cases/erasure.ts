@@ -22,7 +22,7 @@ export interface ErasureDependencies extends ExpiryDependencies, ReadDependencie
 const PAGE = 200;
 
 /**
- * Ends the account with its keys and sessions. The process that leads completes the erasure.
+ * Ends the account with its keys and sessions. `completeErasure` does the rest.
  * @throws {ServiceError} `forbidden` where a hold is in force, `not_found`
  */
 export async function beginErasure(
@@ -33,19 +33,6 @@ export async function beginErasure(
   const now = context.metadata.time;
   const command = { type: 'EraseAccount', accountId, now } as const;
   orThrow(await actors.send(accountAggregate, accountId, command, context));
-}
-
-/**
- * Erases the account, or completes an erasure that was cut off.
- * @throws {ServiceError} `forbidden` where a hold is in force, `not_found`
- */
-export async function eraseAccount(
-  deps: ErasureDependencies,
-  accountId: string,
-  context: CommandContext,
-): Promise<void> {
-  await beginErasure(deps, accountId, context);
-  await completeErasure(deps, accountId);
 }
 
 /**

@@ -1,10 +1,10 @@
 /** An account reads back what it asked for, and how that was rendered, while both are stored. */
 import { test } from 'tap';
-import { eraseAccount } from '../../src/use-cases/erasure.ts';
 import { BASE, refusal } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 import { signedIn } from '../support/operator.ts';
 import { MANIFEST } from '../support/samples.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 
 const FULL = {
   html: '<p class="late">x</p>',

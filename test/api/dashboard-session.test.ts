@@ -1,10 +1,10 @@
 /** The session of the dashboard: a cookie for its own pages, which gives them access tokens. */
 import { test } from 'tap';
 import { changePassword, endSessions } from '../../src/use-cases/accounts.ts';
-import { eraseAccount } from '../../src/use-cases/erasure.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { openPage } from '../support/browser.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const unauthorized = { status: 401, error: 'unauthorized' };

@@ -1,10 +1,9 @@
 /** Somebody who acts as an operator and is none. */
 import { test } from 'tap';
-import { setOperator } from '../../src/use-cases/administration.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { changePassword } from '../../src/use-cases/accounts.ts';
 import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
-import { firstAccount, newOperator, signedIn, tokensOf } from '../support/operator.ts';
+import { firstAccount, newOperator, setOperator, signedIn, tokensOf } from '../support/operator.ts';
 
 const CHANGED = 'quite another password';
 
@@ -83,7 +82,7 @@ void test('the first account is not an operator before its password is changed',
   t.match(await account({ headers: again }), { operator: true, must_change_password: false });
   t.equal((await list({ headers: again })).status, 200);
   t.match((await list({ key })).body['message'], /^An API key may not do this/);
-  await setOperator(api, id, false, api.context());
+  await setOperator(api, id, false);
   t.strictSame(refusal(await list({ headers: again })), FORBIDDEN, 'it can be revoked');
 });
 
@@ -100,11 +99,11 @@ void test('an operator that was revoked is none with the next request', async (t
   const operator = await newOperator(api);
   const { id } = await api.newAccount();
   t.equal((await operator.call('GET', '/accounts/')).status, 200, 'the control');
-  await setOperator(api, operator.id, false, api.context());
+  await setOperator(api, operator.id, false);
   t.strictSame(refusal(await operator.call('GET', '/accounts/')), FORBIDDEN);
   const grant = await operator.call('POST', `/accounts/${id}/credits/`, { body: { amount: 1 } });
   t.strictSame(refusal(grant), FORBIDDEN);
-  await setOperator(api, operator.id, true, api.context());
+  await setOperator(api, operator.id, true);
   t.equal((await operator.call('GET', '/accounts/')).status, 200, 'and one again');
 });
 

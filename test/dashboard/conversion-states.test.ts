@@ -2,12 +2,12 @@
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { eraseAccount } from '../../src/use-cases/erasure.ts';
 import { expireConversion } from '../../src/use-cases/expire-conversion.ts';
 import { BASE, PASSWORD } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
 import { openEventStream } from '../support/event-stream.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 
 const SCRIPT = '<script>window.ran=true</script>';
 const RETENTION_SECONDS = '3600';

@@ -2,10 +2,10 @@
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { createApiKey, revokeApiKey } from '../../src/use-cases/api-keys.ts';
-import { eraseAccount } from '../../src/use-cases/erasure.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { ownPage, SESSION } from '../support/dashboard.ts';
 import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { test } from 'tap';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
+import { eventually } from '../support/deadline.ts';
 import { readLog, violations } from '../support/invariants.ts';
 import { createPlace } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
@@ -240,6 +241,12 @@ void test('beside a running service each sees at once what the other wrote', asy
     id: string;
     key: string;
   };
+  t.equal(statSync(join(place.dataDir, 'operator.sock')).mode & 0o777, 0o600);
+  // Log lines are written in the background.
+  await eventually(
+    'the request by the socket',
+    () => /POST \/api\/v1\/api-keys\/ 201/.test(service.output.stderr) || undefined,
+  );
   const client = service.client(made.key);
   const { id } = await client.create({ html: '<h1>With the new key</h1>' });
   t.match(await cliJson(place, ['account', 'show', admin]), { credits: 99 }, 'its debit is seen');

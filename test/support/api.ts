@@ -3,8 +3,10 @@
  * or, where API_EVENT_STORE is `server`, with the log on the server that EVENTSTORE_TEST_URL names.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { duplexPair } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import type { Test } from 'tap';
@@ -15,6 +17,7 @@ import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { Bounds } from '../../src/bounds.ts';
 import { Budgets } from '../../src/budgets.ts';
+import { fetchOver } from '../../src/compose/operator-access.ts';
 import { createRebuilds } from '../../src/compose/rebuilds.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
@@ -170,6 +173,7 @@ export async function startApi(
   };
   const app = createApp({ ...deps, ...replace?.(deps) });
   server.serve(app);
+  const commands = createServer(app.handleOperator);
   t.teardown(async () => {
     await server.close();
     await rebuilds.stop();
@@ -308,6 +312,12 @@ export async function startApi(
     call,
     complete,
     fail,
+    /** Sends a request as the operator's socket passes it on. */
+    fetchAsOperator: fetchOver(async () => {
+      const [here, there] = duplexPair();
+      commands.emit('connection', there);
+      return here;
+    }),
     /** Ends what waits, as a server that closes does. */
     endWaiting: app.endWaiting,
   };

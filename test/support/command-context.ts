@@ -10,6 +10,7 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
   return {
     output: createOutput(true),
     withCore: unneeded,
+    withOperator: unneeded,
     withStoredLog: unneeded,
     withEventStore: unneeded,
     withStatus: unneeded,
@@ -25,7 +26,6 @@ export function commandContext(parts: Partial<CommandContext> = {}): CommandCont
     startService: unneeded,
     startApiNode: unneeded,
     startRenderer: unneeded,
-    startRendering: unneeded,
     client: { server: undefined, apiKey: undefined, loginFile: '/nonexistent/login.json' },
     outputMode: 0o600,
     ...parts,

@@ -7,9 +7,8 @@ import { type Api, BASE, PASSWORD, startApi } from './api.ts';
 import { drives } from './documented.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
-import { newOperator } from './operator.ts';
+import { newOperator, setOperator } from './operator.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
-import { setOperator } from '../../src/use-cases/administration.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
 import { signatureLine } from '../../src/transparency-log/signed-note.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
@@ -43,7 +42,7 @@ const optional = <K extends string, V>(name: K, value: V | undefined) =>
 async function driveRefusals(t: Test, given: Answered) {
   const api = await startApi(t, { env: { MAX_BODY_BYTES: '2048' } });
   const { key, email, ...account } = await api.newAccount();
-  await setOperator(api, account.id, true, api.context());
+  await setOperator(api, account.id, true);
   const headers = await signedIn(api, email);
   for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
     const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };

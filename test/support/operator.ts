@@ -1,5 +1,5 @@
 /** Somebody who is signed in, as an operator or not. */
-import { setOperator } from '../../src/use-cases/administration.ts';
+import { administer } from '../../src/use-cases/administration.ts';
 import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { type Api, type Answer, BASE, type CallOptions, PASSWORD } from './api.ts';
@@ -25,10 +25,16 @@ export async function firstAccount(api: Api) {
   return { id, email, key };
 }
 
+/** Does what `account operator` does. */
+export async function setOperator(api: Api, accountId: string, isOperator: boolean): Promise<void> {
+  const type = isOperator ? 'GrantOperator' : 'RevokeOperator';
+  await administer(api, { type, accountId }, api.context());
+}
+
 /** Opens an account, makes it an operator and signs in to it. */
 export async function newOperator(api: Api) {
   const account = await api.newAccount();
-  await setOperator(api, account.id, true, api.context());
+  await setOperator(api, account.id, true);
   const headers = await signedIn(api, account.email);
   const call = (method: string, path: string, options: CallOptions = {}): Promise<Answer> =>
     api.call(method, `${BASE}/operator${path}`, {

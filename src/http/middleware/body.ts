@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors.ts';
 import { Semaphore } from '../../async/semaphore.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import { ValidationIssues } from '../../validation.ts';
-import { type Caller, disconnection, type HttpContext } from '../context.ts';
+import { type Caller, disconnection, type HttpContext, isByOperatorSocket } from '../context.ts';
 import { parseForm } from './multipart.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
@@ -199,6 +199,8 @@ export class RequestBodies {
   #take(ctx: HttpContext, bytes: number, maxBytes: number): () => void {
     if (bytes > maxBytes) return () => {};
     const { caller, clientAddress } = ctx.state;
+    // What strangers send must not keep the operator from acting.
+    if (caller === undefined && isByOperatorSocket(ctx)) return () => {};
     const holder = caller?.accountId ?? addressKey(clientAddress);
     const ofShare = this.#share.take(bytes, caller === undefined ? NO_ACCOUNT : holder);
     if (ofShare === undefined && caller !== undefined) {

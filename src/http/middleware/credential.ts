@@ -9,13 +9,15 @@ import { ServiceError } from '../../errors.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
 import type { SessionKind } from '../../domain/events.ts';
-import { type Caller, commandContext, type HttpContext } from '../context.ts';
+import { type Caller, commandContext, type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import type { TokenClaims } from '../tokens.ts';
 import { sessionCookieOf } from './session-cookie.ts';
 import { CHALLENGE } from './errors.ts';
 import { assertAddressAllowed } from './rate-limit.ts';
 
+/** The header of a request by the operator's socket that names an account. It means nothing anywhere else. */
+const FOR_ACCOUNT = 'Pressledger-Account';
 const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
 /** Some 100 bytes each. */
 const MAX_GOOD_KEYS = 10_000;
@@ -136,6 +138,7 @@ export class Credentials {
 
   /** @throws {ServiceError} `rate_limit_exceeded` for an unknown key from an address that has none left */
   async callerOf(ctx: HttpContext): Promise<Caller | undefined> {
+    if (isByOperatorSocket(ctx)) return await this.#byOperatorSocket(ctx);
     const key = ctx.get('X-API-Key');
     return key === '' ? await this.#byToken(ctx) : await this.#byKey(ctx, key);
   }
@@ -143,6 +146,17 @@ export class Credentials {
   /** Finds the sender by the dashboard's cookie, which is not a credential anywhere else. */
   async callerByCookie(ctx: HttpContext): Promise<Caller | undefined> {
     return await this.#ofSession(ctx, 'cookie', sessionCookieOf(ctx));
+  }
+
+  /** The command line names the account that it acts for, if any. @throws {ServiceError} `not_found` */
+  async #byOperatorSocket(ctx: HttpContext): Promise<Caller | undefined> {
+    const accountId = ctx.get(FOR_ACCOUNT);
+    const asOf = await this.#noteHead(ctx);
+    if (accountId === '') return undefined;
+    const { state } = await this.#deps.actors.read(accountAggregate, accountId, asOf);
+    if (state.status !== 'open') throw new ServiceError('not_found', 'There is no such account.');
+    const { plan, isOperator, mustChangePassword } = state;
+    return { accountId, plan, isOperator, mustChangePassword, actor: { kind: 'operator' } };
   }
 
   async #byToken(ctx: HttpContext): Promise<Caller | undefined> {
@@ -195,7 +209,7 @@ export class Credentials {
     const { plan, isOperator, mustChangePassword } = account;
     const actor = { kind: 'key', id } as const;
     const caller: Caller = { accountId, plan, isOperator, mustChangePassword, actor };
-    if (useIsDue(state, clock.now())) this.#recordUse(ctx, caller);
+    if (useIsDue(state, clock.now())) this.#recordUse(ctx, id, caller);
     return caller;
   }
 
@@ -222,8 +236,7 @@ export class Credentials {
   }
 
   /** The answer does not wait: a use is not refused because it is recorded late, or not at all. */
-  #recordUse(ctx: HttpContext, holder: Caller): void {
-    const { id } = holder.actor;
+  #recordUse(ctx: HttpContext, id: string, holder: Caller): void {
     if (this.#recording.has(id)) return;
     this.#recording.add(id);
     const record = async (): Promise<void> => {

@@ -3,8 +3,8 @@ import { BudgetExceeded } from '../../budgets.ts';
 import { ServiceError } from '../../errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
-import { errorReason } from '../../error-message.ts';
-import type { HttpContext, HttpMiddleware } from '../context.ts';
+import { errorLine, errorReason } from '../../error-message.ts';
+import { type HttpContext, type HttpMiddleware, isByOperatorSocket } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
 /** The way to authenticate (RFC 6750, section 3). */
@@ -58,6 +58,10 @@ export const errors: HttpMiddleware = async (ctx, next) => {
     await next();
   } catch (thrown) {
     const error = toServiceError(thrown, ctx.state.loggedId);
+    // An operator at the machine need not look for the reason in the log.
+    if (error.status >= 500 && error.cause !== undefined && isByOperatorSocket(ctx)) {
+      return answer(ctx, new ServiceError(error.code, errorLine(error.cause)));
+    }
     // An error without a cause says all there is to the client. Probes would fill the log with it.
     if (error.status >= 500 && error.cause !== undefined) {
       const { log, loggedPath: path } = ctx.state;

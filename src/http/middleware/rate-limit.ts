@@ -9,7 +9,7 @@ import {
   requestWindow,
   WINDOW_MS,
 } from '../../use-cases/rate-limits.ts';
-import type { HttpContext } from '../context.ts';
+import { type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { addressOf } from './client-address.ts';
 
@@ -38,6 +38,7 @@ export const rateLimitHeadersOf =
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
+  if (isByOperatorSocket(ctx)) return;
   const status = await deps.rateLimiter.consume(...requestWindow(deps.config, ctx.state));
   show(ctx, status);
   assertAllowed(status, requestLimit(ctx.state.caller, status.limit), deps.clock);
@@ -77,6 +78,7 @@ export async function assertAddressAllowed(
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext): Promise<void> {
+  if (isByOperatorSocket(ctx)) return;
   const status = await deps.rateLimiter.consume(`link:${addressKey(ctx.state.clientAddress)}`, {
     limit: deps.config.maxLinkRequests,
     windowMs: WINDOW_MS,

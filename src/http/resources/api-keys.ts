@@ -6,7 +6,13 @@ import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
 import { apiKeyRecord } from '../../use-cases/records.ts';
 import { compile, ValidationIssues } from '../../validation.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
-import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import {
+  accountInView,
+  callerOf,
+  commandContext,
+  type HttpMiddleware,
+  pathParameter,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { ApiKeyRequest } from './api-keys.api.ts';
@@ -32,10 +38,10 @@ export function listApiKeys(deps: RouteDependencies): HttpMiddleware {
 
 export function postApiKey(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const caller = callerOf(ctx);
+    const { accountId } = callerOf(ctx);
     const { name: asked } = await deps.bodies.readSmall(ctx, deps.config, check);
-    const context = await commandContext(ctx, deps, caller);
-    const created = await createApiKey(deps, caller.accountId, asked, context);
+    const context = await commandContext(ctx, deps);
+    const created = await createApiKey(deps, accountId, asked, context);
     const { id, name, key, createdAt } = created;
     ctx.status = 201;
     ctx.body = { id, name, key, created_at: isoTime(createdAt) };
@@ -44,11 +50,10 @@ export function postApiKey(deps: RouteDependencies): HttpMiddleware {
 
 export function deleteApiKey(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const caller = callerOf(ctx);
+    const accountId = accountInView(ctx);
     const id = pathParameter(ctx, 'id');
     if (!keyId.test(id)) throw new ServiceError('not_found', 'There is no such API key.');
-    const context = await commandContext(ctx, deps, caller);
-    await revokeApiKey(deps, id, caller.accountId, context);
+    await revokeApiKey(deps, id, accountId, await commandContext(ctx, deps));
     ctx.status = 204;
   };
 }

@@ -22,6 +22,7 @@ import { requestConversion } from '../../use-cases/request-conversion.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
 import {
+  accountInView,
   callerOf,
   commandContext,
   type HttpContext,
@@ -88,7 +89,8 @@ export async function ownConversion(
 }
 
 function ownOr404(ctx: HttpContext, row: ConversionRow | undefined): ConversionRow {
-  if (row?.accountId === callerOf(ctx).accountId) return row;
+  const accountId = accountInView(ctx);
+  if (row && (accountId === undefined || row.accountId === accountId)) return row;
   throw new ServiceError('not_found', 'There is no such conversion.');
 }
 
@@ -178,7 +180,7 @@ export function createConversion(deps: RouteDependencies): HttpMiddleware {
         requestConversion(
           deps,
           { ...request, trace: deps.tracing?.current() },
-          await commandContext(ctx, deps, callerOf(ctx)),
+          await commandContext(ctx, deps),
         ),
       { forms: true },
     );

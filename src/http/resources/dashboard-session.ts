@@ -8,6 +8,7 @@ import { orThrow } from '../../use-cases/command-context.ts';
 import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
+import { sessionIdOf } from '../middleware/sessions-only.ts';
 import {
   ACCESS_LIFETIME_MS,
   COOKIE_LIFETIME_MS,
@@ -41,8 +42,9 @@ export function openDashboardSession(deps: RouteDependencies): HttpMiddleware {
 
 export function renewDashboardSession(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { accountId, actor } = callerOf(ctx);
-    const sessionId = actor.id;
+    const caller = callerOf(ctx);
+    const { accountId } = caller;
+    const sessionId = sessionIdOf(caller);
     const { state } = await deps.actors.read(sessionAggregate, sessionId, ctx.state.asOf);
     await sendAccess(ctx, deps, { accountId, sessionId, expiresAt: state.expiresAt });
   };
@@ -51,7 +53,7 @@ export function renewDashboardSession(deps: RouteDependencies): HttpMiddleware {
 export function endDashboardSession(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const caller = callerOf(ctx);
-    const sessionId = caller.actor.id;
+    const sessionId = sessionIdOf(caller);
     const context = await commandContext(ctx, deps, caller);
     const command = { type: 'RevokeSession', sessionId } as const;
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));

@@ -4,7 +4,7 @@ import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { gatherEvidence } from '../../use-cases/evidence/gather.ts';
 import { proofOfConversion } from '../../use-cases/transparency-log.ts';
 import { compile } from '../../validation.ts';
-import { callerOf, type HttpMiddleware, pathParameter } from '../context.ts';
+import { accountInView, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { ownConversion, recordOf } from './conversions.ts';
 import { VerifyRequest } from './evidence.api.ts';
@@ -15,10 +15,9 @@ const check = compile(VerifyRequest);
 /** Tells the account whether a PDF is one of its own, and proves it. */
 export function verifyPdf(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { accountId } = callerOf(ctx);
     const { sha256 } = await deps.bodies.readSmall(ctx, deps.config, check);
     const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
-    const row = conversions.byPdf(sha256.toLowerCase(), accountId);
+    const row = conversions.byPdf(sha256.toLowerCase(), accountInView(ctx));
     if (row === undefined) {
       ctx.body = { known: false };
       return;

@@ -9,12 +9,7 @@ import {
   assertOpen,
 } from '../../use-cases/account-details.ts';
 import { endSessions, findAccount, normalAddress, openAccount } from '../../use-cases/accounts.ts';
-import {
-  changePlan,
-  grantCredits,
-  placeHold,
-  releaseHold,
-} from '../../use-cases/administration.ts';
+import { administer } from '../../use-cases/administration.ts';
 import { firstCommand } from '../../use-cases/command-context.ts';
 import { confirmPassword } from '../../use-cases/confirm-password.ts';
 import { beginErasure } from '../../use-cases/erasure.ts';
@@ -117,22 +112,28 @@ function change<T>(
 }
 
 export function postPlan(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkPlan, (id, { plan }, context) => changePlan(deps, id, plan, context));
+  return change(deps, checkPlan, (accountId, { plan }, context) =>
+    administer(deps, { type: 'ChangePlan', accountId, plan }, context),
+  );
 }
 
 export function postCredits(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkGrant, async (id, { amount }, context, ctx) => {
+  return change(deps, checkGrant, async (accountId, { amount }, context, ctx) => {
     const issues = new ValidationIssues();
     const key = idempotencyKeyOf(ctx, issues);
     issues.throwIfAny();
-    const grant = {
+    const secret = deps.idempotencySecret;
+    const command = {
+      type: 'GrantCredits',
+      accountId,
       amount,
-      ...(key === undefined
-        ? {}
-        : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, id, key, 'credits') }),
-    };
-    const { replayed } = await grantCredits(deps, id, grant, context);
-    if (replayed) ctx.set('Idempotent-Replayed', 'true');
+      ...(key !== undefined && {
+        idempotencyKey: idempotencyKeyHash(secret, accountId, key, 'credits'),
+      }),
+      now: context.metadata.time,
+    } as const;
+    const { events } = await administer(deps, command, context);
+    if (events.length === 0) ctx.set('Idempotent-Replayed', 'true');
   });
 }
 
@@ -145,16 +146,21 @@ function endOf(until: string | undefined, now: number): number | undefined {
 }
 
 export function postHold(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkHold, (id, { until }, context) =>
-    placeHold(deps, id, endOf(until, context.metadata.time), context),
-  );
+  return change(deps, checkHold, (accountId, { until: asked }, context) => {
+    const now = context.metadata.time;
+    const until = endOf(asked, now);
+    const end = until === undefined ? {} : { until };
+    return administer(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
+  });
 }
 
 export function deleteHold(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
-    await releaseHold(deps, accountId, await operatorContext(ctx, deps, accountId));
+    const context = await operatorContext(ctx, deps, accountId);
+    const now = context.metadata.time;
+    await administer(deps, { type: 'ReleaseHold', accountId, now }, context);
     ctx.status = 204;
   };
 }

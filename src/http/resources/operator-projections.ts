@@ -2,7 +2,7 @@
 import { isoTime } from '../../clock.ts';
 import { checkpointsOf } from '../../read-model/schema.ts';
 import { lagBehind } from '../../use-cases/log-lag.ts';
-import { callerOf, type HttpMiddleware } from '../context.ts';
+import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { RebuildState } from '../operations.ts';
 
@@ -43,7 +43,10 @@ export function listProjections(deps: RouteDependencies): HttpMiddleware {
 
 export function postRebuild({ operations: { rebuilds } }: RouteDependencies): HttpMiddleware {
   return (ctx) => {
-    ctx.state.log.info({ operator: callerOf(ctx).accountId }, 'the read models are to be rebuilt');
+    ctx.state.log.info(
+      { operator: ctx.state.caller?.accountId },
+      'the read models are to be rebuilt',
+    );
     rebuilds.start();
     ctx.status = 202;
     ctx.body = { status: 'rebuilding' };

@@ -11,21 +11,22 @@ import { ValidationIssues } from '../../validation.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';
+import { sessionIdOf } from '../middleware/sessions-only.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 
 const wholeId = new RegExp(`^${SESSION_ID}$`);
 
 export function listSessions(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { accountId, actor } = callerOf(ctx);
+    const caller = callerOf(ctx);
     const issues = new ValidationIssues();
     const page = pageOf(ctx, issues);
     issues.throwIfAny();
     const queries = await consistentQuery(deps, sessionQueries, ctx.state.asOf);
-    const { rows, total } = queries.page(accountId, deps.clock.now(), page);
+    const { rows, total } = queries.page(caller.accountId, deps.clock.now(), page);
     const sessions = rows.map(async (row) => ({
       ...(await sessionRecord(deps.vault, row)),
-      current: row.id === actor.id,
+      current: row.id === sessionIdOf(caller),
     }));
     sendPage(ctx, deps.publicUrl, page, total, await Promise.all(sessions));
   };

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
-import { filesBeside, notLoaded, splitWarnings } from '../../../src/commands/convert-files.ts';
+import { filesBeside, splitWarnings } from '../../../src/commands/convert-files.ts';
 
 /** Writes the files, and gives the folder. */
 function folder(t: Test, files: Readonly<Record<string, string>>): string {
@@ -130,29 +130,6 @@ void test('there are bounds, and they are told', async (t) => {
   await t.rejects(taken(images(many), path), /page\.html refers to more than 200 files/);
   truncateSync(join(root, 'f0.png'), 65 * 2 ** 20);
   await t.rejects(taken(images(['f0.png']), path), /more than 64 MiB together/);
-});
-
-void test('what could not be loaded is told by its URL and the reason', (t) => {
-  const resource = { bytes: 0 };
-  const lines = notLoaded(
-    {
-      resources: [
-        { ...resource, url: 'good.css', status: 200 },
-        { ...resource, url: 'style.css', error: 'No file of this name came with the page.' },
-        { ...resource, url: 'https://x/y.png', status: 404 },
-        { ...resource, url: 'http://no/', error: 'The name does not exist.' },
-        { ...resource, url: 'http://no/', error: 'The name does not exist.' },
-        { ...resource, url: 'http://slow/', error: 'ERR_ABORTED' },
-      ],
-    },
-    { reasonFor: (url) => `not beside: ${url}` },
-  );
-  t.strictSame(lines, [
-    'style.css (not beside: style.css)',
-    'https://x/y.png (404)',
-    'http://no/ (The name does not exist)',
-  ]);
-  t.end();
 });
 
 void test('leaves out what a service would refuse the whole page for', async (t) => {

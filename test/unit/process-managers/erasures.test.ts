@@ -11,7 +11,6 @@ import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startErasures } from '../../../src/process-managers/erasures.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { operatorContext } from '../../../src/use-cases/command-context.ts';
-import { eraseAccount } from '../../../src/use-cases/erasure.ts';
 import { eventually } from '../../support/deadline.ts';
 import { violations } from '../../support/invariants.ts';
 import {
@@ -23,6 +22,7 @@ import {
   started,
 } from '../../support/process-managers.ts';
 import { accountId, keyId, NOW, sha256 } from '../../support/samples.ts';
+import { eraseAccount } from '../../support/erase-account.ts';
 
 const ID = accountId();
 const OTHER = accountId(2);

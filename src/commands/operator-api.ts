@@ -1,0 +1,109 @@
+/** The API with the rights of an operator, as commands on the machine of the store have it. */
+import type { Static } from 'typebox';
+import { PressledgerClient } from '../../client/src/client.ts';
+import { everyItem, type Page, pageQuery, pageReader } from '../../client/src/pages.ts';
+import { type Call, json, nothing, Transport } from '../../client/src/transport.ts';
+import type { Account as AccountSchema } from '../http/resources/account.api.ts';
+import type { AccountDetails } from '../http/resources/operator-accounts.api.ts';
+import { ServiceError } from '../errors.ts';
+
+/** An account as `GET /operator/accounts/` lists it. */
+export type Account = Static<typeof AccountSchema>;
+
+export type Details = Static<typeof AccountDetails>;
+
+/** Its address leads nowhere: the requests go to the store of the settings. */
+const SERVER = 'http://localhost';
+/** What it is asked for may take long, such as the end of an account with many documents. */
+const LONGEST_MS = 24 * 60 * 60_000;
+
+export class OperatorApi {
+  readonly dataDir: string;
+  readonly #fetch: typeof fetch;
+  readonly #transport: Transport;
+
+  /**
+   * @param send takes requests where the operator's rights are
+   * @param dataDir an absolute path, for messages
+   */
+  constructor(send: typeof fetch, dataDir: string) {
+    this.dataDir = dataDir;
+    this.#fetch = send;
+    this.#transport = new Transport({
+      timeoutMs: LONGEST_MS,
+      // A service that ends meanwhile leaves the work to this process.
+      retries: 1,
+      fetch: send,
+      credential: () => ({}),
+      renew: async () => false,
+    });
+  }
+
+  /** @param path below the base path; operators' own begin with `/operator/` */
+  async get<T>(path: string): Promise<T> {
+    return (await this.#send('GET', path, json)) as T;
+  }
+
+  async post<T>(path: string, body: object = {}): Promise<T> {
+    return (await this.#send('POST', path, json, body)) as T;
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.#send('DELETE', path, nothing);
+  }
+
+  /** The API as the client of an account has it; without one, as a client of all accounts. */
+  as(accountId?: string): PressledgerClient {
+    return new PressledgerClient({
+      server: SERVER,
+      timeoutMs: LONGEST_MS,
+      retries: 1,
+      fetch: async (input, init) => {
+        const headers = new Headers(init?.headers);
+        if (accountId !== undefined) headers.set('Pressledger-Account', accountId);
+        return await this.#fetch(input, { ...init, headers });
+      },
+    });
+  }
+
+  /** The open account that signs in with the address. */
+  async find(email: string): Promise<Account | undefined> {
+    const query = new URLSearchParams({ email }).toString();
+    return (await this.get<readonly Account[]>(`/operator/accounts/?${query}`)).at(0);
+  }
+
+  /** @throws {ServiceError} `not_found` */
+  async account(email: string): Promise<Account> {
+    const found = await this.find(email);
+    if (found !== undefined) return found;
+    throw new ServiceError('not_found', `There is no account for ${email}.`);
+  }
+
+  /** All open accounts, newest first. */
+  accounts(): AsyncGenerator<Account> {
+    return everyItem((page) => this.#accountsOn(page, 100));
+  }
+
+  /** The oldest open account. */
+  async firstAccount(): Promise<Account | undefined> {
+    const { total } = await this.#accountsOn(1, 1);
+    return total === 0 ? undefined : (await this.#accountsOn(total, 1)).items[0];
+  }
+
+  #accountsOn(number: number, size: number): Promise<Page<Account>> {
+    const { page, pageSize, query } = pageQuery({ page: number, pageSize: size }, {});
+    const read = pageReader<Account>(page, pageSize);
+    return this.#send('GET', `/operator/accounts/?${query}`, read);
+  }
+
+  #send<T>(
+    method: Call['method'],
+    path: string,
+    read: (response: Response) => Promise<T>,
+    body?: object,
+  ): Promise<T> {
+    const url = `${SERVER}/api/v1${path}`;
+    const call = { method, url, repeatable: method === 'GET', ...(body && { body }) };
+    return this.#transport.send(call, read);
+  }
+}

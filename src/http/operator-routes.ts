@@ -1,0 +1,145 @@
+/**
+ * The acts of the command line that the API does not offer. They are reached by the operator's socket alone: with them a
+ * stolen session of one operator would be that of every account.
+ */
+import Router from '@koa/router';
+import Type from 'typebox';
+import { isoTime } from '../clock.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
+import { ServiceError } from '../errors.ts';
+import { assertOpen } from '../use-cases/account-details.ts';
+import { changePassword, findHolder } from '../use-cases/accounts.ts';
+import { administer } from '../use-cases/administration.ts';
+import { operatorContext } from '../use-cases/command-context.ts';
+import { beginErasure, completeErasure } from '../use-cases/erasure.ts';
+import { currentCheckpoint, currentKeys } from '../use-cases/transparency-log.ts';
+import { compile } from '../validation.ts';
+import {
+  type HttpContext,
+  type HttpMiddleware,
+  isByOperatorSocket,
+  pathParameter,
+  type RequestState,
+} from './context.ts';
+import type { RouteDependencies } from './dependencies.ts';
+import { BASE_PATH } from './routes.ts';
+
+const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
+const closed = { additionalProperties: false } as const;
+const checkPassword = compile(
+  Type.Object({ password: Type.Optional(Type.String({ maxLength: 1024 })) }, closed),
+);
+const checkOperator = compile(Type.Object({ operator: Type.Boolean() }, closed));
+
+function postPassword(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { password: given } = await deps.bodies.readSmall(ctx, deps.config, checkPassword);
+    const accountId = await openAccountOf(ctx, deps);
+    const made = await changePassword(deps, accountId, given, operatorContext(deps.clock));
+    ctx.body = made === undefined ? {} : { password: made };
+  };
+}
+
+function postOperator(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { operator } = await deps.bodies.readSmall(ctx, deps.config, checkOperator);
+    const accountId = await openAccountOf(ctx, deps);
+    const type = operator ? 'GrantOperator' : 'RevokeOperator';
+    await administer(deps, { type, accountId }, operatorContext(deps.clock));
+    ctx.body = { operator };
+  };
+}
+
+/** @throws {ServiceError} `not_found` where there is none, or it was erased */
+async function openAccountOf(ctx: HttpContext, deps: RouteDependencies): Promise<string> {
+  const accountId = pathParameter(ctx, 'id');
+  await assertOpen(deps, accountId);
+  return accountId;
+}
+
+/** Signs what is new first, as the leader does from time to time. */
+function postCheckpoint(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    await deps.signer.signNews();
+    const { size, root, note, signedAt } = await currentCheckpoint(deps);
+    ctx.body = { size, root: root.toString('base64'), note, signed_at: isoTime(signedAt) };
+  };
+}
+
+function listKeys(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    ctx.body = { keys: await currentKeys(deps) };
+  };
+}
+
+function postKey(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    await deps.signer.rotate(operatorContext(deps.clock));
+    ctx.body = { keys: await currentKeys(deps) };
+  };
+}
+
+export interface Erasure {
+  readonly id: string;
+  readonly email: string;
+  /** `begun`: the account has ended, and its documents are not all deleted. */
+  readonly state: 'open' | 'begun' | 'erased';
+}
+
+/**
+ * Finds an account by its address or its id. Another account may have taken the address of one that was erased: its id
+ * still names it.
+ * @throws {ServiceError} `not_found`
+ */
+async function erasureOf(deps: RouteDependencies, given: string): Promise<Erasure> {
+  const byId = WHOLE_ID.test(given);
+  const holder = byId
+    ? { id: given, ...(await deps.actors.read(accountAggregate, given)) }
+    : await findHolder(deps, given);
+  if (holder === undefined || holder.state.status === 'none') {
+    throw new ServiceError('not_found', `There is no account for ${given}.`);
+  }
+  const { id, state } = holder;
+  if (state.status === 'erased') {
+    return { id, email: given, state: state.erasureCompleted ? 'erased' : 'begun' };
+  }
+  const email = byId ? await deps.vault.unseal(id, state.email) : given;
+  return { id, email, state: 'open' };
+}
+
+function getErasure(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    ctx.body = await erasureOf(deps, pathParameter(ctx, 'account'));
+  };
+}
+
+/** Erases the account, and ends when all of it is done. */
+function postErasure(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const { id, state } = await erasureOf(deps, pathParameter(ctx, 'account'));
+    if (state === 'open') await beginErasure(deps, id, operatorContext(deps.clock));
+    // A copy of the keyring from before, in use again, has its key: the log does not show that.
+    if (state === 'erased') await deps.vault.erase(id);
+    else await completeErasure({ ...deps, store: deps.streams }, id);
+    ctx.body = {};
+  };
+}
+
+/** Passes all other requests on, as if there was no such route. */
+const bySocket =
+  (handle: HttpMiddleware): HttpMiddleware =>
+  (ctx, next) =>
+    isByOperatorSocket(ctx) ? handle(ctx, next) : next();
+
+export function operatorRoutes(deps: RouteDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ strict: true, sensitive: true, prefix: BASE_PATH });
+  router.post('/operator/accounts/:id/password/', bySocket(postPassword(deps)));
+  router.post('/operator/accounts/:id/operator/', bySocket(postOperator(deps)));
+  router.post('/operator/checkpoints/', bySocket(postCheckpoint(deps)));
+  router.get('/operator/log-keys/', bySocket(listKeys(deps)));
+  router.post('/operator/log-keys/', bySocket(postKey(deps)));
+  router.get('/operator/erasures/:account/', bySocket(getErasure(deps)));
+  router.post('/operator/erasures/:account/', bySocket(postErasure(deps)));
+  return router;
+}
