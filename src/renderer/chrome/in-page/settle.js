@@ -98,6 +98,8 @@
       (progress === null && delay - Number(currentTime) > LATE_MS)
     );
   };
+  const TIMED = 'animate,animateMotion,animateTransform,set';
+  const ENDLESS = `:is(${TIMED}):is([repeatCount=indefinite],[repeatDur=indefinite])`;
   /** @param {Document | ShadowRoot} scope */
   const finishIn = (scope) => {
     let done = 0;
@@ -121,10 +123,12 @@
       animations = moving();
     }
     // The clock of an SVG is also that of what use shows in it. One within another has a clock of its own.
-    const timed = 'animate,animateMotion,animateTransform,set';
-    const timers = find(scope, timed).length > 0 ? find(scope, `svg:has(${timed},use)`) : [];
+    const timers = find(scope, TIMED).length > 0 ? find(scope, `svg:has(${TIMED},use)`) : [];
     for (const svg of timers) {
       if (!(svg instanceof SVGSVGElement) || svg.animationsPaused()) continue;
+      for (const each of svg.querySelectorAll(ENDLESS)) {
+        if (each instanceof SVGElement && each.ownerSVGElement === svg) each.remove();
+      }
       svg.pauseAnimations();
       svg.setCurrentTime(SVG_SECONDS);
       done += 1;
