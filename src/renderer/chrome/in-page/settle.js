@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/unbound-method -- methods get their object by `apply` */
+/* oxlint-disable typescript/unbound-method, consistent-function-scoping, no-control-regex -- methods get their object by `apply`; this runs as one function */
 /**
  * What `settle.ts` asks of a page. It runs in a world of its own in each frame, where what a page did to Promise,
  * Object.prototype or requestAnimationFrame does not exist. Elements of a page may cover the names on `document`, here
