@@ -44,6 +44,11 @@ export const LIMITS: Expectations = {
     shows: [BLUE],
     hides: [RED],
   },
+  'a box over the page that CSS alone opens after 4 seconds': {
+    paper: 'it is there; hide it in `@media print`',
+    html: `${style('@keyframes open { to { opacity: 1 } } div { position: fixed; inset: 0; opacity: 0; animation: open .5s 4s forwards }')}<p>Text</p><div>${word()}</div>`,
+    shows: [RED],
+  },
   'a page that prints itself on loading, and closes its window': {
     paper: 'it fails (`page_crashed`); leave `close()` out',
     html: `<p>Text</p>${script('onload = () => { print(); close() }')}`,

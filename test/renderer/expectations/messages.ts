@@ -42,6 +42,11 @@ export const MESSAGES: Expectations = {
     html: `${style('@keyframes out { to { opacity: 0 } } #t { animation: out .5s 3s forwards }')}${word('id=t')}`,
     shows: [RED],
   },
+  'the same that fills its delay, and slides it out of the page': {
+    paper: 'it is there',
+    html: `${style('@keyframes out { from { transform: none } to { transform: translateY(-400px) } } #t { display: block; animation: out .5s 3s both }')}${word('id=t')}`,
+    shows: [RED],
+  },
   'notices that take turns, each for 2.5 seconds': {
     paper: 'the first is there',
     html: `<p id=t>Saved</p>${script("const next = ['Mail sent', 'Done']; (function turn() { setTimeout(() => { t.textContent = next.shift() ?? ''; turn() }, 2500) })()")}`,

@@ -23,6 +23,16 @@ export const MOTION: Expectations = {
     html: `${style(`${FADE} b { display: block; animation: fade .6s both } b:nth-of-type(2) { animation-delay: 3s }`)}${word()}${word('', 'SECOND', BLUE)}`,
     shows: [RED, BLUE],
   },
+  'the same where the lines are transparent by their own style': {
+    paper: 'all lines',
+    html: `${style('@keyframes show { to { opacity: 1 } } b { opacity: 0; animation: show .5s forwards } b:last-child { animation-delay: 2.4s }')}${word()}${word('', 'SECOND', BLUE)}`,
+    shows: [RED, BLUE],
+  },
+  'bars that grow one after the other, by delays of CSS up to 2 seconds': {
+    paper: 'all bars',
+    html: `${style(`@keyframes grow { to { width: 80% } } p { height: 20px; width: 0; print-color-adjust: exact; animation: grow 1s 2s forwards }`)}<p style="background:${RED}"></p>`,
+    shows: [RED],
+  },
   'lines that appear one after the other, by an interval of 200 ms': {
     paper: 'all lines',
     html: `<ol id=l>${'<li hidden>line</li>'.repeat(6)}</ol>${script('let n = 0; const timer = setInterval(() => { l.children[n].hidden = false; if ((n += 1) === 6) clearInterval(timer) }, 200)')}`,
