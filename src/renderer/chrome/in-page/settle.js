@@ -93,9 +93,9 @@
   const isSeen = (/** @type {Animation} */ { effect }) => {
     const target = effect instanceof KeyframeEffect && effect.target;
     if (!target) return false;
-    const { right, bottom, width, height } = target.getBoundingClientRect();
+    const box = target.getBoundingClientRect();
     const isOpaque = target.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-    return isOpaque && Math.min(right, bottom, width, height) > 0;
+    return isOpaque && Math.min(box.right, box.bottom, box.width, box.height) > 0;
   };
   const isLate = (/** @type {Animation} */ { effect, currentTime }) =>
     (effect?.getComputedTiming().delay ?? 0) - Number(currentTime) > LATE_MS;
