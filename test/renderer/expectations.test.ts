@@ -8,6 +8,7 @@ import { accountId } from '../support/samples.ts';
 import { DATA } from './expectations/data.ts';
 import { BEFORE, LANGUAGES } from './expectations/languages.ts';
 import { LAZY_CONTENT } from './expectations/lazy.ts';
+import { LIMITS } from './expectations/limits.ts';
 import { MESSAGES } from './expectations/messages.ts';
 import { MOTION } from './expectations/motion.ts';
 import { MOVING } from './expectations/moving.ts';
@@ -26,6 +27,7 @@ const SUBJECTS = {
   'Fades, animations and charts': MOTION,
   'Parts that open, stick or are for print': PARTS,
   'Text of one language after another': LANGUAGES,
+  'Known limits, and what to do instead': LIMITS,
 };
 
 for (const [document, expectation] of Object.values(SUBJECTS).flatMap(Object.entries)) {

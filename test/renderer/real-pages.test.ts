@@ -6,9 +6,10 @@ import tap, { test } from 'tap';
 import type { RenderResult } from '../../src/renderer/messages.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
+import { comparable } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
 import { systemFont } from '../support/system-font.ts';
-import { svg as svgUrl } from '../support/tiny-images.ts';
+import { JPEG, png, svg as svgUrl } from '../support/tiny-images.ts';
 
 const AT_ONCE = 3;
 const renderer = await startTestRenderer({ allowPrivateNetwork: true, concurrency: AT_ONCE });
@@ -140,6 +141,42 @@ void test('a web font is used, and one that does not come is replaced', async (t
     { for: /^(load|fonts)$/ },
     'and the manifest says what was given up',
   );
+});
+
+const one = (content: string): string => `<!doctype html><style>p { margin: 0 }</style>${content}`;
+
+const printed = async (html: string): Promise<string> =>
+  comparable(await renderer.bytes({ html }, {}, accountId()));
+
+void test('images and fonts of the document itself are on paper', async (t) => {
+  const image = png(24, 16, [200, 30, 60]);
+  const blank = await printed(one('<p></p>'));
+  const pictures = [
+    `<img src="${image}">`,
+    `<img style="margin-top:3000px" src="${JPEG}">`,
+    `<input type=image src="${image}">`,
+    `<p style="width:24px;height:16px;print-color-adjust:exact;background:url(${image})">`,
+    `<style>li { list-style-image: url(${image}) }</style><li>a`,
+    `<img src="${svgUrl(`<image width="40" height="40" href="${image}"/>`)}">`,
+    `<svg width=24 height=16><image width=24 height=16 href="${image}"/></svg>`,
+    `<style>@page { margin: 2cm; @top-left { content: url(${image}) } }</style><p>a`,
+  ];
+  for (const picture of pictures) {
+    const pdf = await printed(one(picture));
+    t.not(pdf, blank, picture.slice(0, 60));
+    t.ok(/\/Subtype \/Image/.test(pdf), `there is an image of ${picture.slice(0, 40)}`);
+  }
+  const data = `url(data:font/ttf;base64,${(await readFile(systemFont('LiberationMono-Bold.ttf'))).toString('base64')})`;
+  const face = `@font-face { font-family: own; font-display: swap; src: ${data} }`;
+  for (const rule of [
+    'p { font-family: own }',
+    '@page { margin: 2cm; @top-left { content: "head"; font-family: own } }',
+  ]) {
+    const pdf = await printed(
+      one(`<style>${face} p { font-family: sans-serif } ${rule}</style><p>text`),
+    );
+    t.match(pdf, /LiberationMono-Bold/, rule);
+  }
 });
 
 /** Its letters in an order that does not depend on how the PDF's reader puts lines together. */

@@ -152,6 +152,21 @@ void test('what the page fetches is waited for, and what it does with it', async
   t.match(await textOf(script(patient)), /in time/, "the page's own time limit does not run ahead");
 });
 
+void test("a page's own time limit for an answer leaves the answer its time", async (t) => {
+  const load = `setTimeout(async () => {
+    const limit = new AbortController();
+    setTimeout(() => limit.abort(), 600);
+    try {
+      p.textContent = await (await fetch('data.txt', { signal: limit.signal })).text();
+    } catch {
+      p.textContent = 'gave up';
+    }
+  }, 100)`;
+  const html = '<p id=p>waiting</p><script src=app.js></script>';
+  const files = { 'app.js': btoa(load), 'data.txt': btoa('answered') };
+  t.match((await renderer.pdf({ html, files })).text, /^answered/);
+});
+
 void test('frames of the same and of another site run ahead as well', async (t) => {
   const other = `http://localhost:${port}/frame`;
   t.match(await textOf(`<iframe src="${origin}/frame"></iframe>`), /frame drawn/);
@@ -233,52 +248,6 @@ void test('the client sets the budget, and what was unfinished is told', async (
     code: 'incomplete',
     message: /A timer of the page had not run out/,
   });
-});
-
-void test('animations stand at their end, and those without one are cancelled', async (t) => {
-  const html = `<style>@keyframes k { from { color: #d01020 } to { color: #10d020 } }
-    .end { animation: k 2s both } .start { animation: k 2s infinite }</style><p class=end>a<p class=start>b`;
-  const { pages } = await renderer.pdf({ html });
-  t.ok(pages[0]?.fills.has('#10d020'));
-  t.notOk(pages[0]?.fills.has('#d01020'));
-});
-
-const fillsShown = async (css: string, code = ''): Promise<ReadonlySet<string> | undefined> => {
-  const html = `<style>@keyframes k { from { fill: #d01020 } to { fill: #10d020 } } ${css}</style><svg width=0 height=0><symbol id=a><rect class=i width=9 height=9 /></symbol></svg>
-    <svg id=s><use href="#a" /></svg><script>${code}</script>`;
-  return (await renderer.pdf({ html })).pages[0]?.fills;
-};
-
-void test('animations stand still where no script reaches them', async (t) => {
-  for (const [what, colour, css, code] of [
-    ['one that ends', '#10d020', '.i { animation: k 3s forwards }'],
-    ['one without an end', undefined, '.i { animation: k 3s infinite }'],
-    [
-      'a transition',
-      '#10d020',
-      '.i { transition: fill 3s; fill: inherit } .on { fill: #10d020 }',
-      'setTimeout(() => s.classList.add("on"), 100)',
-    ],
-  ] as const) {
-    const found = await fillsShown(css, code);
-    t.same(
-      ['#d01020', '#10d020'].filter((each) => found?.has(each)),
-      colour === undefined ? [] : [colour],
-      what,
-    );
-  }
-});
-
-const printBar = async (attributes: string, busyMs = 0): Promise<Buffer> => {
-  const html = `<progress ${attributes}></progress><script>const t = Date.now(); while (Date.now() - t < ${busyMs});</script>`;
-  return await renderer.bytes({ html }, {}, accountId(1));
-};
-
-void test('a bar of progress without a value is printed in one way', async (t) => {
-  const expected = await printBar('');
-  for (const ms of [0, 150, 300]) {
-    t.equal(await visibleDifference(expected, await printBar('', ms)), undefined, `${ms} ms late`);
-  }
 });
 
 void test('showing all of a page leaves no traces of scrolling', async (t) => {

@@ -1,4 +1,4 @@
-/** HTML in the window that waits for it: what its scripts do there changes neither how it loads nor what follows it. */
+/** HTML in the window that waits for it: it loads as a page does, is always printed the same, and leaves nothing. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { startTestRenderer } from '../support/renderer.ts';
+import { comparable, visibleDifference } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
 
 const renderer = await startTestRenderer({ allowPrivateNetwork: true });
@@ -32,26 +33,13 @@ for (const [name, code] of Object.entries(OWN_ADDRESS)) {
   });
 }
 
-void test("a page's own time limit for an answer leaves the answer its time", async (t) => {
-  const load = `setTimeout(async () => {
-    const limit = new AbortController();
-    setTimeout(() => limit.abort(), 600);
-    try {
-      p.textContent = await (await fetch('data.txt', { signal: limit.signal })).text();
-    } catch {
-      p.textContent = 'gave up';
-    }
-  }, 100)`;
-  const html = '<p id=p>waiting</p><script src=app.js></script>';
-  const files = encoded({ 'app.js': load, 'data.txt': 'answered' });
-  t.match((await renderer.pdf({ html, files })).text, /^answered/);
-});
+let accounts = 100;
+const newAccount = (): string => accountId((accounts += 1));
 
 /** A PDF but for the moment of its making. */
-async function digest(request: RequestDocument, account: string): Promise<string> {
-  const pdf = await renderer.bytes(request, {}, account);
-  const text = pdf.toString('latin1').replace(/\/(Creation|Mod)Date \(D:[^)]*\)/g, '');
-  return createHash('sha256').update(text, 'latin1').digest('hex');
+async function digest(request: RequestDocument, account: string = newAccount()): Promise<string> {
+  const pdf = comparable(await renderer.bytes(request, {}, account));
+  return createHash('sha256').update(pdf, 'latin1').digest('hex');
 }
 
 const FOREIGN = String.raw`\u76f4\u9aa8\u89d2 \u6f22\u5b57`;
@@ -71,6 +59,58 @@ void test('fonts that were found for a text that is not on paper serve no later 
     await digest({ html: '<p>first</p>' }, account);
     await digest({ html: `<!doctype html><html lang=ja>${body}` }, account);
     t.equal(await digest(after, account), fresh, what);
+  }
+});
+
+const inBase64 = (content: string): string =>
+  `data:image/svg+xml;base64,${Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${content}</svg>`).toString('base64')}`;
+
+void test('links, comments and pictures of the document itself fetch nothing', async (t) => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const inside = inBase64(
+    `<style>@import "${url}"; rect { fill: url(${url}) }</style><image href="${url}"/><script href="${url}"/>` +
+      `<filter id="f"><feImage href="${url}"/></filter><foreignObject><img src="${url}"/></foreignObject>`,
+  );
+  const documents = [
+    `<img src="${inside}"><p style="background:url('${inside}')">`,
+    `<p style="filter:url('${inside}#f')">a<p style="mask:url('${inside}#f')">b<p style="clip-path:url('${inside}#f')">c`,
+    `<a href="${url}">a</a><form action="${url}"><input value=a><button>b</button></form>`,
+    `<!-- <img src="${url}"> --><title>&lt;img src="${url}"&gt;</title><p title='<img src="${url}">'>`,
+    `<o:img src="data:image/png,"></o:img><math><mi data-src="${url}">x</mi></math>`,
+    `<meta name=a content="${url}"><p>&lt;script src="${url}"&gt;</p>`,
+    `<svg xmlns:a="${url}"><use href="#b"/><a href="#b"><text>a</text></a></svg>`,
+  ];
+  const account = newAccount();
+  for (const html of documents) {
+    await digest({ html }, account);
+    const result = await renderer.render({ html }, {}, undefined, account);
+    t.equal(result.kind, 'completed');
+    if (result.kind === 'completed') t.same(result.page.resources, [], html.slice(0, 60));
+  }
+  t.equal(requests, 0);
+});
+
+void test('what Chrome draws in another way before its first frame is always printed the same', async (t) => {
+  const far = '<div style="height:800px">b</div>';
+  const documents = [
+    `<div style="position:relative;height:1000px">a<div style="position:absolute;bottom:0;transform:translateY(40px)">b</div></div>${far}`,
+    `<style>.a { backface-visibility: hidden; transform: translateZ(0) }</style><div class=a style="height:1500px">a<p class=a>b</div>${far}`,
+    `<style>.a { transform-style: preserve-3d }</style><div class=a style="height:1500px">a<p class=a>b</div>${far}`,
+  ];
+  const account = newAccount();
+  for (const html of documents) {
+    const first = await renderer.bytes({ html }, {}, newAccount());
+    for (let time = 0; time < 5; time += 1) {
+      const again = await renderer.bytes({ html }, {}, account);
+      t.equal(await visibleDifference(first, again), undefined, html.slice(0, 80));
+    }
   }
 });
 

@@ -21,6 +21,8 @@ export interface Expectation {
   readonly shows?: readonly string[];
   readonly hides?: readonly string[];
   readonly holds?: (pdf: OpenedPdf) => boolean;
+  /** The message of a document that is not printed. */
+  readonly fails?: RegExp;
 }
 
 /** By what the documents have; a plural is understood. */
@@ -78,7 +80,12 @@ export async function holdExpectation(
   renderer: TestRenderer,
   expectation: Expectation,
 ): Promise<void> {
-  const { options = {}, has, lacks, shows = [], hides = [], holds } = expectation;
+  const { options = {}, has, lacks, shows = [], hides = [], holds, fails } = expectation;
+  if (fails !== undefined) {
+    const result = await renderer.render(requestOf(expectation), options);
+    t.match(result, { kind: 'failed', message: fails });
+    return;
+  }
   const bytes = await renderer.bytes(requestOf(expectation), options, accountId());
   const pdf = await openPdf(bytes);
   // Chrome may write a radical where the text has the character that looks like it.
@@ -95,7 +102,7 @@ export async function holdExpectation(
 const INTRODUCTION = `# What is printed of documents that change
 
 [rendering.md](rendering.md) has the rule. Each line here is that of a document in \`test/renderer/expectations/\`, which
-\`test/renderer/expectations.test.ts\` prints and looks at.
+\`test/renderer/expectations.test.ts\` prints and looks at. The last section has what a person would not expect.
 `;
 
 /** @param subjects documents by the headings that they stand under */

@@ -2,8 +2,8 @@
 import { type Expectations, PICTURE, RED, script, style } from '../../support/expectations.ts';
 
 const module = (code: string): string => `<p id=p>LOADING</p><script type=module>${code}</script>`;
-export const done = (code: string): string => `<p id=p>LOADING</p>${script(code)}`;
-export const DONE = "p.textContent = 'done'";
+const done = (code: string): string => `<p id=p>LOADING</p>${script(code)}`;
+const DONE = "p.textContent = 'done'";
 const ADD_WASM = 'AGFzbQEAAAABBwFgAn9/AX8DAgEABwcBA2FkZAAACgkBBwAgACABags=';
 
 export const DATA: Expectations = {
@@ -43,6 +43,11 @@ export const DATA: Expectations = {
   'work in an idle moment': {
     paper: 'what it makes',
     html: done(`requestIdleCallback(() => { ${DONE} })`),
+    has: /^done$/,
+  },
+  'work with a low priority': {
+    paper: 'what it makes',
+    html: done(`scheduler.postTask(() => { ${DONE} }, { priority: 'background', delay: 200 })`),
     has: /^done$/,
   },
   'a text that waits for `document.fonts.ready`': {
@@ -110,6 +115,13 @@ export const DATA: Expectations = {
     paper: 'the picture',
     html: `<img id=i>${script(`const canvas = new OffscreenCanvas(80, 80); const context = canvas.getContext('2d'); context.fillStyle = '${RED}'; context.fillRect(0, 0, 80, 80); canvas.convertToBlob().then((blob) => { i.src = URL.createObjectURL(blob) })`)}`,
     shows: [RED],
+  },
+  'data that are kept in the database of the browser': {
+    paper: 'the data',
+    html: done(
+      "const open = indexedDB.open('d'); open.onupgradeneeded = () => open.result.createObjectStore('s').put('done', 1); open.onsuccess = () => { open.result.transaction('s').objectStore('s').get(1).onsuccess = (event) => { p.textContent = event.target.result } }",
+    ),
+    has: /^done$/,
   },
   'data that are decompressed': {
     paper: 'the data',

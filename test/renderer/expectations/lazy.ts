@@ -12,18 +12,18 @@ import {
 const SHOW =
   "const show = () => { if (q.getBoundingClientRect().top < innerHeight) q.textContent = 'picture' };";
 const LOADER = `${SHOW} document.querySelector('main').addEventListener('scroll', show); addEventListener('resize', show)`;
-export const SWAP =
+const SWAP =
   'const swap = () => { for (const each of document.images) if (each.dataset.src && each.getBoundingClientRect().top < innerHeight + 200) { each.src = each.dataset.src; delete each.dataset.src } };';
-export const LAZY = '<img data-src=red.svg width=80 height=80>';
+const LAZY = '<img data-src=red.svg width=80 height=80>';
 /** Observes an element, and calls code with it once it is seen. */
 const onceSeen = (code: string, options = '{}'): string =>
   `const watch = new IntersectionObserver((entries) => { for (const { isIntersecting, target } of entries) if (isIntersecting) { watch.unobserve(target); ${code} } }, ${options});`;
 const ROWS =
   'const add = (from, to) => { for (let n = from; n <= to; n += 1) list.append(Object.assign(document.createElement("p"), { textContent: `row ${n}.` })) };';
-export const PAGES = Object.fromEntries(
+const PAGES = Object.fromEntries(
   [1, 2, 3].map((page) => [`page-${page}.json`, JSON.stringify([page * 40 - 39, page * 40])]),
 );
-export const fullPage = (code: string): string => script(`${ROWS} ${code}`);
+const fullPage = (code: string): string => script(`${ROWS} ${code}`);
 
 export const LAZY_CONTENT: Expectations = {
   'pictures with `loading=lazy` far down': {
@@ -67,6 +67,18 @@ export const LAZY_CONTENT: Expectations = {
     files: PICTURE,
     shows: [RED],
   },
+  'pictures with `data-src`, by a listener to scrolling alone': {
+    paper: 'the pictures',
+    html: `${FAR}${LAZY}${script(`${SWAP} swap(); addEventListener('scroll', swap)`)}`,
+    files: PICTURE,
+    shows: [RED],
+  },
+  'pictures with `data-src`, by a listener to sizes that waits 150 ms for the next': {
+    paper: 'the pictures',
+    html: `${FAR}${LAZY}${script(`${SWAP} let timer; addEventListener('resize', () => { clearTimeout(timer); timer = setTimeout(swap, 150) })`)}`,
+    files: PICTURE,
+    shows: [RED],
+  },
   'pictures with `data-src`, by an observer': {
     paper: 'the pictures',
     html: `${FAR}${LAZY}${script(`${onceSeen('target.src = target.dataset.src')} for (const each of document.images) watch.observe(each)`)}`,
@@ -82,6 +94,12 @@ export const LAZY_CONTENT: Expectations = {
   'pictures with `data-src`, whose place a script asks for with each frame': {
     paper: 'the pictures',
     html: `${FAR}${LAZY}${script(`${SWAP} (function look() { swap(); requestAnimationFrame(look) })()`)}`,
+    files: PICTURE,
+    shows: [RED],
+  },
+  'pictures with `data-src`, whose place a script asks for every 200 ms': {
+    paper: 'the pictures',
+    html: `${FAR}${LAZY}${script(`${SWAP} setInterval(swap, 200)`)}`,
     files: PICTURE,
     shows: [RED],
   },
@@ -114,6 +132,12 @@ export const LAZY_CONTENT: Expectations = {
     html: '<video poster=red.svg width=80 height=80 preload=none src=film.mp4></video>',
     files: PICTURE,
     shows: [RED],
+  },
+  'a list that loads its next batch when its end is seen, three batches': {
+    paper: 'all batches',
+    html: `<div id=list></div><p id=end></p>${fullPage("let page = 0; new IntersectionObserver(async ([end]) => { if (!end.isIntersecting || page === 3) return; page += 1; add(...await (await fetch(`page-${page}.json`)).json()) }, { rootMargin: '200px' }).observe(document.getElementById('end'))")}`,
+    files: PAGES,
+    has: /row 1\.[^]*row 120\./,
   },
   'a list that never ends, and loads when its end is seen': {
     paper: 'a few batches',
@@ -148,6 +172,11 @@ export const LAZY_CONTENT: Expectations = {
     html: `<div id=list></div>${fullPage('let last = 0; const timer = setInterval(() => { add(last + 1, last += 6); if (last === 60) clearInterval(timer) }, 200)')}`,
     has: /row 1\.[^]*row 60\./,
   },
+  'rows that come in pieces, in idle moments': {
+    paper: 'all rows',
+    html: `<div id=list></div>${fullPage('let last = 0; requestIdleCallback(function more() { add(last + 1, last += 5); if (last < 60) requestIdleCallback(more) })')}`,
+    has: /row 1\.[^]*row 60\./,
+  },
   'rows that come in messages that the page sends itself, as React does': {
     paper: 'all rows',
     html: `<div id=list></div>${fullPage('let last = 0; const channel = new MessageChannel(); channel.port1.onmessage = () => { add(last + 1, last += 5); if (last < 60) channel.port2.postMessage(0) }; channel.port2.postMessage(0)')}`,
@@ -173,6 +202,16 @@ export const LAZY_CONTENT: Expectations = {
   'sections that appear by listeners to scrolling and sizes': {
     paper: 'the sections',
     html: `${style('b { display: block; visibility: hidden }')}${FAR}${word('id=b')}${script("const look = () => { if (b.offsetTop < scrollY + innerHeight) b.style.visibility = 'visible' }; look(); addEventListener('scroll', look); addEventListener('resize', look)")}`,
+    shows: [RED],
+  },
+  'sections that appear by a listener to scrolling alone': {
+    paper: 'the sections',
+    html: `${style('b { display: block; visibility: hidden }')}${FAR}${word('id=b')}${script("const look = () => { if (b.offsetTop < scrollY + innerHeight) b.style.visibility = 'visible' }; look(); addEventListener('scroll', look)")}`,
+    shows: [RED],
+  },
+  'sections that appear by an animation of CSS that goes by scrolling': {
+    paper: 'the sections',
+    html: `${style('@keyframes appear { from { opacity: 0 } } b { display: block; animation: appear linear both; animation-timeline: view(); animation-range: entry 0% cover 40% }')}${FAR}${word()}`,
     shows: [RED],
   },
   'sections with `content-visibility: auto`': {

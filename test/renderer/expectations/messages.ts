@@ -37,6 +37,16 @@ export const MESSAGES: Expectations = {
     html: `${style('@keyframes in { from { opacity: 0 } } @keyframes out { to { opacity: 0 } } #t.show { animation: in .5s, out .5s 2.5s }')}${word('id=t')}${script("t.className = 'show'; setTimeout(() => { t.className = '' }, 3000)")}`,
     shows: [RED],
   },
+  'a flash notice that a CSS animation takes away after 3 seconds': {
+    paper: 'it is there',
+    html: `${style('@keyframes out { to { opacity: 0 } } #t { animation: out .5s 3s forwards }')}${word('id=t')}`,
+    shows: [RED],
+  },
+  'the same that fills its delay, and slides it out of the page': {
+    paper: 'it is there',
+    html: `${style('@keyframes out { from { transform: none } to { transform: translateY(-400px) } } #t { display: block; animation: out .5s 3s both }')}${word('id=t')}`,
+    shows: [RED],
+  },
   'notices that take turns, each for 2.5 seconds': {
     paper: 'the first is there',
     html: `<p id=t>Saved</p>${script("const next = ['Mail sent', 'Done']; (function turn() { setTimeout(() => { t.textContent = next.shift() ?? ''; turn() }, 2500) })()")}`,
@@ -83,6 +93,12 @@ export const MESSAGES: Expectations = {
     html: `<p>Article</p><button id=b>Chat</button><div id=c></div>${script("setTimeout(() => { c.textContent = 'How can we help?' }, 3000)")}`,
     has: /Chat/,
     lacks: /How can we help/,
+  },
+  'a question "still there?" after four idle seconds, counted by `setInterval`': {
+    paper: 'it is not there',
+    html: `<p>Form</p><p id=q></p>${script("let idle = 0; setInterval(() => { if ((idle += 1) >= 4) q.textContent = 'Are you still there?' }, 1000)")}`,
+    has: /Form/,
+    lacks: /still there/,
   },
   'a session that a script ends after 4.5 seconds': {
     paper: 'it does not end',

@@ -4,7 +4,7 @@ import { BLUE, type Expectations, RED, script, style, word } from '../../support
 const FADE = '@keyframes fade { from { opacity: 0 } }';
 const animated = (code: string, more = ''): string => `${word('id=w')}${more}${script(code)}`;
 const IN = '[{ opacity: 0 }, { opacity: 1 }]';
-export const rect = (content: string, attributes = ''): string =>
+const rect = (content: string, attributes = ''): string =>
   `<svg width=200 height=100><rect width=80 height=80 fill="${RED}" ${attributes}>${content}</rect></svg>`;
 
 export const MOTION: Expectations = {
@@ -23,6 +23,16 @@ export const MOTION: Expectations = {
     html: `${style(`${FADE} b { display: block; animation: fade .6s both } b:nth-of-type(2) { animation-delay: 3s }`)}${word()}${word('', 'SECOND', BLUE)}`,
     shows: [RED, BLUE],
   },
+  'the same where the lines are transparent by their own style': {
+    paper: 'all lines',
+    html: `${style('@keyframes show { to { opacity: 1 } } b { opacity: 0; animation: show .5s forwards } b:last-child { animation-delay: 2.4s }')}${word()}${word('', 'SECOND', BLUE)}`,
+    shows: [RED, BLUE],
+  },
+  'bars that grow one after the other, by delays of CSS up to 2 seconds': {
+    paper: 'all bars',
+    html: `${style(`@keyframes grow { to { width: 80% } } p { height: 20px; width: 0; print-color-adjust: exact; animation: grow 1s 2s forwards }`)}<p style="background:${RED}"></p>`,
+    shows: [RED],
+  },
   'lines that appear one after the other, by an interval of 200 ms': {
     paper: 'all lines',
     html: `<ol id=l>${'<li hidden>line</li>'.repeat(6)}</ol>${script('let n = 0; const timer = setInterval(() => { l.children[n].hidden = false; if ((n += 1) === 6) clearInterval(timer) }, 200)')}`,
@@ -31,6 +41,11 @@ export const MOTION: Expectations = {
   'the same by an interval of 600 ms': {
     paper: 'all lines',
     html: `<ol id=l>${'<li hidden>line</li>'.repeat(6)}</ol>${script('let n = 0; const timer = setInterval(() => { l.children[n].hidden = false; if ((n += 1) === 6) clearInterval(timer) }, 600)')}`,
+    has: /^(\d\.\s*line\s*){6}$/,
+  },
+  'lines that appear one after the other, by timers of 0.3, 0.6 … 1.8 seconds': {
+    paper: 'all lines',
+    html: `<ol id=l>${'<li hidden>line</li>'.repeat(6)}</ol>${script('[...l.children].forEach((line, n) => setTimeout(() => { line.hidden = false }, 300 * (n + 1)))')}`,
     has: /^(\d\.\s*line\s*){6}$/,
   },
   'the same by timers of 0.7 seconds, each of which sets the next': {
@@ -108,9 +123,19 @@ export const MOTION: Expectations = {
     html: `${style('@keyframes blink { 0%, 49% { visibility: hidden } 50% { visibility: visible } } b { animation: blink 1s step-end infinite }')}${word()}`,
     shows: [RED],
   },
+  'words that blink by `setInterval`, every 300, 500 and 700 ms': {
+    paper: 'the words',
+    html: `${word('id=a')}${word('id=b', 'SECOND', BLUE)}${word('id=c', 'THIRD', '#108040')}${script("[a, b, c].forEach((each, n) => setInterval(() => { const { style } = each; style.visibility = style.visibility === 'hidden' ? 'visible' : 'hidden' }, 300 + 200 * n))")}`,
+    shows: [RED, BLUE, '#108040'],
+  },
   'a bar of an SVG that grows by SMIL': {
     paper: 'its end',
     html: rect('<animate attributeName=height from=0 to=80 dur=2s fill=freeze />', 'height=0'),
+    shows: [RED],
+  },
+  'a part of an SVG that blinks by SMIL, for ever': {
+    paper: 'the part',
+    html: rect('<animate attributeName=opacity values="0;1;0" dur=1s repeatCount=indefinite />'),
     shows: [RED],
   },
   'a line of an SVG that draws itself': {

@@ -51,6 +51,11 @@ export const MOVING: Expectations = {
     html: `${style('@keyframes run { to { transform: translateX(-50%) } } main { overflow: hidden } div { width: 2000px; animation: run 9s linear infinite } b { display: inline-block; width: 1000px }')}<main><div>${word()}${word()}</div></main>`,
     shows: [RED],
   },
+  'a `<marquee>`': {
+    paper: 'its text',
+    html: `<marquee>${word()}</marquee>`,
+    shows: [RED],
+  },
   'a ticker that a script begins by `element.animate`, for ever': {
     paper: 'its text',
     html: `<main style="overflow:hidden">${word('id=t style="display:block"')}</main>${script("t.animate([{ transform: 'translateX(100vw)' }, { transform: 'translateX(-100%)' }], { duration: 9000, iterations: Infinity })")}`,
@@ -117,6 +122,11 @@ export const MOVING: Expectations = {
     paper: 'all of its text',
     html: `${style('@keyframes type { from { width: 0 } } @keyframes blink { 50% { border-color: transparent } } p { width: 700px; overflow: hidden; white-space: nowrap; border-right: 2px solid; animation: type 3s steps(20), blink .7s step-end infinite }')}<p>A word is ${word()}`,
     shows: [RED],
+  },
+  'a typewriter that stops for 0.7 seconds after each phrase, and takes it back': {
+    paper: 'one of its phrases',
+    html: `<p id=p></p>${script("const phrases = ['We print.', 'We sign.']; let which = 0, n = 0, back = false; (function type() { p.textContent = phrases[which].slice(0, n); if (!back && n === phrases[which].length) { back = true; setTimeout(type, 700) } else if (back && n === 0) { back = false; which = 1 - which; setTimeout(type, 500) } else { n += back ? -1 : 1; setTimeout(type, 50) } })()")}`,
+    has: /^We (print|sign)\.$/,
   },
   'a typewriter that stops for 2 seconds after each phrase, and takes it back': {
     paper: 'its first phrase',

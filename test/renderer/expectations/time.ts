@@ -20,6 +20,16 @@ export const TIME: Expectations = {
     html: `<p id=c></p>${script('const end = Date.now() + 3.5 * 864e5; const tell = () => { c.textContent = `${Math.floor((end - Date.now()) / 864e5)} days` }; tell(); setInterval(tell, 1000)')}`,
     has: /^3 days$/,
   },
+  'a countdown from a number, each second': {
+    paper: 'the number that it begins with',
+    html: `<p>Offer ends in <b id=n>90</b></p>${script('let left = 90; setInterval(() => { n.textContent = left -= 1 }, 1000)')}`,
+    has: /Offer ends in 90$/,
+  },
+  'a countdown of 3 seconds to the end of a test': {
+    paper: 'the test has not ended',
+    html: `<p id=c>Questions</p>${script("let left = 3; setInterval(() => { if ((left -= 1) === 0) c.textContent = 'Time is up' }, 1000)")}`,
+    has: /^Questions$/,
+  },
   'a progress bar of a script that fills up to its value': {
     paper: 'its value',
     html: `<div id=b style="height:40px;width:0;background:${RED};print-color-adjust:exact"></div><p id=p>0 %</p>${script('let n = 0; const timer = setInterval(() => { n += 1; b.style.width = p.textContent = `${n}%`; if (n === 72) clearInterval(timer) }, 20)')}`,

@@ -183,6 +183,15 @@ function startPageClock(channel) {
     },
   };
   Object.assign(window, replaced);
+  const { postTask } = Scheduler.prototype;
+  Object.assign(Scheduler.prototype, {
+    /** @param {unknown} task @param {{ delay?: number } | null} [options] */
+    async postTask(task, options) {
+      const { delay = 0, ...rest } = options ?? {};
+      if (delay > 0) await new Promise((resolve) => replaced.setTimeout(resolve, delay));
+      return apply(postTask, this, [task, rest]);
+    },
+  });
 
   Object.assign(Performance.prototype, {
     now() {

@@ -93,14 +93,17 @@
     ':not(html,html *){animation-duration:0s!important;transition:none!important}';
   /** @type {CSSStyleSheet | undefined} */
   let atEnd;
-  /** One that goes by scrolling, or that begins later than lone timers may: it takes a message away. */
-  const isLeftOut = (/** @type {Animation} */ { timeline, effect, currentTime }) => {
-    const { progress, delay = 0 } = effect?.getComputedTiming() ?? {};
-    return (
-      !(timeline instanceof DocumentTimeline) ||
-      (progress === null && delay - Number(currentTime) > LATE_MS)
-    );
+  const isSeen = (/** @type {Animation} */ { effect }) => {
+    const target = effect instanceof KeyframeEffect && effect.target;
+    if (!target) return false;
+    const box = target.getBoundingClientRect();
+    const isOpaque = target.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    return isOpaque && Math.min(box.right, box.bottom, box.width, box.height) > 0;
   };
+  const isLate = (/** @type {Animation} */ { effect, currentTime }) =>
+    (effect?.getComputedTiming().delay ?? 0) - Number(currentTime) > LATE_MS;
+  const TIMED = 'animate,animateMotion,animateTransform,set';
+  const ENDLESS = `:is(${TIMED}):is([repeatCount=indefinite],[repeatDur=indefinite])`;
   /** @param {Document | ShadowRoot} scope */
   const finishIn = (scope) => {
     let done = 0;
@@ -113,8 +116,11 @@
     for (let round = 0; animations.length > 0 && round < MAX_ROUNDS; round += 1) {
       for (const each of animations) {
         try {
-          if (isLeftOut(each)) each.cancel();
-          else each.finish();
+          // One that begins late may take a message away, as a timer does that is set for later.
+          const wasSeen = isLate(each) && isSeen(each);
+          if (each.timeline instanceof DocumentTimeline) each.finish();
+          else each.cancel();
+          if (wasSeen && !isSeen(each)) each.cancel();
         } catch {
           // It has no end.
           each.cancel();
@@ -124,10 +130,12 @@
       animations = moving();
     }
     // The clock of an SVG is also that of what use shows in it. One within another has a clock of its own.
-    const timed = 'animate,animateMotion,animateTransform,set';
-    const timers = find(scope, timed).length > 0 ? find(scope, `svg:has(${timed},use)`) : [];
+    const timers = find(scope, TIMED).length > 0 ? find(scope, `svg:has(${TIMED},use)`) : [];
     for (const svg of timers) {
       if (!(svg instanceof SVGSVGElement) || svg.animationsPaused()) continue;
+      for (const each of svg.querySelectorAll(ENDLESS)) {
+        if (each instanceof SVGElement && each.ownerSVGElement === svg) each.remove();
+      }
       svg.pauseAnimations();
       svg.setCurrentTime(SVG_SECONDS);
       done += 1;
@@ -147,7 +155,8 @@
   };
   /**
    * Finite animations and transitions that run are brought to their end. Those without an end, those that go by scrolling
-   * and those that begin late are cancelled, so that an element stands as its own style says. Those of SVG stand still.
+   * and those that begin late and take their element away are cancelled, so that it stands as its own style says. Those of
+   * SVG stand still.
    * What the page paused is left as it is.
    * @returns {number} how many were brought to their end; 0 when asked again means that nothing moves
    */
