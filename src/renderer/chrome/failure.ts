@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { ConversionFailureCode } from '../../domain/events.ts';
 
 /** The conversion ends here: the page or its request is at fault. The message is the client's text. */
@@ -19,4 +20,25 @@ export class ChromeGone extends Error {
 /** Chrome did not start. The message is for the operator: what was tried, what Chrome said, what helps. */
 export class ChromeStartError extends Error {
   override readonly name = 'ChromeStartError';
+}
+
+/** How the process of a tab ended, as Chrome tells it. */
+interface TabCrash {
+  readonly status: string;
+  readonly errorCode: number;
+}
+
+/**
+ * Another program ends a tab with a signal that Chrome tells as `killed`: the kernel does where memory runs out. A full disk
+ * below Chrome's shared memory is a bus error. What else ends the process of a tab is something that its page did there.
+ */
+export function crashReason({ status, errorCode }: TabCrash): Error {
+  if (status !== 'crashed' || errorCode === constants.signals.SIGBUS) {
+    return new ChromeGone(`The tab crashed: it was ${status} with ${errorCode}.`);
+  }
+  return new PageFailure(
+    'page_crashed',
+    'The page crashed its tab of the browser. Elements within each other by the thousands, or memory that a script ' +
+      'takes at once, can be the reason.',
+  );
 }

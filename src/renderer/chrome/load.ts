@@ -7,6 +7,7 @@ import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
 import type { Page } from './page.ts';
 import type { Tab } from './tab.ts';
+import { answerOwnPages } from './window.ts';
 import { beginClock } from './worlds.ts';
 
 export interface DocumentSource {
@@ -32,10 +33,10 @@ export async function loadDocument(
 ): Promise<LoadedDocument> {
   const { html, url = '' } = request;
   const origin = html === undefined ? undefined : tab.window?.origin;
+  if (tab.window !== undefined) answerOwnPages(tab, html ?? '');
   if (html === undefined) await navigate(tab, request, url, navigation);
   else {
     if (origin !== undefined) serveFiles(origin);
-    tab.ownPage = html;
     await Promise.all([beginClock(tab), writeDocument(tab, html)]);
   }
   navigation.check();

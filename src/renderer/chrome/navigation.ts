@@ -1,6 +1,7 @@
 /** Follows what the main frame shows, from before the first navigation, so that nothing is missed. */
 import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
+import { isOwnPage } from './window.ts';
 
 const CERTIFICATE = "the server's certificate is not valid.";
 /** Chrome's network errors in words that a person can act on. */
@@ -108,7 +109,7 @@ export class Navigation {
       this.#url = request.url;
       this.#response = undefined;
       // HTML of the client is whole from the start.
-      if (!tab.isOwn(request.url)) this.#coming.set(requestId, request.url);
+      if (!isOwnPage(tab, request.url)) this.#coming.set(requestId, request.url);
     });
     // A document's request has the id of its loader.
     tab.on('Network.loadingFinished', ({ requestId }) => this.#end(requestId));

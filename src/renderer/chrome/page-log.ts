@@ -4,6 +4,7 @@ import type { ManifestError, ManifestResource } from '../../domain/render-manife
 import type { EventParams } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import type { Tab } from './tab.ts';
+import { isOwnPage } from './window.ts';
 
 /** The number of resources listed. More are counted only. */
 const MAX_RESOURCES = 1_000;
@@ -49,7 +50,7 @@ export class ResourceLog {
         if (known !== undefined) return;
         // The client's own HTML, on its synthetic origin, is in the conversion's request.
         const isMain = type === 'Document' && frameId === tab.frameId;
-        if (isMain && tab.isOwn(request.url)) return;
+        if (isMain && isOwnPage(tab, request.url)) return;
         this.#add(requestId, session, request.url, type ?? 'Other');
       },
     );

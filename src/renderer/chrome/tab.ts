@@ -1,6 +1,5 @@
 /** One tab in a browser context of its own: what one account's documents see of Chrome, and nothing else. */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:os';
 import {
   type Command,
   CommandRefused,
@@ -12,24 +11,22 @@ import {
   type Result,
 } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
-import { ChromeGone, PageFailure } from './failure.ts';
+import { ChromeGone, crashReason, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
 import { pageClockSource } from './in-page-scripts.ts';
-import { endInterruptions } from './interruptions.ts';
-import { Life } from './life.ts';
-import { RelatedSessions } from './related-sessions.ts';
-import { newWindowShape } from './window-shape.ts';
+import { type TabIds, Targets } from './targets.ts';
+import { WINDOW_SHAPE } from './window.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
-// Evaluates once a window has had its load event.
+// Evaluates once a window has had its load event, which is not to be taken for that of a document.
 const LOADED = `new Promise((resolve) => {
   if (document.readyState === 'complete') resolve();
   else addEventListener('load', resolve, { once: true });
-})`;
+}).then(() => ${WINDOW_SHAPE})`;
 
 export interface Workers {
   /** True when there are some. */
@@ -51,45 +48,24 @@ export interface TabProxy {
   close(): Promise<void>;
 }
 
-interface Ids {
-  readonly contextId: string;
-  readonly targetId: string;
-  readonly sessionId: string;
-}
-
-/**
- * Another program ends a tab with a signal that Chrome tells as `killed`: the kernel does where memory runs out. A full disk
- * below Chrome's shared memory is a bus error. What else ends the process of a tab is something that its page did there.
- */
-function crashReason({ status, errorCode }: EventParams<'Target.targetCrashed'>): Error {
-  if (status !== 'crashed' || errorCode === constants.signals.SIGBUS) {
-    return new ChromeGone(`The tab crashed: it was ${status} with ${errorCode}.`);
-  }
-  return new PageFailure(
-    'page_crashed',
-    'The page crashed its tab of the browser. Elements within each other by the thousands, or memory that a script ' +
-      'takes at once, can be the reason.',
-  );
-}
-
 export class Tab {
   readonly #connection: Connection;
-  readonly #ids: Ids;
-  readonly #related: RelatedSessions;
+  readonly #ids: TabIds;
+  readonly #targets: Targets;
   readonly #proxy: TabProxy | undefined;
   readonly frames: Frames;
   /** The domain of every document's host in this tab. One site needs one process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
   readonly clockChannel = randomBytes(10).toString('hex');
-  /** The window that waits for HTML at an origin of its own; undefined in a tab that waits for a URL. */
+  /** The window that waits for HTML at an origin of its own; undefined before `openWindow`. */
   window: { readonly origin: string; readonly loaderId: string } | undefined;
   /** `WINDOW_SHAPE` as it was before its first document. */
   windowShape: unknown;
-  /** The answer of its window's address: nothing while it waits, then its HTML, for a page that loads itself again. */
-  ownPage = '';
-  #answersOwnPages = false;
-  readonly #life = new Life();
+  /** The reason why it died. */
+  #gone: Error | undefined;
+  /** Callbacks for its death. One promise that all race against would keep every answer. */
+  readonly #waiting = new Set<(gone: Error) => void>();
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
   #ofDocument: (() => void)[] = [];
@@ -97,7 +73,7 @@ export class Tab {
   #tainted = false;
   #crashed = false;
 
-  private constructor(connection: Connection, ids: Ids, proxy: TabProxy | undefined) {
+  private constructor(connection: Connection, ids: TabIds, proxy: TabProxy | undefined) {
     this.#connection = connection;
     this.#ids = ids;
     this.#proxy = proxy;
@@ -106,17 +82,18 @@ export class Tab {
         ? () => this.send('HeadlessExperimental.beginFrame', {})
         : undefined,
     );
-    this.#related = new RelatedSessions(
-      connection,
-      ids.contextId,
-      ids.sessionId,
-      pageClockSource(this.clockChannel),
-      () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
-    );
     const die = (reason: Error): void => {
       this.#tainted = true;
-      this.#life.end(reason);
+      this.#gone ??= reason;
+      for (const tell of this.#waiting) tell(this.#gone);
     };
+    this.#targets = new Targets(
+      connection,
+      ids,
+      pageClockSource(this.clockChannel),
+      () => this.markTainted(),
+      () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
+    );
     this.#cleanups.push(
       connection.on('Target.targetCrashed', (crash) => {
         if (crash.targetId !== ids.targetId) return;
@@ -125,12 +102,11 @@ export class Tab {
       }),
       connection.onDisconnect(die),
       connection.onHandlerError((cause, from) => {
-        if (from !== undefined && !this.#related.has(from)) return;
+        if (from !== undefined && !this.#targets.has(from)) return;
         const what = cause instanceof Error ? cause.message : String(cause);
         die(new Error(`An event of the page could not be handled: ${what}`, { cause }));
       }),
-      () => this.#related.close(),
-      ...endInterruptions(connection, { ...ids, onTaint: () => this.markTainted() }),
+      () => this.#targets.close(),
     );
   }
 
@@ -162,17 +138,9 @@ export class Tab {
     ]);
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId }, proxy);
-    const evaluate = async (expression: string): Promise<unknown> =>
-      (
-        await send(
-          'Runtime.evaluate',
-          { expression, awaitPromise: true, returnByValue: true },
-          sessionId,
-        )
-      ).result.value;
-    [tab.windowShape] = await Promise.all([
-      newWindowShape(connection, evaluate),
-      send('Target.setDiscoverTargets', { discover: true }, sessionId),
+    const loaded = { expression: LOADED, awaitPromise: true, returnByValue: true };
+    const [{ result }] = await Promise.all([
+      send('Runtime.evaluate', loaded, sessionId),
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
       send('Network.enable', {}, sessionId),
@@ -185,10 +153,9 @@ export class Tab {
         { source: pageClockSource(tab.clockChannel) },
         sessionId,
       ),
-      tab.#related.start(),
-      // The load event of its first window is not to be taken for that of a document.
-      evaluate(LOADED),
+      tab.#targets.start(),
     ]);
+    tab.windowShape = result.value;
     return tab;
   }
 
@@ -207,15 +174,13 @@ export class Tab {
 
   /** The workers of its page. */
   get workers(): Workers {
-    const related = this.#related;
+    const { workers } = this.#targets;
     return {
-      get any() {
-        return related.workers.size > 0;
-      },
+      any: workers.size > 0,
       // One answers when it has ended what it is at.
       idle: async () => {
         await Promise.allSettled(
-          Array.from(related.workers, (session) =>
+          Array.from(workers, (session) =>
             this.sendTo(session, 'Runtime.evaluate', { expression: '0' }),
           ),
         );
@@ -231,49 +196,6 @@ export class Tab {
   /** True when its process died, and not the whole browser. */
   get crashed(): boolean {
     return this.#crashed && this.#connection.isOpen;
-  }
-
-  /** True for the address of one of its windows, with any query. */
-  isOwn(url: string): boolean {
-    const { protocol, hostname = '', pathname } = URL.parse(url) ?? {};
-    return protocol === 'http:' && hostname.endsWith(`.${this.site}`) && pathname === '/';
-  }
-
-  /**
-   * Answers the requests for the addresses of its windows, and no others: what else is asked of that host reaches the proxy,
-   * also from workers and frames, which interception would not see. Asked once, because Chrome makes each frame's
-   * loaders again for it.
-   */
-  async answerOwnPages(): Promise<void> {
-    if (this.#answersOwnPages) return;
-    this.#answersOwnPages = true;
-    const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
-      const { requestId, request, frameId, resourceType } = paused;
-      if (!this.isOwn(request.url)) {
-        // The headers of a URL have its requests paused, too. Others match the patterns: a page knows its site.
-        if (request.url.includes(this.site))
-          await this.send('Fetch.continueRequest', { requestId });
-        return;
-      }
-      if (frameId !== this.frameId || resourceType !== 'Document') {
-        await this.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
-        return;
-      }
-      await this.send('Fetch.fulfillRequest', {
-        requestId,
-        responseCode: 200,
-        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
-        body: Buffer.from(this.ownPage, 'utf8').toString('base64'),
-      });
-    };
-    // The request is gone when its page has moved on meanwhile.
-    const heard = (paused: EventParams<'Fetch.requestPaused'>): void =>
-      void answer(paused).catch(() => {});
-    this.#cleanups.push(this.#connection.on('Fetch.requestPaused', heard, this.#ids.sessionId));
-    const address = `http://*.${this.site}/`;
-    // A question mark stands for any character unless it is escaped.
-    const patterns = [{ urlPattern: address }, { urlPattern: `${address}\\?*` }];
-    await this.send('Fetch.enable', { patterns });
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */
@@ -316,7 +238,7 @@ export class Tab {
     handler: (params: EventParams<E>, from: string) => void,
   ): void {
     const heard = (params: EventParams<E>, from?: string): void => {
-      if (from !== undefined && this.#related.has(from)) handler(params, from);
+      if (from !== undefined && this.#targets.has(from)) handler(params, from);
     };
     this.#ofDocument.push(this.#connection.on(event, heard));
   }
@@ -338,7 +260,17 @@ export class Tab {
 
   /** Settles as `promise` does, but rejects at once when the tab dies. */
   async untilGone<T>(promise: Promise<T>): Promise<T> {
-    return await this.#life.untilGone(promise);
+    const { promise: gone, reject } = Promise.withResolvers<never>();
+    if (this.#gone) {
+      promise.catch(() => {});
+      throw this.#gone;
+    }
+    this.#waiting.add(reject);
+    try {
+      return await Promise.race([promise, gone]);
+    } finally {
+      this.#waiting.delete(reject);
+    }
   }
 
   /** Ends the document: whatever it still says is not heard. */

@@ -1,12 +1,16 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
 import { randomBytes } from 'node:crypto';
+import type { EventParams } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
 import type { Tab } from './tab.ts';
-import { WINDOW_SHAPE } from './window-shape.ts';
 
 const RESET_TIMEOUT_MS = 1_000;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
+
+/** Evaluates to the size, place and orientation of a window, which a page's scripts can change, in one text. */
+export const WINDOW_SHAPE =
+  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
 
 // Browsers keep a window's name, size and orientation over every navigation. Asked in the new window's own
 // world, where no script of a document has ever been.
@@ -14,6 +18,40 @@ const FORGET = `(() => {
   name = '';
   return name === '' && history.length === 1 && [origin, ${WINDOW_SHAPE}].join();
 })()`;
+
+/** True for the address of one of the tab's windows, with any query. */
+export function isOwnPage(tab: Tab, url: string): boolean {
+  const { protocol, hostname = '', pathname } = URL.parse(url) ?? {};
+  return protocol === 'http:' && hostname.endsWith(`.${tab.site}`) && pathname === '/';
+}
+
+/**
+ * Answers the requests for the addresses of the tab's windows until its document ends, and no others: what else is asked of
+ * that host reaches the proxy, also from workers and frames, which interception would not see.
+ * @param html for a page that loads itself again
+ */
+export function answerOwnPages(tab: Tab, html: string): void {
+  const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
+    const { requestId, request, frameId, resourceType } = paused;
+    if (!isOwnPage(tab, request.url)) {
+      // The headers of a URL have its requests paused, too. Others match the patterns: a page knows its site.
+      if (request.url.includes(tab.site)) await tab.send('Fetch.continueRequest', { requestId });
+      return;
+    }
+    if (frameId !== tab.frameId || resourceType !== 'Document') {
+      await tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
+      return;
+    }
+    await tab.send('Fetch.fulfillRequest', {
+      requestId,
+      responseCode: 200,
+      responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
+      body: Buffer.from(html, 'utf8').toString('base64'),
+    });
+  };
+  // The request is gone when its page has moved on meanwhile.
+  tab.on('Fetch.requestPaused', (paused) => void answer(paused).catch(() => {}));
+}
 
 /**
  * Opens a window at an origin that no other has, for HTML to be written into. Resolves when it has loaded: Chrome answers
@@ -23,9 +61,14 @@ const FORGET = `(() => {
  * @returns whether it has loaded
  */
 export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> {
-  tab.window = undefined;
-  tab.ownPage = '';
-  await tab.answerOwnPages();
+  answerOwnPages(tab, '');
+  // Asked once, because Chrome makes each frame's loaders again for it.
+  if (tab.window === undefined) {
+    const address = `http://*.${tab.site}/`;
+    // A question mark stands for any character unless it is escaped.
+    const patterns = [{ urlPattern: address }, { urlPattern: `${address}\\?*` }];
+    await tab.send('Fetch.enable', { patterns });
+  }
   const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   const loaded = new Set<string>();

@@ -1,12 +1,20 @@
 /**
- * Frames of other sites and workers have processes or threads of their own, of which the page's session
- * tells nothing. Chrome attaches a session to each before it runs, so that none of its requests is missed.
+ * What a page opens. Frames of other sites and workers have processes or threads of their own, of which the page's session
+ * tells nothing. Chrome attaches a session to each before it runs, so that none of its requests is missed. Dialogs and
+ * windows are answered or closed at once.
  */
 import type { Command, Connection, EventParams, Params } from './connection.ts';
 
 /** The most that are followed. More of them run unwatched: a page may start workers without end. */
 const MAX_SESSIONS = 100;
 const TIMEOUT_MS = 10_000;
+
+/** What Chrome calls a tab. */
+export interface TabIds {
+  readonly contextId: string;
+  readonly targetId: string;
+  readonly sessionId: string;
+}
 
 type AutoAttach = Params<'Target.setAutoAttach'>;
 const attachTo = (...types: readonly string[]): AutoAttach => ({
@@ -19,46 +27,52 @@ const OF_A_PAGE = attachTo('iframe', 'worker', 'service_worker');
 // Pages may share them, so they are the browser's.
 const OF_THE_BROWSER = attachTo('shared_worker');
 
-export class RelatedSessions {
+export class Targets {
   readonly #connection: Connection;
-  readonly #contextId: string;
-  readonly #pageSession: string;
+  readonly #ids: TabIds;
   readonly #clockSource: string;
+  readonly #onTaint: () => void;
   readonly #sessions: Set<string>;
   readonly #workers = new Set<string>();
-  readonly #off: (() => void)[];
+  readonly #off: readonly (() => void)[];
   #attached = 0;
 
   /**
    * @param clockSource is run in each frame before its document's scripts
+   * @param onTaint is called for each that may leave something behind
    * @param onClosed is called when the page's own window is closed
    */
   constructor(
     connection: Connection,
-    contextId: string,
-    pageSession: string,
+    ids: TabIds,
     clockSource: string,
+    onTaint: () => void,
     onClosed: () => void,
   ) {
+    const { sessionId: own } = ids;
     this.#connection = connection;
-    this.#contextId = contextId;
-    this.#pageSession = pageSession;
+    this.#ids = ids;
     this.#clockSource = clockSource;
-    this.#sessions = new Set([pageSession]);
+    this.#onTaint = onTaint;
+    this.#sessions = new Set([own]);
     this.#off = [
       connection.on('Target.attachedToTarget', (attached, by) => this.#attach(attached, by)),
       connection.on('Target.detachedFromTarget', ({ sessionId }) => {
-        if (sessionId === pageSession) onClosed();
+        if (sessionId === own) onClosed();
         this.#sessions.delete(sessionId);
         this.#workers.delete(sessionId);
       }),
+      connection.on('Target.targetCreated', (created) => this.#closeWindow(created), own),
+      connection.on('Page.javascriptDialogOpening', (dialog) => this.#answer(dialog), own),
     ];
   }
 
   async start(): Promise<void> {
+    const { sessionId } = this.#ids;
     await Promise.all([
+      this.#connection.send('Target.setDiscoverTargets', { discover: true }, TIMEOUT_MS, sessionId),
       this.#connection.send('Target.setAutoAttach', OF_THE_BROWSER, TIMEOUT_MS),
-      this.#connection.send('Target.setAutoAttach', OF_A_PAGE, TIMEOUT_MS, this.#pageSession),
+      this.#connection.send('Target.setAutoAttach', OF_A_PAGE, TIMEOUT_MS, sessionId),
     ]);
   }
 
@@ -73,19 +87,17 @@ export class RelatedSessions {
   }
 
   close(): void {
-    for (const off of this.#off.splice(0)) off();
+    for (const off of this.#off) off();
   }
 
   #attach({ sessionId, targetInfo }: EventParams<'Target.attachedToTarget'>, by?: string): void {
     const ours =
       by === undefined
-        ? targetInfo.type === 'shared_worker' && targetInfo.browserContextId === this.#contextId
+        ? targetInfo.type === 'shared_worker' && targetInfo.browserContextId === this.#ids.contextId
         : this.#sessions.has(by);
     if (!ours) return;
-    const send = <M extends Command>(method: M, params: Params<M>): void => {
-      // It may be gone again before it is heard.
-      this.#connection.send(method, params, TIMEOUT_MS, sessionId).catch(() => {});
-    };
+    const send = <M extends Command>(method: M, params: Params<M>): void =>
+      this.#tell(method, params, sessionId);
     this.#attached += 1;
     if (this.#attached <= MAX_SESSIONS) {
       this.#sessions.add(sessionId);
@@ -97,5 +109,25 @@ export class RelatedSessions {
       send('Target.setAutoAttach', OF_A_PAGE);
     }
     send('Runtime.runIfWaitingForDebugger', undefined);
+  }
+
+  #closeWindow({ targetInfo }: EventParams<'Target.targetCreated'>): void {
+    const { type, targetId, browserContextId } = targetInfo;
+    if (browserContextId !== this.#ids.contextId || targetId === this.#ids.targetId) return;
+    // Nobody knows for sure when frames and workers have ended, either.
+    this.#onTaint();
+    if (type === 'page') this.#tell('Target.closeTarget', { targetId });
+  }
+
+  #answer({ type }: EventParams<'Page.javascriptDialogOpening'>): void {
+    // A page may not keep itself from being left; every other question is answered with no.
+    const accept = type === 'beforeunload';
+    if (!accept) this.#onTaint();
+    this.#tell('Page.handleJavaScriptDialog', { accept }, this.#ids.sessionId);
+  }
+
+  /** Sends what may be gone again before it hears. */
+  #tell<M extends Command>(method: M, params: Params<M>, sessionId?: string): void {
+    this.#connection.send(method, params, TIMEOUT_MS, sessionId).catch(() => {});
   }
 }
