@@ -14,7 +14,6 @@ import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone, crashReason, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
 import { type TabIds, Targets } from './targets.ts';
-import { WINDOW_SHAPE } from './window.ts';
 import { pageClockSource } from './worlds.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -22,6 +21,9 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
+/** Evaluates to the size, place and orientation of a window, which a page's scripts can change, in one text. */
+export const WINDOW_SHAPE =
+  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
 // Evaluates once a window has had its load event, which is not to be taken for that of a document.
 const LOADED = `new Promise((resolve) => {
   if (document.readyState === 'complete') resolve();
