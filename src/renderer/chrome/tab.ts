@@ -14,7 +14,6 @@ import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone, crashReason, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
 import { type TabIds, Targets } from './targets.ts';
-import { pageClockSource } from './worlds.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
@@ -92,7 +91,7 @@ export class Tab {
     this.#targets = new Targets(
       connection,
       ids,
-      pageClockSource(this.clockChannel),
+      this.clockChannel,
       () => this.markTainted(),
       () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
     );
@@ -150,11 +149,6 @@ export class Tab {
         // An older Chrome has no such command: there, bodies go with their document.
         if (!(error instanceof CommandRefused)) throw error;
       }),
-      send(
-        'Page.addScriptToEvaluateOnNewDocument',
-        { source: pageClockSource(tab.clockChannel) },
-        sessionId,
-      ),
       tab.#targets.start(),
     ]);
     tab.windowShape = result.value;

@@ -9,14 +9,7 @@ import type { Frame, Tab } from './tab.ts';
 /** The most frames whose clocks run ahead; those of the others go as real time does. */
 const MAX_FRAMES = 20;
 
-const scriptOf = (name: string): string =>
-  readFileSync(new URL(`in-page/${name}`, import.meta.url), 'utf8');
-const SETTLE = scriptOf('settle.js');
-const PAGE_CLOCK = scriptOf('page-clock.js');
-
-/** @returns the script that gives a document its clock */
-export const pageClockSource = (channel: string): string =>
-  `(() => { ${PAGE_CLOCK}; startPageClock(${JSON.stringify(channel)}) })()`;
+const SETTLE = readFileSync(new URL('in-page/settle.js', import.meta.url), 'utf8');
 
 /** Lets the clock of a window begin again, for the document that is written into it. */
 export async function beginClock(tab: Tab): Promise<void> {
