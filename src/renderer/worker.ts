@@ -10,12 +10,10 @@ import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
-import type { ExplainNetwork } from './chrome/navigation.ts';
 import { renderDocument, templateFailure } from './chrome/render.ts';
 import type { Tab, TabProxy } from './chrome/tab.ts';
-import type { RequestDocument } from '../domain/request-document.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
-import type { EgressSession, PageFiles } from './egress/session.ts';
+import type { EgressSession } from './egress/session.ts';
 import { pageManifest } from './manifest.ts';
 import type {
   RenderResult,
@@ -149,12 +147,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
         .catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
-    const network = beginSession(taken.tab);
-    session = network;
-    const explainNetwork: ExplainNetwork = (url) => network.explain(url);
-    const serveFiles = (origin: string): void => network.servePage(origin, filesOf(request));
-    const giveUpNetwork = (): void => network.giveUp();
-    const order = { request, options, outputPath, explainNetwork, serveFiles, giveUpNetwork };
+    session = beginSession(taken.tab);
+    const order = { request, options, outputPath, egress: session };
     const rendered = await renderDocument(taken.tab, order, deadline);
     completed = true;
     // The network may have left cookies, connections and cached files: those are never cleaned up.
@@ -184,9 +178,6 @@ async function render(task: RenderTask): Promise<RenderResult> {
     }
   }
 }
-
-const filesOf = ({ files = {} }: RequestDocument): PageFiles =>
-  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
 
 /** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
 async function failureOf(

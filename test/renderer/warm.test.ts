@@ -40,7 +40,7 @@ async function processOf(account: string): Promise<string> {
   const before = processorTimes();
   await renderer.pdf({ html: busy }, {}, account);
   const spent = [...processorTimes()].map(
-    ([pid, time]) => [time - (before.get(pid) ?? time), pid] as const,
+    ([pid, time]) => [time - (before.get(pid) ?? 0), pid] as const,
   );
   const [most] = spent.toSorted(([a], [b]) => b - a);
   if (!most || most[0] < 3) throw new Error(`no process was busy: ${JSON.stringify(spent)}`);

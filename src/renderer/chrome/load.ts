@@ -10,33 +10,21 @@ import type { Tab } from './tab.ts';
 import { answerOwnPages } from './window.ts';
 import { beginClock } from './worlds.ts';
 
-export interface DocumentSource {
-  /** Has the files that came with HTML served on its origin from now on. */
-  readonly serveFiles: (origin: string) => void;
-  /** Has every request that is under way fail, and every one that comes. */
-  readonly giveUpNetwork: () => void;
-}
-
 export interface LoadedDocument {
   /** True when the load event came; without it the page still prints. */
   readonly loaded: boolean;
   /** True when it did not come in time. */
   readonly capped: boolean;
-  /** The origin that HTML was served on; undefined for a URL. */
-  readonly syntheticOrigin: string | undefined;
 }
 
 /** @throws {PageFailure} when there is no page, or its document is not all there */
-export async function loadDocument(
-  { tab, navigation, deadline, request }: Page,
-  { serveFiles, giveUpNetwork }: DocumentSource,
-): Promise<LoadedDocument> {
+export async function loadDocument(page: Page): Promise<LoadedDocument> {
+  const { tab, navigation, deadline, egress, request } = page;
   const { html, url = '' } = request;
-  const origin = html === undefined ? undefined : tab.window?.origin;
   if (tab.window !== undefined) answerOwnPages(tab, html ?? '');
   if (html === undefined) await navigate(tab, request, url, navigation);
   else {
-    if (origin !== undefined) serveFiles(origin);
+    if (tab.window !== undefined) egress.servePage(tab.window.origin, filesOf(request));
     await Promise.all([beginClock(tab), writeDocument(tab, html)]);
   }
   navigation.check();
@@ -46,16 +34,15 @@ export async function loadDocument(
   const capped = !navigation.hasLoaded;
   if (capped) {
     // A script or style sheet that never comes would keep all text after it from the paper.
-    giveUpNetwork();
+    egress.giveUp();
     const over = tab.untilGone(navigation.loaded());
     await resultWithin(over, deadline.share(...CAPS.givenUp));
   }
-  return {
-    loaded: navigation.hasLoaded,
-    capped,
-    syntheticOrigin: origin === undefined ? undefined : `${origin}/`,
-  };
+  return { loaded: navigation.hasLoaded, capped };
 }
+
+const filesOf = ({ files = {} }: RequestDocument): ReadonlyMap<string, Buffer> =>
+  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 

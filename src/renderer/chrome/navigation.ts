@@ -44,7 +44,15 @@ export interface NetworkFailure {
   /** A sentence for people, without a resolved address. */
   readonly reason: string;
 }
-export type ExplainNetwork = (url: string) => NetworkFailure | undefined;
+
+/** The way of one document to the network. */
+export interface Egress {
+  explain(url: string): NetworkFailure | undefined;
+  /** Has the files that came with HTML served on its origin from now on. */
+  servePage(origin: string, files: ReadonlyMap<string, Buffer>): void;
+  /** Has every request that is under way fail, and every one that comes. */
+  giveUp(): void;
+}
 
 const errorName = (error: string): string => error.replace(/^net::/, '');
 
@@ -56,7 +64,7 @@ interface Answer {
 }
 
 export class Navigation {
-  readonly #explain: ExplainNetwork;
+  readonly #egress: Egress;
   /** The URLs of documents whose content is under way, by their loaders. */
   readonly #coming = new Map<string, string>();
   /** The reasons why the content of documents broke off, by their loaders. */
@@ -73,8 +81,8 @@ export class Navigation {
   #leaving = false;
   #onMove: (() => void)[] = [];
 
-  constructor(tab: Tab, explain: ExplainNetwork) {
-    this.#explain = explain;
+  constructor(tab: Tab, egress: Egress) {
+    this.#egress = egress;
     // HTML is written into a window that is there.
     this.#loaderId = tab.window?.loaderId ?? '';
     tab.on('Page.frameNavigated', ({ frame }) => {
@@ -117,7 +125,7 @@ export class Navigation {
       const url = this.#coming.get(requestId);
       // A page that moves on or writes itself anew aborts the request of its document.
       if (url !== undefined && errorText !== 'net::ERR_ABORTED') {
-        const why = this.#explain(url)?.reason ?? NAVIGATION_ERRORS[errorName(errorText)];
+        const why = this.#egress.explain(url)?.reason ?? NAVIGATION_ERRORS[errorName(errorText)];
         this.#brokenOff.set(requestId, why ?? 'its content ended too early.');
         if (requestId === this.#loaderId) this.#stop();
       }
@@ -195,7 +203,7 @@ export class Navigation {
    * @param error Chrome's name of the error
    */
   fail(error: string | undefined, url: string = this.#url, download = false): never {
-    const incident = this.#explain(url);
+    const incident = this.#egress.explain(url);
     if (incident?.refused) {
       throw new PageFailure('address_refused', `The address was refused: ${incident.reason}`);
     }
@@ -221,7 +229,7 @@ export class Navigation {
 
   #checkAnswer({ status, type }: Answer): void {
     if (status >= 400) {
-      const incident = this.#explain(this.#url);
+      const incident = this.#egress.explain(this.#url);
       if (incident) this.fail(undefined, this.#url);
       throw new PageFailure('page_status', `The page answered with status ${status}.`);
     }

@@ -102,9 +102,10 @@ export async function savePrinted(
   tab: Tab,
   { request, options, outputPath }: PrintOrder,
   stream: string,
-  syntheticOrigin: string | undefined,
 ): Promise<PdfFile> {
-  const { metadata } = request;
+  const { html, metadata } = request;
+  const origin = html === undefined ? undefined : tab.window?.origin;
+  const syntheticOrigin = origin && `${origin}/`;
   const details = { path: outputPath, metadata, syntheticOrigin };
   const file = await savePdf(pdfParts(tab, stream), details).catch((error: unknown) => {
     throw error instanceof PdfTooLarge ? new PageFailure('too_large', error.message) : error;

@@ -5,8 +5,8 @@ import type { PdfFile } from '../pdf/finish.ts';
 import type { Connection } from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { PageFailure } from './failure.ts';
-import { type DocumentSource, loadDocument, writeDocument } from './load.ts';
-import type { ExplainNetwork } from './navigation.ts';
+import { loadDocument, writeDocument } from './load.ts';
+import type { Egress } from './navigation.ts';
 import { followPage } from './page.ts';
 import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
 import { type PrintOrder, printPage, savePrinted } from './print.ts';
@@ -14,8 +14,8 @@ import { settle } from './settle.ts';
 import { Tab } from './tab.ts';
 import type { Waits } from './waits.ts';
 
-export interface RenderOrder extends DocumentSource, PrintOrder {
-  readonly explainNetwork: ExplainNetwork;
+export interface RenderOrder extends PrintOrder {
+  readonly egress: Egress;
 }
 
 export interface RenderedDocument extends PdfFile {
@@ -44,10 +44,9 @@ export async function renderDocument(
   tab.begin(deadline);
   const hashes = new BodyHashes(tab);
   const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
-  const page = followPage(tab, request, deadline, order.explainNetwork);
+  const page = followPage(tab, request, deadline, order.egress);
   await prepare(tab, options);
-  const loading = loadDocument(page, order);
-  const { loaded, capped, syntheticOrigin } = await tab.frames.during(loading, UNHURRIED_MS);
+  const { loaded, capped } = await tab.frames.during(loadDocument(page), UNHURRIED_MS);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   page.waits.note('load', loadedAt - started, capped);
@@ -61,7 +60,7 @@ export async function renderDocument(
 
   const stream = await printPage(tab, options, request);
   const [file, errors] = await Promise.all([
-    savePrinted(tab, order, stream, syntheticOrigin),
+    savePrinted(tab, order, stream),
     readPageErrors(tab),
     hashes.settled(),
   ]);

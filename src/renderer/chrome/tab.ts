@@ -13,15 +13,16 @@ import {
 import { Deadline, resultWithin } from './deadline.ts';
 import { ChromeGone, crashReason, PageFailure } from './failure.ts';
 import { Frames } from './frames.ts';
-import { pageClockSource } from './in-page-scripts.ts';
 import { type TabIds, Targets } from './targets.ts';
-import { WINDOW_SHAPE } from './window.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
+/** Evaluates to the size, place and orientation of a window, which a page's scripts can change, in one text. */
+export const WINDOW_SHAPE =
+  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
 // Evaluates once a window has had its load event, which is not to be taken for that of a document.
 const LOADED = `new Promise((resolve) => {
   if (document.readyState === 'complete') resolve();
@@ -90,7 +91,7 @@ export class Tab {
     this.#targets = new Targets(
       connection,
       ids,
-      pageClockSource(this.clockChannel),
+      this.clockChannel,
       () => this.markTainted(),
       () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
     );
@@ -148,11 +149,6 @@ export class Tab {
         // An older Chrome has no such command: there, bodies go with their document.
         if (!(error instanceof CommandRefused)) throw error;
       }),
-      send(
-        'Page.addScriptToEvaluateOnNewDocument',
-        { source: pageClockSource(tab.clockChannel) },
-        sessionId,
-      ),
       tab.#targets.start(),
     ]);
     tab.windowShape = result.value;

@@ -3,11 +3,13 @@
  * tells nothing. Chrome attaches a session to each before it runs, so that none of its requests is missed. Dialogs and
  * windows are answered or closed at once.
  */
+import { readFileSync } from 'node:fs';
 import type { Command, Connection, EventParams, Params } from './connection.ts';
 
 /** The most that are followed. More of them run unwatched: a page may start workers without end. */
 const MAX_SESSIONS = 100;
 const TIMEOUT_MS = 10_000;
+const PAGE_CLOCK = readFileSync(new URL('in-page/page-clock.js', import.meta.url), 'utf8');
 
 /** What Chrome calls a tab. */
 export interface TabIds {
@@ -30,6 +32,7 @@ const OF_THE_BROWSER = attachTo('shared_worker');
 export class Targets {
   readonly #connection: Connection;
   readonly #ids: TabIds;
+  /** Is run in each frame before its document's scripts. */
   readonly #clockSource: string;
   readonly #onTaint: () => void;
   readonly #sessions: Set<string>;
@@ -38,21 +41,21 @@ export class Targets {
   #attached = 0;
 
   /**
-   * @param clockSource is run in each frame before its document's scripts
+   * @param clockChannel the name of the events by which the clocks of its documents are reached
    * @param onTaint is called for each that may leave something behind
    * @param onClosed is called when the page's own window is closed
    */
   constructor(
     connection: Connection,
     ids: TabIds,
-    clockSource: string,
+    clockChannel: string,
     onTaint: () => void,
     onClosed: () => void,
   ) {
     const { sessionId: own } = ids;
     this.#connection = connection;
     this.#ids = ids;
-    this.#clockSource = clockSource;
+    this.#clockSource = `(() => { ${PAGE_CLOCK}; startPageClock(${JSON.stringify(clockChannel)}) })()`;
     this.#onTaint = onTaint;
     this.#sessions = new Set([own]);
     this.#off = [
@@ -69,7 +72,9 @@ export class Targets {
 
   async start(): Promise<void> {
     const { sessionId } = this.#ids;
+    const clock = { source: this.#clockSource };
     await Promise.all([
+      this.#connection.send('Page.addScriptToEvaluateOnNewDocument', clock, TIMEOUT_MS, sessionId),
       this.#connection.send('Target.setDiscoverTargets', { discover: true }, TIMEOUT_MS, sessionId),
       this.#connection.send('Target.setAutoAttach', OF_THE_BROWSER, TIMEOUT_MS),
       this.#connection.send('Target.setAutoAttach', OF_A_PAGE, TIMEOUT_MS, sessionId),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Deadline } from './deadline.ts';
 import { ChromeStartError } from './failure.ts';
 import { type LaunchedChrome, launchChrome } from './launch.ts';
+import { writeDocument } from './load.ts';
 import { Tab } from './tab.ts';
 
 /** The longest wait for Chrome's PDF. */
@@ -45,8 +46,7 @@ export async function tryChrome(path: string): Promise<Trial> {
 async function print({ connection }: LaunchedChrome): Promise<Buffer> {
   const tab = await Tab.open(connection);
   tab.begin(new Deadline(ANSWER_MS));
-  const content = { frameId: tab.frameId, html: '<h1>Pressledger</h1>' };
-  await tab.send('Page.setDocumentContent', content);
+  await writeDocument(tab, '<h1>Pressledger</h1>');
   const { data } = await tab.send('Page.printToPDF', {});
   const pdf = Buffer.from(data, 'base64');
   if (!pdf.subarray(0, 5).equals(Buffer.from('%PDF-'))) throw new Error('it printed no PDF');

@@ -2,15 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { EventParams } from './connection.ts';
 import { Deadline, resultWithin } from './deadline.ts';
-import type { Tab } from './tab.ts';
+import { type Tab, WINDOW_SHAPE } from './tab.ts';
 
 const RESET_TIMEOUT_MS = 1_000;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
-
-/** Evaluates to the size, place and orientation of a window, which a page's scripts can change, in one text. */
-export const WINDOW_SHAPE =
-  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
 
 // Browsers keep a window's name, size and orientation over every navigation. Asked in the new window's own
 // world, where no script of a document has ever been.

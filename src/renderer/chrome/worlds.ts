@@ -2,12 +2,14 @@
  * A world in each frame of a document that the page's scripts cannot reach, with the functions of `in-page/settle.js`,
  * and the clock that `in-page/page-clock.js` keeps for the page itself.
  */
+import { readFileSync } from 'node:fs';
 import { CommandRefused } from './connection.ts';
-import { SETTLE } from './in-page-scripts.ts';
 import type { Frame, Tab } from './tab.ts';
 
 /** The most frames whose clocks run ahead; those of the others go as real time does. */
 const MAX_FRAMES = 20;
+
+const SETTLE = readFileSync(new URL('in-page/settle.js', import.meta.url), 'utf8');
 
 /** Lets the clock of a window begin again, for the document that is written into it. */
 export async function beginClock(tab: Tab): Promise<void> {
