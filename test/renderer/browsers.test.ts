@@ -9,8 +9,18 @@ import { testDirectory } from '../support/directory.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
 
+interface Proxy {
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+const openProxies = new Set<Proxy>();
 /** Nobody listens there. */
-const openProxy = async () => ({ port: 9, close: async () => {} });
+const openProxy = async (): Promise<Proxy> => {
+  const proxy = { port: 9, close: async () => void openProxies.delete(proxy) };
+  openProxies.add(proxy);
+  return proxy;
+};
 
 for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
   const name = Object.keys(limit).join();
@@ -31,6 +41,8 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     t.teardown(() => browsers.close());
     const first = await browsers.use();
     t.ok(first.memory.used() > 10 * 1024 * 1024);
+    const ofFirst = [...openProxies];
+    t.not(ofFirst.length, 0);
     browsers.release();
     const over = once(ended, 'ended');
     for (let use = 1; use < 50; use += 1) {
@@ -50,6 +62,10 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     browsers.release();
     await over;
     t.notOk(isAlive(first.chrome.pid));
+    t.notOk(
+      ofFirst.some((proxy) => openProxies.has(proxy)),
+      'its tabs have no way out any more',
+    );
     t.ok(next.chrome.connection.isOpen);
   });
 }

@@ -161,6 +161,7 @@ interface Completed {
   readonly fonts: number;
   readonly images: number;
   readonly broken: readonly string[];
+  readonly isBeyondLatin: boolean;
 }
 
 async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page): Promise<Settled> {
@@ -177,9 +178,9 @@ async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page)
       return { isComplete: false, broken: [] };
     }
     const seen = navigation.documentId;
-    const [completed, beyondLatin] = await Promise.all([
+    const [completed, frames] = await Promise.all([
       resultWithin(worlds.ask<Completed>('complete()'), left),
-      resultWithin(worlds.askAll<boolean>('isBeyondLatin()'), left),
+      worlds.isOne ? [] : resultWithin(worlds.askAll<boolean>('isBeyondLatin()'), left),
     ]);
     if (seen !== navigation.documentId) {
       await resultWithin(navigation.loaded(), Math.max(0, end - performance.now()));
@@ -188,7 +189,8 @@ async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page)
       await delay(RETRY_MS);
     } else {
       // Another document could get fonts that Chrome found for this one.
-      if (beyondLatin?.some((is) => is !== false) !== false) tab.markTainted();
+      const isLatin = frames?.every((isBeyondLatin) => isBeyondLatin === false) === true;
+      if (completed.isBeyondLatin || !isLatin) tab.markTainted();
       waits.note('fonts', completed.fonts);
       waits.note('images', completed.images);
       return { isComplete: true, broken: completed.broken };

@@ -101,7 +101,10 @@ export class Tab {
         this.#crashed = true;
         die(crashReason(crash));
       }),
-      connection.onDisconnect(die),
+      connection.onDisconnect((reason) => {
+        die(reason);
+        void proxy?.close();
+      }),
       connection.onHandlerError((cause, from) => {
         if (from !== undefined && !this.#targets.has(from)) return;
         const what = cause instanceof Error ? cause.message : String(cause);

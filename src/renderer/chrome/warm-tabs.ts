@@ -120,13 +120,19 @@ export class WarmTabs {
   }
 
   async #open(kind: Kind): Promise<Tab> {
-    const tab = await Tab.open(this.#connection, await this.#openProxy());
-    const opening = kind === 'url' || openWindow(tab, OPEN_TIMEOUT_MS);
-    const isOpen = await Promise.resolve(opening).catch(() => false);
-    tab.end();
-    if (isOpen) return tab;
-    void tab.close();
-    throw new ChromeGone('Chrome opens no window.');
+    const proxy = await this.#openProxy();
+    try {
+      const tab = await Tab.open(this.#connection, proxy);
+      const opening = kind === 'url' || openWindow(tab, OPEN_TIMEOUT_MS);
+      const isOpen = await Promise.resolve(opening).catch(() => false);
+      tab.end();
+      if (isOpen) return tab;
+      void tab.close();
+      throw new ChromeGone('Chrome opens no window.');
+    } catch (error) {
+      await proxy.close();
+      throw error;
+    }
   }
 
   #prepare(): void {

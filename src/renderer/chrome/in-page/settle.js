@@ -160,7 +160,7 @@
    * What the page paused is left as it is.
    * @returns {number} how many were brought to their end; 0 when asked again means that nothing moves
    */
-  const finish = () => scopes().reduce((done, scope) => done + finishIn(scope), 0);
+  const finish = (all = scopes()) => all.reduce((done, scope) => done + finishIn(scope), 0);
 
   const MarginRule = Reflect.get(globalThis, 'CSSMarginRule');
   /** Chrome looks for the fonts of margin boxes only when it prints. */
@@ -188,10 +188,11 @@
   const kept = [];
   /**
    * Resolves when fonts and images are there. No timers: they rest where scripts are off.
-   * @returns the milliseconds of both, and the addresses of images that cannot be shown
+   * @returns the milliseconds of both, the addresses of images that cannot be shown, and `isBeyondLatin`
    */
   const complete = async () => {
-    finish();
+    const all = scopes();
+    finish(all);
     const started = performance.now();
     const fonts = own('fonts');
     // Those below the first screen would stay empty.
@@ -230,6 +231,7 @@
       fonts: withFonts - started,
       images: withImages - withFonts,
       broken: [...broken].slice(0, MAX_BROKEN),
+      isBeyondLatin: isBeyondLatin(all),
     };
   };
   /** @param {string} language */
@@ -244,8 +246,8 @@
    * True if Chrome may have looked for fonts beyond those for Latin letters: the text, also what lies beside the paper,
    * has other characters, or an element names a language of another script.
    */
-  const isBeyondLatin = () =>
-    scopes().some((scope) => {
+  const isBeyondLatin = (all = scopes()) =>
+    all.some((scope) => {
       const nodes = scope === document ? [root()] : [...scope.childNodes];
       return (
         nodes.some((node) =>
