@@ -3,7 +3,6 @@ import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
 import { isOwnPage } from './window.ts';
 
-const CERTIFICATE = "the server's certificate is not valid.";
 /** Chrome's network errors in words that a person can act on. */
 const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
   ERR_NAME_NOT_RESOLVED: 'its name was not found.',
@@ -25,13 +24,8 @@ const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
   ERR_PROXY_CONNECTION_FAILED: 'the renderer has no way to the network.',
   ERR_SSL_PROTOCOL_ERROR: 'no secure connection to the server could be made.',
   ERR_SSL_VERSION_OR_CIPHER_MISMATCH: 'no secure connection to the server could be made.',
-  ERR_CERT_AUTHORITY_INVALID: CERTIFICATE,
   ERR_CERT_COMMON_NAME_INVALID: "the server's certificate is for another name.",
   ERR_CERT_DATE_INVALID: "the server's certificate has expired or is not valid yet.",
-  ERR_CERT_INVALID: CERTIFICATE,
-  ERR_CERT_REVOKED: CERTIFICATE,
-  ERR_CERT_WEAK_KEY: CERTIFICATE,
-  ERR_CERT_WEAK_SIGNATURE_ALGORITHM: CERTIFICATE,
   ERR_BLOCKED_BY_CLIENT: 'the request was blocked.',
   ERR_BLOCKED_BY_RESPONSE: 'its server forbids showing it.',
   ERR_UNSAFE_PORT: 'its port is one that browsers refuse.',
@@ -54,7 +48,11 @@ export interface Egress {
   giveUp(): void;
 }
 
-const errorName = (error: string): string => error.replace(/^net::/, '');
+function errorReason(error: string): string | undefined {
+  const name = error.replace(/^net::/, '');
+  const other = name.startsWith('ERR_CERT_') ? "the server's certificate is not valid." : undefined;
+  return NAVIGATION_ERRORS[name] ?? other;
+}
 
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
 
@@ -125,7 +123,7 @@ export class Navigation {
       const url = this.#coming.get(requestId);
       // A page that moves on or writes itself anew aborts the request of its document.
       if (url !== undefined && errorText !== 'net::ERR_ABORTED') {
-        const why = this.#egress.explain(url)?.reason ?? NAVIGATION_ERRORS[errorName(errorText)];
+        const why = this.#egress.explain(url)?.reason ?? errorReason(errorText);
         this.#brokenOff.set(requestId, why ?? 'its content ended too early.');
         if (requestId === this.#loaderId) this.#stop();
       }
@@ -223,7 +221,7 @@ export class Navigation {
     if (download || (response !== undefined && error === 'net::ERR_ABORTED')) {
       throw this.#notHtml(response?.type ?? '', true);
     }
-    const reason = NAVIGATION_ERRORS[errorName(error ?? '')] ?? 'the navigation failed.';
+    const reason = errorReason(error ?? '') ?? 'the navigation failed.';
     throw new PageFailure('navigation_failed', `The page cannot be reached: ${reason}`);
   }
 
