@@ -4,11 +4,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CAPS } from './caps.ts';
+import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import type { Page } from './page.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
+import type { Tab } from './tab.ts';
 import { waitFor } from './wait-for.ts';
-import type { ClockState } from './worlds.ts';
+import { type ClockState, NEVER_MS } from './worlds.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
 const MAX_ROUNDS = 4;
@@ -82,8 +84,9 @@ async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
     const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
     // What the first frame shows may ask for the second.
     const frames = needed + state.watchesView > 0 ? 2 : 1;
-    const runs = state.scripts + state.watchesView > 0;
-    const height = runs ? await showWhole(page, runAhead, frames, shown) : 0;
+    const height = (await mayLook(page, state))
+      ? await showWhole(page, runAhead, frames, shown)
+      : shown;
     const isNew = state.watchesView > viewed;
     viewed = state.watchesView;
     if (height > shown) {
@@ -100,6 +103,38 @@ async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
   }
   runAhead.noteUnfinished(state);
   return state;
+}
+
+/** Where a page hears that its window has become tall. */
+const HEARERS = ['window', 'document', 'visualViewport'];
+
+/**
+ * True if a script may notice what comes into view: it watches elements or sizes, is still to run, or has listeners. A
+ * page whose scripts have ended looks the same in a window of any height.
+ */
+async function mayLook({ tab }: Page, state: ClockState): Promise<boolean> {
+  const { scripts, watchesView, needsFrames, frames, idles, timer } = state;
+  if (scripts + watchesView === 0) return false;
+  if (watchesView + needsFrames + frames + idles > 0 || timer < NEVER_MS || tab.workers.any) {
+    return true;
+  }
+  const asked = HEARERS.map((target) => hearsOfSize(tab, target));
+  return (await Promise.all(asked)).includes(true);
+}
+
+/** @param target evaluates to what may have listeners: with those of a document go those of its root and its body */
+async function hearsOfSize(tab: Tab, target: string): Promise<boolean> {
+  try {
+    const { result } = await tab.send('Runtime.evaluate', { expression: target });
+    if (result.objectId === undefined) return true;
+    const asked = { objectId: result.objectId, depth: 3 };
+    const { listeners } = await tab.send('DOMDebugger.getEventListeners', asked);
+    return listeners.some(({ type }) => type === 'resize' || type === 'scroll');
+  } catch (error) {
+    // A navigation took the document away.
+    if (error instanceof CommandRefused) return true;
+    throw error;
+  }
 }
 
 /** Resolves when so many frames have been drawn, or take too long. */
