@@ -225,7 +225,8 @@
     let focused = own('activeElement');
     while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
     if (focused !== own('body')) {
-      focused?.style?.setProperty('caret-color', 'transparent', 'important');
+      // A field of a form may cover its `style`.
+      focused?.style?.setProperty?.('caret-color', 'transparent', 'important');
     }
     return {
       fonts: withFonts - started,
@@ -248,7 +249,8 @@
    */
   const isBeyondLatin = (all = scopes()) =>
     all.some((scope) => {
-      const nodes = scope === document ? [root()] : [...scope.childNodes];
+      // A script may have removed the root.
+      const nodes = scope === document ? find(document, ':root') : [...scope.childNodes];
       return (
         nodes.some((node) =>
           /[^\s -\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
