@@ -151,3 +151,10 @@ void test('a bar of progress without a value is printed in one way', async (t) =
     t.equal(await visibleDifference(expected, await printBar('', ms)), undefined, `${ms} ms late`);
   }
 });
+
+void test('thousands of animations that begin late are looked at together', async (t) => {
+  const hide = '@keyframes hide { to { opacity: 0 } } b { animation: hide 1s 2s forwards }';
+  const html = `<style>${hide} b { display: inline-block }</style>${'<b>x</b> '.repeat(6_000)}`;
+  const result = await renderer.render({ html });
+  t.match(result, { kind: 'completed' });
+});

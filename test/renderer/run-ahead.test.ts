@@ -352,3 +352,9 @@ void test('the time of a page begins with its document, not with the window that
   t.ok(Number(now) < 1_500, `${now} ms`);
   t.equal(year, new Date().getFullYear());
 });
+
+void test('a page without a root, or whose form covers a property, is not waited for', async (t) => {
+  t.same(await capped(script('document.documentElement.remove()')), []);
+  const covered = '<form id=f tabindex=0><input name=style></form><script>f.focus()</script>';
+  t.same(await capped(covered), []);
+});

@@ -96,12 +96,23 @@
   const isSeen = (/** @type {Animation} */ { effect }) => {
     const target = effect instanceof KeyframeEffect && effect.target;
     if (!target) return false;
-    const box = target.getBoundingClientRect();
-    const isOpaque = target.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    const { getBoundingClientRect, checkVisibility } = Element.prototype;
+    const box = apply(getBoundingClientRect, target, []);
+    const asked = { opacityProperty: true, visibilityProperty: true };
+    const isOpaque = apply(checkVisibility, target, [asked]);
     return isOpaque && Math.min(box.right, box.bottom, box.width, box.height) > 0;
   };
   const isLate = (/** @type {Animation} */ { effect, currentTime }) =>
     (effect?.getComputedTiming().delay ?? 0) - Number(currentTime) > LATE_MS;
+  const end = (/** @type {Animation} */ each) => {
+    try {
+      if (each.timeline instanceof DocumentTimeline) each.finish();
+      else each.cancel();
+    } catch {
+      // It has no end.
+      each.cancel();
+    }
+  };
   const TIMED = 'animate,animateMotion,animateTransform,set';
   const ENDLESS = `:is(${TIMED}):is([repeatCount=indefinite],[repeatDur=indefinite])`;
   /** @param {Document | ShadowRoot} scope */
@@ -114,18 +125,13 @@
       );
     let animations = moving();
     for (let round = 0; animations.length > 0 && round < MAX_ROUNDS; round += 1) {
-      for (const each of animations) {
-        try {
-          // One that begins late may take a message away, as a timer does that is set for later.
-          const wasSeen = isLate(each) && isSeen(each);
-          if (each.timeline instanceof DocumentTimeline) each.finish();
-          else each.cancel();
-          if (wasSeen && !isSeen(each)) each.cancel();
-        } catch {
-          // It has no end.
-          each.cancel();
-        }
-      }
+      const late = new Set(animations.filter(isLate));
+      animations.filter((/** @type {Animation} */ each) => !late.has(each)).forEach(end);
+      // One that begins late may take a message away, as a timer does that is set for later. All are looked at together:
+      // between changes each look would have the page laid out again.
+      const seen = [...late].filter(isSeen);
+      late.forEach(end);
+      for (const each of seen.filter((one) => !isSeen(one))) each.cancel();
       done += animations.length;
       animations = moving();
     }
@@ -225,7 +231,8 @@
     let focused = own('activeElement');
     while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
     if (focused !== own('body')) {
-      focused?.style?.setProperty('caret-color', 'transparent', 'important');
+      // A field of a form may cover its `style`.
+      focused?.style?.setProperty?.('caret-color', 'transparent', 'important');
     }
     return {
       fonts: withFonts - started,
@@ -248,7 +255,8 @@
    */
   const isBeyondLatin = (all = scopes()) =>
     all.some((scope) => {
-      const nodes = scope === document ? [root()] : [...scope.childNodes];
+      // A script may have removed the root.
+      const nodes = scope === document ? find(document, ':root') : [...scope.childNodes];
       return (
         nodes.some((node) =>
           /[^\s -\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
