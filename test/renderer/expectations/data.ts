@@ -116,13 +116,6 @@ export const DATA: Expectations = {
     html: `<img id=i>${script(`const canvas = new OffscreenCanvas(80, 80); const context = canvas.getContext('2d'); context.fillStyle = '${RED}'; context.fillRect(0, 0, 80, 80); canvas.convertToBlob().then((blob) => { i.src = URL.createObjectURL(blob) })`)}`,
     shows: [RED],
   },
-  'data that are kept in the database of the browser': {
-    paper: 'the data',
-    html: done(
-      "const open = indexedDB.open('d'); open.onupgradeneeded = () => open.result.createObjectStore('s').put('done', 1); open.onsuccess = () => { open.result.transaction('s').objectStore('s').get(1).onsuccess = (event) => { p.textContent = event.target.result } }",
-    ),
-    has: /^done$/,
-  },
   'data that are decompressed': {
     paper: 'the data',
     html: module(
