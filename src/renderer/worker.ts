@@ -35,8 +35,8 @@ const USED_TOO_MUCH =
 const tell = (message: WorkerMessage): void => parentPort?.postMessage(message, []);
 
 const run = promisify(execFile);
-/** The families that Chrome takes where a document names none that is there. */
-const DEFAULT_FAMILIES = ['Times New Roman', 'Arial', 'Courier New'];
+/** The families that Chrome takes if a document names none that is there, and for `system-ui`, as frameworks name it. */
+const DEFAULT_FAMILIES = ['Times New Roman', 'Arial', 'Courier New', 'system-ui'];
 /**
  * The names of the installed fonts but for those of the default families. A Chrome process takes the fallback font that
  * it found first for a character, whatever language asks next. So it serves no document after one that used these.
