@@ -153,9 +153,9 @@
       sheets.push(atEnd);
       done += 1;
     }
-    // A bar without a value is drawn by the time.
+    // Chrome draws a bar without a value by the time, unless it has a style of its own.
     for (const bar of find(scope, 'progress:indeterminate')) {
-      bar.style.setProperty('appearance', 'none', 'important');
+      if (getComputedStyle(bar).appearance !== 'none') bar.value = 0;
     }
     return done;
   };
