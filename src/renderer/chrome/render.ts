@@ -88,7 +88,7 @@ async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<v
 
 /**
  * Prints the templates of a document that crashed in a new tab, around nothing. Some header and footer
- * templates crash Chrome's tab each time, so that another try is in vain.
+ * templates crash Chrome's tab each time, so that another try does not help.
  * @returns the failure that they are, where that tab dies of them too, or does not print
  */
 export async function templateFailure(

@@ -52,7 +52,7 @@ export class WarmTabs {
   }
 
   /**
-   * A tab that only this account's documents were in. Each one taken is to be given back.
+   * A tab that only this account's documents were in. Give it back by `release`.
    * @throws {ChromeGone} when the browser opens none
    */
   async take(accountId: string, kind: Kind): Promise<Tab> {

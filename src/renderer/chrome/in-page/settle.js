@@ -162,8 +162,7 @@
   /**
    * Finite animations and transitions that run are brought to their end. Those without an end, those that go by scrolling
    * and those that begin late and take their element away are cancelled, so that it stands as its own style says. Those of
-   * SVG stand still.
-   * What the page paused is left as it is.
+   * SVG stand still. What the page paused is left as it is.
    * @returns {number} how many were brought to their end; 0 when asked again means that nothing moves
    */
   const finish = (all = scopes()) => all.reduce((done, scope) => done + finishIn(scope), 0);
@@ -262,7 +261,12 @@
           /[^\s -\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
             own('textContent', node, Node.prototype) ?? '',
           ),
-        ) || find(scope, '[lang]').some(({ lang }) => lang !== '' && !isLatin(lang))
+        ) ||
+        find(scope, '[lang]').some((each) => {
+          // Elements of SVG have no property of that name.
+          const lang = apply(Element.prototype.getAttribute, each, ['lang']) ?? '';
+          return lang !== '' && !isLatin(lang);
+        })
       );
     });
   /** Names what a wait for `complete` that was given up still lacked. */
