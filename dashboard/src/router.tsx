@@ -48,12 +48,12 @@ const signedIn = createRoute({
 const page = <const Path extends string, Valid = object>(
   path: Path,
   load: Load,
-  validateSearch?: (search: Search) => Valid,
+  validateSearch: (search: Search) => Valid = () => ({}) as Valid,
 ) =>
   createRoute({
     getParentRoute: () => signedIn,
     path,
-    validateSearch: validateSearch ?? (() => ({}) as Valid),
+    validateSearch,
     component: lazyRouteComponent(load),
   });
 

@@ -13,7 +13,8 @@ const MOST_BYTES = 200_000;
 void test('the service knows the paths of all pages, and no other', (t) => {
   const router = readFileSync(ROUTER, 'utf8');
   const names = Array.from(router.matchAll(/\bPATHS\.(\w+)/g), ([, name]) => name);
-  t.strictSame(names.toSorted(), Object.keys(PATHS).toSorted(), 'each once');
+  t.strictSame(new Set(names), new Set(Object.keys(PATHS)));
+  t.equal(names.length, Object.keys(PATHS).length, 'each once');
   t.notMatch(router, /(\bpath: |\bat\()'/, 'none beside the table');
   t.end();
 });
