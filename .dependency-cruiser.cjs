@@ -267,6 +267,7 @@ module.exports = {
       'http-names-no-adapter',
       '^src/http/',
       [
+        '^dashboard/src/paths\\.ts$',
         '^src/http/',
         '^src/domain/',
         '^src/actors/',
