@@ -2,15 +2,33 @@ import type { Bounds } from './bounds.ts';
 import type { Budgets } from './budgets.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { Lease } from './leader/port.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { RateLimiter } from './rate-limiter/port.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
-import type { RenderQueues } from './render-queue/port.ts';
+import type { RendererWatch, RenderQueue } from './render-queue/port.ts';
 import type { Tracing } from './tracing/port.ts';
 import type { AccountDependencies } from './use-cases/accounts.ts';
 import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
 import type { Documents, Log } from './use-cases/log-origin.ts';
+
+/** Access to the render queue, and to the right to feed it. */
+export interface RenderQueues {
+  /**
+   * The queue as one part of this process uses it; closing it leaves other parts' alone.
+   * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
+   */
+  open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
+  /** Calls back when a server that was away is back, and may have lost jobs; returns how to end that. */
+  onReturn(listener: () => void): () => void;
+  /** Reserves a shared queue for the log of this origin. @throws {Error} one line: it is another log's */
+  claim(logOrigin: string): Promise<void>;
+  /** Sees the renderers, and whether somebody feeds them. */
+  watch(): Promise<RendererWatch>;
+  /** The right to offer the log's jobs and to record what came of them. */
+  lease(logOrigin: string): Lease;
+}
 
 /** The parts that every role and every command works with: the log, its actors and its read models. */
 export interface Core extends Log, Documents, AccountDependencies {

@@ -15,7 +15,6 @@ import type { Stoppable } from '../stoppable.ts';
 import type { FirstAccount } from '../use-cases/accounts.ts';
 import type { BackupTimes, ServiceStatus } from '../use-cases/service-status.ts';
 import type { StoredLog } from '../use-cases/verify-log.ts';
-import type { Examined } from './doctor.ts';
 import type { OperatorApi } from './operator-api.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
@@ -131,6 +130,18 @@ export interface RunningService extends Stoppable {
 export interface RunningRenderer extends Stoppable {
   /** The origin where its /healthz and /readyz answer. */
   readonly healthUrl: string;
+}
+
+/** The result of a check. */
+export interface Finding {
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  /** One line: what was found and, where that is not ok, how to mend it. */
+  readonly text: string;
+}
+
+/** The result of the check of that name. */
+export interface Examined extends Finding {
+  readonly name: string;
 }
 
 export interface OpenedKeyring {

@@ -1,17 +1,12 @@
 import type { Role } from '../setting.ts';
-import { choiceOf, type Command, counted, textOption, UsageError } from './command.ts';
-
-/** The result of a check. */
-export interface Finding {
-  readonly verdict: 'ok' | 'warning' | 'wrong';
-  /** One line: what was found and, where that is not ok, how to mend it. */
-  readonly text: string;
-}
-
-/** The result of the check of that name. */
-export interface Examined extends Finding {
-  readonly name: string;
-}
+import {
+  choiceOf,
+  type Command,
+  counted,
+  type Examined,
+  textOption,
+  UsageError,
+} from './command.ts';
 
 const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 

@@ -7,13 +7,14 @@ import type { BlobStore } from '../blob-store/port.ts';
 import type { BoundCheck } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
+import type { RenderQueues } from '../core.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
 import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
-import type { RenderQueue, RenderQueues } from '../render-queue/port.ts';
+import type { RenderQueue } from '../render-queue/port.ts';
 import {
   observedBlobStore,
   observedEventStore,

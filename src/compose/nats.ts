@@ -1,7 +1,7 @@
 /** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { RenderQueues } from '../render-queue/port.ts';
+import type { RenderQueues } from '../core.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
 import { nameIn } from '../nats/address.ts';

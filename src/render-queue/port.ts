@@ -1,4 +1,3 @@
-import type { Lease } from '../leader/port.ts';
 import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 
 /** A job that a renderer has, and a slot for it. The first of `ack`, `nack` and `requeue` ends it. */
@@ -59,21 +58,4 @@ export interface RenderQueue {
   /** Jobs that no renderer has started. */
   waiting(): number;
   close(): Promise<void>;
-}
-
-/** Access to the render queue, and to the right to feed it. */
-export interface RenderQueues {
-  /**
-   * The queue as one part of this process uses it; closing it leaves other parts' alone.
-   * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
-   */
-  open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
-  /** Calls back when a server that was away is back, and may have lost jobs; returns how to end that. */
-  onReturn(listener: () => void): () => void;
-  /** Reserves a shared queue for the log of this origin. @throws {Error} one line: it is another log's */
-  claim(logOrigin: string): Promise<void>;
-  /** Sees the renderers, and whether somebody feeds them. */
-  watch(): Promise<RendererWatch>;
-  /** The right to offer the log's jobs and to record what came of them. */
-  lease(logOrigin: string): Lease;
 }

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { LOG_BUCKET, openNatsQueues } from '../../src/compose/nats.ts';
-import type { RenderQueues } from '../../src/render-queue/port.ts';
+import type { RenderQueues } from '../../src/core.ts';
 import { Bucket } from '../../src/nats/bucket.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { eventually } from '../support/deadline.ts';
