@@ -1,7 +1,8 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { RunningRenderer, RunningService } from '../commands/command.ts';
+import type { Core } from '../core.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
@@ -12,7 +13,7 @@ import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { type Readiness, startApi } from './api.ts';
 import { openCore } from './core.ts';
-import type { Observers } from './observed.ts';
+import type { Observers } from './observe.ts';
 import { tellReadiness, withObservers } from './observers.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
