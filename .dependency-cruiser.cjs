@@ -267,6 +267,7 @@ module.exports = {
       'http-names-no-adapter',
       '^src/http/',
       [
+        '^dashboard/src/paths\\.ts$',
         '^src/http/',
         '^src/domain/',
         '^src/actors/',
@@ -371,7 +372,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observed|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observe|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
           '^src/(attestation|archive/places|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

@@ -12,7 +12,7 @@ import { openLog } from '../use-cases/log-origin.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { type Readiness, startApi } from './api.ts';
 import { openCore } from './core.ts';
-import type { Observers } from './observed.ts';
+import type { Observers } from './observe.ts';
 import { tellReadiness, withObservers } from './observers.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 

@@ -103,6 +103,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'http-names-no-adapter': [
     imports('src/http/app.ts', 'src/rate-limiter/memory.ts'),
     imports('src/http/app.ts', 'src/sqlite/database.ts'),
+    imports('src/http/app.ts', 'dashboard/src/main.ts'),
   ],
   'conversion-request': [imports('src/conversion-request/validate.ts', 'src/http/context.ts')],
   'use-cases-know-no-http': [
@@ -142,6 +143,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/compose/adapters.ts', 'src/event-store/kurrentdb/store.ts'),
   imports('src/main.ts', 'src/compose/roles.ts'),
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
+  imports('src/http/app.ts', 'dashboard/src/paths.ts'),
   imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
   imports('src/transparency-log/signed-note.ts', 'node:crypto'),
