@@ -57,8 +57,10 @@ await inTemporaryDirectory(async (directory) => {
     WALKS: walks,
   });
   const seen = new Map<string, Files[]>();
+  let looks = 0;
   const look = async (main?: string, worker?: string): Promise<void> => {
-    process.kill(service.pid, 'SIGUSR2');
+    looks += 1;
+    mkdirSync(join(walks, `look${looks}`));
     await sleep(LOOK_MS);
     for (const [name, thread] of [[main, 'main'] as const, [worker, 'worker'] as const]) {
       const files = take(walks, thread);

@@ -1,12 +1,15 @@
 /**
- * Loaded into each thread of a service by `--import`: counts the calls of functions. At each SIGUSR2 it writes into the
- * directory WALKS the files of ours that were called since the last: `main.json` and, of all other threads, `worker.json`.
+ * Loaded into each thread of a service by `--import`: counts the calls of functions. For each folder `look…` that is made
+ * in the directory WALKS, it writes the files of ours there that were called since the last: the main thread
+ * `main.json`, and each other thread that has called any `worker.json`.
  */
-import { writeFileSync } from 'node:fs';
+import { watch, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BroadcastChannel, isMainThread } from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
+
+const DIRECTORY = process.env['WALKS'] ?? '';
 
 const session = new Session();
 session.connect();
@@ -24,14 +27,9 @@ async function write(name: string): Promise<void> {
     ])
     .filter(([file, calls]) => calls > 0 && file !== import.meta.filename);
   if (files.length === 0) return;
-  writeFileSync(join(process.env['WALKS'] ?? '', name), JSON.stringify(Object.fromEntries(files)));
+  writeFileSync(join(DIRECTORY, name), JSON.stringify(Object.fromEntries(files)));
 }
 
-const threads = new BroadcastChannel('walks');
-threads.unref();
-if (isMainThread) {
-  process.on('SIGUSR2', () => {
-    threads.postMessage('look');
-    void write('main.json');
-  });
-} else threads.onmessage = () => void write('worker.json');
+watch(DIRECTORY, (_, name) => {
+  if (name?.startsWith('look') === true) void write(isMainThread ? 'main.json' : 'worker.json');
+}).unref();
