@@ -5,19 +5,16 @@ import type { BackupPlace } from '../archive/places/port.ts';
 import type { ClientConfig } from '../client-config.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import type { Role } from '../setting.ts';
-import type {
-  BackupTimes,
-  Core,
-  Examined,
-  OpenedStoredLog,
-  RunningRenderer,
-  RunningService,
-  ServiceStatus,
-} from '../core.ts';
+import type { Core } from '../core.ts';
 import type { MoveParts } from '../archive/move.ts';
 import type { KeyringSource } from '../archive/keyring-file.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
 import type { RestoreTarget } from '../archive/restore.ts';
+import type { ReadModelOptions } from '../read-model/database.ts';
+import type { Stoppable } from '../stoppable.ts';
+import type { FirstAccount } from '../use-cases/accounts.ts';
+import type { BackupTimes, ServiceStatus } from '../use-cases/service-status.ts';
+import type { StoredLog } from '../use-cases/verify-log.ts';
 import type { OperatorApi } from './operator-api.ts';
 
 /** The composition root's part of a command. Settings are read when the first member needs them. */
@@ -99,6 +96,52 @@ export interface CommandContext {
   /** The permissions of a file that is made for the user. */
   readonly outputMode: number;
   readonly output: Output;
+}
+
+/** The log as it is stored, and the place of the read models in use. Nothing of it is changed. */
+export interface OpenedStoredLog extends StoredLog {
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly store: CopyableEventStore;
+  /** The place where the log goes on, where it was moved: this one is an old copy. */
+  readonly movedTo: string | undefined;
+  readonly readModel: ReadModelOptions;
+  close(): Promise<void>;
+}
+
+export interface RunningService extends Stoppable {
+  /** The origin where clients reach it, such as `https://pdf.example.com`. */
+  readonly publicUrl: string;
+  /** An absolute path. */
+  readonly dataDir: string;
+  /**
+   * Resolves when it can accept and render, with the account that the first start has opened; rejects
+   * when it never will.
+   */
+  readonly ready: Promise<FirstAccount | undefined>;
+  /**
+   * Resolves after a stop; rejects when the read models cannot go on. Accepting on, it would take
+   * credits for conversions that nobody could see and nothing would render.
+   */
+  readonly ended: Promise<void>;
+}
+
+/** A renderer node that is ready. */
+export interface RunningRenderer extends Stoppable {
+  /** The origin where its /healthz and /readyz answer. */
+  readonly healthUrl: string;
+}
+
+/** The result of a check. */
+export interface Finding {
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  /** One line: what was found and, where that is not ok, how to mend it. */
+  readonly text: string;
+}
+
+/** The result of the check of that name. */
+export interface Examined extends Finding {
+  readonly name: string;
 }
 
 export interface OpenedKeyring {

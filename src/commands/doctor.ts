@@ -1,6 +1,12 @@
-import type { Examined } from '../core.ts';
 import type { Role } from '../setting.ts';
-import { choiceOf, type Command, counted, textOption, UsageError } from './command.ts';
+import {
+  choiceOf,
+  type Command,
+  counted,
+  type Examined,
+  textOption,
+  UsageError,
+} from './command.ts';
 
 const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 

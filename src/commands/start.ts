@@ -1,8 +1,7 @@
 import { constants } from 'node:os';
 import { copyableCommand } from '../copyable-command.ts';
-import type { RunningService } from '../core.ts';
 import type { FirstAccount } from '../use-cases/accounts.ts';
-import type { Command, Output } from './command.ts';
+import type { Command, Output, RunningService } from './command.ts';
 
 /** Signals this close together count as one: Ctrl-C reaches the process from the terminal and from npm. */
 const ONE_SIGNAL_MS = 1000;

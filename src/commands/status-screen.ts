@@ -1,5 +1,5 @@
 /** A service's status as lines for people; the same for `status` and `top`. */
-import type { ServiceStatus } from '../core.ts';
+import type { ServiceStatus } from '../use-cases/service-status.ts';
 import { plainText } from '../plain-text.ts';
 import { counted } from './command.ts';
 

@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '../core.ts';
+import type { ServiceStatus } from '../use-cases/service-status.ts';
 import type { Command } from './command.ts';
 import { statusLines, wrapped } from './status-screen.ts';
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
-import type { Examined, Finding } from '../core.ts';
+import type { Examined, Finding } from '../commands/command.ts';
 import { errorLine } from '../error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';

@@ -1,7 +1,8 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { RunningRenderer, RunningService } from '../commands/command.ts';
+import type { Core } from '../core.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import type { Config } from '../config.ts';
-import type { OpenedStoredLog } from '../core.ts';
+import type { OpenedStoredLog } from '../commands/command.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
