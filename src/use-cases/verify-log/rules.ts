@@ -6,15 +6,15 @@
 import {
   type AccountEvent,
   type AccountState,
-  account,
   accountStream,
+  account as accounts,
 } from '../../domain/account.ts';
 import { blobKey } from '../../domain/blob-key.ts';
 import {
   type ConversionEvent,
   type ConversionState,
-  conversion,
   conversionStream,
+  conversion as conversions,
   isOpen,
   MAX_ATTEMPTS,
 } from '../../domain/conversion.ts';
@@ -169,7 +169,7 @@ export class LogRules {
     if (this.#streams.get(stream) !== undefined) {
       throw new Broken(`one request of ${conversionId}`, 'another one');
     }
-    const state = conversion.initialState;
+    const state = conversions.initialState;
     this.#streams.set(stream, { revision: -1, conversion: { accountId, amount, state } });
     this.unfinished += 1;
     if (idempotencyKey !== undefined) {
@@ -201,7 +201,7 @@ export class LogRules {
   }
 
   #account(stream: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
-    stream.account ??= { state: account.initialState, failures: 0 };
+    stream.account ??= { state: accounts.initialState, failures: 0 };
     const owner = stream.account;
     const { state } = owner;
     if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
@@ -212,7 +212,7 @@ export class LogRules {
     else if (event.type === 'ErasureCompleted' && !isErased(owner)) {
       throw new Broken('an AccountErased before it', 'none');
     }
-    const { keys: _, ...evolved } = account.evolve({ ...state, keys: noKeys }, event);
+    const { keys: _, ...evolved } = accounts.evolve({ ...state, keys: noKeys }, event);
     if (evolved.credits < 0) throw new Broken('a balance of at least 0', `${evolved.credits}`);
     owner.state = evolved;
   }
@@ -255,7 +255,7 @@ export class LogRules {
     if (data.accountId !== accountId) {
       throw new Broken(`a conversion of ${accountId}`, `one of ${data.accountId}`);
     }
-    const evolved = conversion.evolve(state, event);
+    const evolved = conversions.evolve(state, event);
     switch (type) {
       case 'ConversionStarted':
       case 'ConversionRequeued': {
