@@ -234,7 +234,7 @@ module.exports = {
       '^src/renderer/chrome/',
       [
         '^src/renderer/(chrome|pdf)/',
-        '^src/domain/(events|page|render-manifest|request-document)\\.ts$',
+        '^src/domain/(choices|events|page|render-manifest|request-document)\\.ts$',
       ],
       'What drives Chrome knows nothing of the service.',
     ),
@@ -362,7 +362,34 @@ module.exports = {
       comment: 'What puts the parts together is used by the entry point alone.',
       severity: 'error',
       from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/)' },
-      to: { path: '^src/compose/' },
+      to: { path: '^src/compose/', pathNot: '^src/compose/for-commands\\.ts$' },
+    },
+    {
+      name: 'commands-are-given-compose',
+      comment:
+        'Commands know the type of what opens their stores; the entry point gives it to them.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/)' },
+      to: {
+        path: '^src/compose/for-commands\\.ts$',
+        dependencyTypesNot: ['type-only', 'type-import'],
+      },
+    },
+    {
+      name: 'commands-run-late',
+      comment:
+        'Help, completion and every command load the table of commands, and no command but the one that runs.',
+      severity: 'error',
+      from: {
+        path: '^src/commands/(table/.*|all|options|convert-options|several-pages|completion|cli)\\.ts$',
+      },
+      to: {
+        path: [
+          '^(client|projections)/',
+          '^src/(use-cases|http|archive|domain/events\\.ts|read-model)/?',
+        ],
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
     },
     {
       name: 'adapters-are-named-in-compose',

@@ -123,6 +123,14 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
     imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly),
   ],
+  'commands-are-given-compose': [
+    imports('src/commands/start.ts', 'src/compose/for-commands.ts'),
+    imports('src/commands/start.ts', 'src/compose/for-commands.ts', dynamic),
+  ],
+  'commands-run-late': [
+    imports('src/commands/table/log.ts', 'src/domain/events.ts'),
+    imports('src/commands/convert-options.ts', 'src/use-cases/accounts.ts'),
+  ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),
     imports('src/use-cases/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
