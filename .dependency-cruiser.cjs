@@ -267,6 +267,7 @@ module.exports = {
       'http-names-no-adapter',
       '^src/http/',
       [
+        '^dashboard/src/paths\\.ts$',
         '^src/http/',
         '^src/domain/',
         '^src/actors/',
@@ -361,19 +362,15 @@ module.exports = {
       name: 'compose-is-for-main',
       comment: 'What puts the parts together is used by the entry point alone.',
       severity: 'error',
-      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/)' },
-      to: { path: '^src/compose/', pathNot: '^src/compose/for-commands\\.ts$' },
+      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/|commands/)' },
+      to: { path: '^src/compose/' },
     },
     {
       name: 'commands-are-given-compose',
-      comment:
-        'Commands know the type of what opens their stores; the entry point gives it to them.',
+      comment: 'Commands know types of what opens their stores; the entry point gives it to them.',
       severity: 'error',
-      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/)' },
-      to: {
-        path: '^src/compose/for-commands\\.ts$',
-        dependencyTypesNot: ['type-only', 'type-import'],
-      },
+      from: { path: '^src/commands/' },
+      to: { path: '^src/compose/', dependencyTypesNot: ['type-only', 'type-import'] },
     },
     {
       name: 'commands-run-late',
@@ -398,7 +395,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observed|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observe|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
           '^src/(attestation|archive/places|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

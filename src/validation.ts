@@ -90,6 +90,12 @@ function limitOf(schema: TSchema, bound: 'maxLength' | 'maxItems' | 'maxProperti
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
 }
 
+/** Text that no document and no log can hold is refused wherever it stands. */
+function checkText(text: string, issues: ValidationIssues, path: readonly string[]): void {
+  if (!text.isWellFormed()) issues.add(path.join('.'), 'Must be well-formed Unicode.');
+  if (text.includes('\0')) issues.add(path.join('.'), 'Must not contain the character NUL.');
+}
+
 /** A character is one unit of UTF-16 or two; none is left in halves. */
 function cutText(text: string, limit: number): string {
   const most = 2 * limit + 2;
@@ -99,8 +105,8 @@ function cutText(text: string, limit: number): string {
 /**
  * Keeps of a value what its schema knows, and of what is too long or too many no more than it takes to
  * see that. A checker of schemas walks everything, and would spend its errors on a thousand unknown fields:
- * those are named in `issues` here. A list or object where there must be none comes back empty. A field
- * that is null is left out: serialisers of many languages write one for each field that is not given.
+ * those are named in `issues` here, as is text that nothing may hold. A list or object where there must be none comes
+ * back empty. A field that is null is left out: serialisers of many languages write one for each field that is not given.
  */
 export function stripUnknown(
   schema: TSchema,
@@ -111,7 +117,11 @@ export function stripUnknown(
   const within = (inner: TSchema, each: unknown, step: string): unknown =>
     stripUnknown(inner, each, issues, [...path, step]);
 
-  if (typeof value === 'string') return cutText(value, limitOf(schema, 'maxLength'));
+  if (typeof value === 'string') {
+    const text = cutText(value, limitOf(schema, 'maxLength'));
+    checkText(text, issues, path);
+    return text;
+  }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     if (!Type.IsArray(schema)) return [];
@@ -132,17 +142,19 @@ export function stripUnknown(
   if (Type.IsRecord(schema)) {
     const given = entries.filter(([, each]) => each !== null);
     const first = given.slice(0, limitOf(schema, 'maxProperties') + 1);
-    return Object.fromEntries(
-      first.map(([name, each]) => [cutText(name, MAX_RECORD_NAME_CHARACTERS), each]),
+    const known = first.map(
+      ([name, each]) => [cutText(name, MAX_RECORD_NAME_CHARACTERS), each] as const,
     );
+    for (const [name, each] of known) {
+      if (typeof each === 'string') checkText(each, issues, [...path, name]);
+    }
+    return Object.fromEntries(known);
   }
   return {};
 }
 
 // The default of 8 would hide the ninth mistake of a request.
 Settings.Set({ maxErrors: 200 });
-
-const NESTED_LEVELS = 4;
 
 const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -187,17 +199,6 @@ function addError(issues: ValidationIssues, error: TValidationError): void {
   } else issues.add(fieldName(error.instancePath), messageOf(error));
 }
 
-/** Text that no document and no log can hold is refused wherever it stands. */
-function checkText(issues: ValidationIssues, value: unknown, path: readonly string[]): void {
-  if (typeof value === 'string') {
-    const field = path.join('.');
-    if (!value.isWellFormed()) issues.add(field, 'Must be well-formed Unicode.');
-    if (value.includes('\0')) issues.add(field, 'Must not contain the character NUL.');
-  } else if (typeof value === 'object' && value !== null && path.length < NESTED_LEVELS) {
-    for (const [name, each] of Object.entries(value)) checkText(issues, each, [...path, name]);
-  }
-}
-
 export type Check<S extends TObject> = (body: object, issues: ValidationIssues) => Static<S>;
 
 /**
@@ -213,7 +214,6 @@ export function compile<const S extends TObject>(
   const validator = Compile(schema);
   return (body, issues) => {
     const known = stripUnknown(schema, body, issues);
-    checkText(issues, known, []);
     if (validator.Check(known)) return known;
     for (const error of validator.Errors(known)) {
       const field = fieldName(error.instancePath);

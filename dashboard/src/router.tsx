@@ -1,4 +1,4 @@
-/** All pages and their paths. Each page is loaded when it is first shown. */
+/** All pages. Each page is loaded when it is first shown. */
 import {
   createRootRoute,
   createRoute,
@@ -10,24 +10,26 @@ import type { ReactNode } from 'react';
 import { queryClient } from './api/queries.ts';
 import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
-import { usageSearch } from './pages/usage/search.ts';
 import { accountsSearch } from './pages/operations/accounts-search.ts';
+import { usageSearch } from './pages/usage/search.ts';
+import { PATHS } from './paths.ts';
 import { session } from './session/session.ts';
 import { signInSearch } from './session/sign-in-search.ts';
 import { AppShell } from './ui/AppShell.tsx';
 import { NotFoundPage } from './ui/NotFoundPage.tsx';
 import { PageError } from './ui/PageError.tsx';
 
-/** Its parameter has a type of its own: a page asks for the routes, whose types would else be made of its own. */
-const lazyPage = (load: () => Promise<{ default: () => ReactNode }>) => lazyRouteComponent(load);
+/** Stated, for a page asks for the routes: their types would else be made of its own. */
+type Load = () => Promise<{ default: () => ReactNode }>;
+type Search = Record<string, unknown>;
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: PageError });
 
 const signIn = createRoute({
   getParentRoute: () => root,
-  path: '/sign-in',
+  path: PATHS.signIn,
   validateSearch: signInSearch,
-  component: lazyPage(() => import('./pages/sign-in/SignInPage.tsx')),
+  component: lazyRouteComponent((): ReturnType<Load> => import('./pages/sign-in/SignInPage.tsx')),
 });
 
 /** All pages that a person must be signed in to see. */
@@ -42,69 +44,42 @@ const signedIn = createRoute({
   },
 });
 
-const at = <Path extends string>(path: Path) => ({ getParentRoute: () => signedIn, path });
+/** A page below the frame. Its search parameters are those that `validateSearch` lets through. */
+const page = <const Path extends string, Valid = object>(
+  path: Path,
+  load: Load,
+  validateSearch: (search: Search) => Valid = () => ({}) as Valid,
+) =>
+  createRoute({
+    getParentRoute: () => signedIn,
+    path,
+    validateSearch,
+    component: lazyRouteComponent(load),
+  });
+
+const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
+  typeof from === 'string' ? { from } : {};
 
 const routeTree = root.addChildren([
   signIn,
   signedIn.addChildren([
-    createRoute({
-      ...at('/'),
-      component: lazyPage(() => import('./pages/home/HomePage.tsx')),
-    }),
-    createRoute({
-      ...at('/conversions'),
-      validateSearch: conversionsSearch,
-      component: lazyPage(() => import('./pages/conversions/ConversionsPage.tsx')),
-    }),
-    createRoute({
-      ...at('/conversions/$id'),
-      component: lazyPage(() => import('./pages/conversions/ConversionPage.tsx')),
-    }),
-    createRoute({
-      ...at('/playground'),
-      validateSearch: ({ from }: Record<string, unknown>): { readonly from?: string } =>
-        typeof from === 'string' ? { from } : {},
-      component: lazyPage(() => import('./pages/playground/PlaygroundPage.tsx')),
-    }),
-    createRoute({
-      ...at('/verify'),
-      component: lazyPage(() => import('./pages/verify/VerifyPage.tsx')),
-    }),
-    createRoute({
-      ...at('/keys'),
-      component: lazyPage(() => import('./pages/keys/KeysPage.tsx')),
-    }),
-    createRoute({
-      ...at('/usage'),
-      validateSearch: usageSearch,
-      component: lazyPage(() => import('./pages/usage/UsagePage.tsx')),
-    }),
-    createRoute({
-      ...at('/history'),
-      validateSearch: historySearch,
-      component: lazyPage(() => import('./pages/history/HistoryPage.tsx')),
-    }),
-    createRoute({
-      ...at('/account'),
-      component: lazyPage(() => import('./pages/account/AccountPage.tsx')),
-    }),
-    createRoute({
-      ...at('/operations'),
-      component: lazyPage(() => import('./pages/operations/OperationsPage.tsx')),
-    }),
-    createRoute({
-      ...at('/operations/accounts'),
-      validateSearch: accountsSearch,
-      component: lazyPage(() => import('./pages/operations/AccountsPage.tsx')),
-    }),
-    createRoute({
-      ...at('/operations/accounts/$id'),
-      component: lazyPage(() => import('./pages/operations/OperatorAccountPage.tsx')),
-    }),
-    createRoute({
-      ...at('/operations/log'),
-      component: lazyPage(() => import('./pages/operations/LogPage.tsx')),
-    }),
+    page(PATHS.home, () => import('./pages/home/HomePage.tsx')),
+    page(
+      PATHS.conversions,
+      () => import('./pages/conversions/ConversionsPage.tsx'),
+      conversionsSearch,
+    ),
+    page(PATHS.conversion, () => import('./pages/conversions/ConversionPage.tsx')),
+    page(PATHS.playground, () => import('./pages/playground/PlaygroundPage.tsx'), playgroundSearch),
+    page(PATHS.verify, () => import('./pages/verify/VerifyPage.tsx')),
+    page(PATHS.keys, () => import('./pages/keys/KeysPage.tsx')),
+    page(PATHS.usage, () => import('./pages/usage/UsagePage.tsx'), usageSearch),
+    page(PATHS.history, () => import('./pages/history/HistoryPage.tsx'), historySearch),
+    page(PATHS.account, () => import('./pages/account/AccountPage.tsx')),
+    page(PATHS.operations, () => import('./pages/operations/OperationsPage.tsx')),
+    page(PATHS.accounts, () => import('./pages/operations/AccountsPage.tsx'), accountsSearch),
+    page(PATHS.operatorAccount, () => import('./pages/operations/OperatorAccountPage.tsx')),
+    page(PATHS.log, () => import('./pages/operations/LogPage.tsx')),
   ]),
 ]);
 

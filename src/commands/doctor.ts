@@ -1,4 +1,4 @@
-import type { Examined } from '../core.ts';
+import type { Examined } from '../compose/checks.ts';
 import type { Role } from '../setting.ts';
 import { choiceOf, type Run, counted, textOption, UsageError } from './command.ts';
 

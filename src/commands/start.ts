@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { copyableCommand } from '../copyable-command.ts';
-import type { RunningService } from '../core.ts';
+import type { RunningService } from '../compose/roles.ts';
 import type { FirstAccount } from '../use-cases/accounts.ts';
 import type { Run, Output } from './command.ts';
 

@@ -1,5 +1,5 @@
 /** `status`, and a service's status as lines for people, as `top` shows them too. */
-import type { ServiceStatus } from '../core.ts';
+import type { ServiceStatus } from '../use-cases/service-status.ts';
 import { plainText } from '../plain-text.ts';
 import { counted, type Run } from './command.ts';
 

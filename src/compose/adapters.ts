@@ -15,12 +15,17 @@ import { MemoryRateLimiter } from '../rate-limiter/memory.ts';
 import type { RateLimiter } from '../rate-limiter/port.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import { observedBlobStore, observedEventStore, observeNats, type Observers } from './observed.ts';
+import {
+  observedBlobStore,
+  observedEventStore,
+  observedNats,
+  observedQueue,
+  type Observers,
+} from './observe.ts';
 import { type OpenedKeyring, openKeyring } from './keyring.ts';
 import { connect, openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
 import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-stores.ts';
-import { observedQueue } from './observed-queue.ts';
 import { Openings } from './openings.ts';
 import { watchHere } from './renderer-watch.ts';
 import { openBlobs } from './stores.ts';
@@ -55,9 +60,9 @@ export function openAdapters(
   options: Observers & { readonly create: boolean },
 ): Promise<Adapters> {
   return Openings.all(async (openings) => {
-    const nats = await connect(config, logger, openings, 'api');
+    const link = await connect(config, logger, openings, 'api');
+    const nats = link && observedNats(link, options);
     const around = { config, logger, openings, nats };
-    if (nats && options.metrics) observeNats(nats, options.metrics);
     const { store: opened, database } = await openEventStore(
       around,
       options.create ? 'create' : 'open',
@@ -102,9 +107,9 @@ export function openRendererAdapters(
   observers: Observers,
 ): Promise<RendererAdapters> {
   return Openings.all(async (openings) => {
-    const nats = await connect(config, logger, openings, 'renderer');
-    if (nats === undefined) throw new ConfigError('NATS_URL is needed.');
-    if (observers.metrics) observeNats(nats, observers.metrics);
+    const link = await connect(config, logger, openings, 'renderer');
+    if (link === undefined) throw new ConfigError('NATS_URL is needed.');
+    const nats = observedNats(link, observers);
     openDirectory('DATA_DIR', config.dataDir);
     const opened = await openBlobs({ config, logger, openings, nats }, 'renderer');
     const blobs = observedBlobStore(opened, observers);

@@ -8,7 +8,7 @@ import type { Role } from '../setting.ts';
 import type { Stoppable } from '../stoppable.ts';
 import type { Tracing } from '../tracing/port.ts';
 import { readVersion } from '../version.ts';
-import type { Observers } from './observed.ts';
+import type { Observers } from './observe.ts';
 
 /**
  * Starts a role with its observers, and ends them with it.

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
-import { PAGE_PATHS } from '../../src/http/middleware/dashboard.ts';
+import { PATHS } from '../../dashboard/src/paths.ts';
 import { refusal, startApi } from '../support/api.ts';
 
 const ROUTER = new URL('../../dashboard/src/router.tsx', import.meta.url);
@@ -12,8 +12,10 @@ const MOST_BYTES = 200_000;
 
 void test('the service knows the paths of all pages, and no other', (t) => {
   const router = readFileSync(ROUTER, 'utf8');
-  const paths = Array.from(router.matchAll(/(?:\bpath: |\bat\()'([^']+)'/g), ([, path]) => path);
-  t.strictSame(new Set(paths), new Set(PAGE_PATHS));
+  const names = Array.from(router.matchAll(/\bPATHS\.(\w+)/g), ([, name]) => name);
+  t.strictSame(new Set(names), new Set(Object.keys(PATHS)));
+  t.equal(names.length, Object.keys(PATHS).length, 'each once');
+  t.notMatch(router, /(\bpath: |\bat\()'/, 'none beside the table');
   t.end();
 });
 
@@ -33,7 +35,7 @@ void test('pages and their files', { skip: !BUILT && 'the dashboard is not built
     sub.match(policy, "frame-ancestors 'none'");
     sub.notMatch(policy, 'unsafe');
     sub.notMatch(html, /<style|style=|<script(?![^>]* src=)| on\w+=|https?:/, 'nothing inline');
-    for (const path of PAGE_PATHS) {
+    for (const path of Object.values(PATHS)) {
       sub.equal(await (await get(path.replace('$id', 'some-id'))).text(), html, path);
     }
     const etag = page.headers.get('etag') ?? '';

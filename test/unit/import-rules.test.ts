@@ -103,6 +103,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'http-names-no-adapter': [
     imports('src/http/app.ts', 'src/rate-limiter/memory.ts'),
     imports('src/http/app.ts', 'src/sqlite/database.ts'),
+    imports('src/http/app.ts', 'dashboard/src/main.ts'),
   ],
   'conversion-request': [imports('src/conversion-request/validate.ts', 'src/http/context.ts')],
   'use-cases-know-no-http': [
@@ -119,13 +120,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'samples-stand-alone': [imports('samples/curl.ts', 'src/errors.ts')],
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors.ts')],
-  'compose-is-for-main': [
-    imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
-    imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly),
-  ],
+  'compose-is-for-main': [imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly)],
   'commands-are-given-compose': [
     imports('src/commands/start.ts', 'src/compose/for-commands.ts'),
-    imports('src/commands/start.ts', 'src/compose/for-commands.ts', dynamic),
+    imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
   ],
   'commands-run-late': [
     imports('src/commands/table/log.ts', 'src/domain/events.ts'),
@@ -150,6 +148,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/compose/adapters.ts', 'src/event-store/kurrentdb/store.ts'),
   imports('src/main.ts', 'src/compose/roles.ts'),
   imports('src/http/server.ts', 'src/blob-store/port.ts'),
+  imports('src/http/app.ts', 'dashboard/src/paths.ts'),
   imports('src/event-store/kurrentdb/store.ts', 'src/event-store/port.ts', typeOnly),
   imports('projections/accounts.ts', 'src/domain/events.ts'),
   imports('src/transparency-log/signed-note.ts', 'node:crypto'),

@@ -17,17 +17,7 @@ export interface TrustedKeys {
   readonly kept: KeptCheckpoint | undefined;
 }
 
-export type BundleStepName =
-  | 'bundleFiles'
-  | 'bundleCheckpoint'
-  | 'bundleEvents'
-  | 'bundleDocuments'
-  | 'bundleReport';
-
-/** All that the bundle shows, once all of it holds. */
-type BundleFacts = Readonly<Record<BundleStepName, { readonly found?: Found }>>;
-
-export interface StepFacts extends BundleFacts {
+export interface StepFacts {
   readonly keys: TrustedKeys;
   readonly checkpoint: Checkpoint;
   /** `kept` is undefined where the browser had nothing to compare with. */
@@ -41,6 +31,12 @@ export interface StepFacts extends BundleFacts {
   readonly document: { readonly sha256: string; readonly event: ProvedEvent };
   /** The log of today goes on from the one of the bundle. */
   readonly growth: { readonly from: Tree; readonly to: Tree };
+  /** Undefined where a later step of the bundle fails: nothing of it is shown then. */
+  readonly bundleFiles: Found | undefined;
+  readonly bundleCheckpoint: Found | undefined;
+  readonly bundleEvents: Found | undefined;
+  readonly bundleDocuments: Found | undefined;
+  readonly bundleReport: Found | undefined;
 }
 
 export type StepName = keyof StepFacts;
@@ -53,21 +49,34 @@ export interface PlainDifference {
   readonly found: string;
 }
 
-interface Held<Name extends StepName> {
+export interface Held<Name extends StepName = StepName> {
   readonly name: Name;
   readonly holds: true;
   readonly facts: StepFacts[Name];
 }
 
-interface Failed<Name extends StepName> {
-  readonly name: Name;
+export interface Failed {
+  readonly name: StepName;
   readonly holds: false;
   readonly difference: PlainDifference;
 }
 
-type StepOf<Name extends StepName> = Held<Name> | Failed<Name>;
+export type Step = { [Name in StepName]: Held<Name> }[StepName] | Failed;
 
-export type Step = { [Name in StepName]: StepOf<Name> }[StepName];
+/**
+ * Does a step and tells of it. What is done must ask nobody: whatever it throws is a fault of what is checked.
+ * @throws ends the check if the step fails
+ */
+export type DoStep = <Name extends StepName>(
+  name: Name,
+  check: () => Promise<StepFacts[Name]>,
+) => Promise<StepFacts[Name]>;
+
+export interface Check {
+  /** The steps in their order. */
+  readonly plan: readonly StepName[];
+  readonly run: (doStep: DoStep) => Promise<void>;
+}
 
 export function plainDifference(error: unknown): PlainDifference {
   if (error instanceof Difference) {
@@ -78,14 +87,26 @@ export function plainDifference(error: unknown): PlainDifference {
   return { file: 'the proof', of: 'its form', expected: 'a form that can be read', found };
 }
 
-/** Does the checks of a step, which must ask nobody: whatever they throw is a fault of what is checked. */
-export async function stepOf<Name extends StepName>(
-  name: Name,
-  check: () => Promise<StepFacts[Name]>,
-): Promise<StepOf<Name>> {
+class StepFailed extends Error {}
+
+/**
+ * Resolves after the last step, or after the first that fails.
+ * @param onStep gets each step as it is done
+ * @throws where something prevents the check, such as a lost connection
+ */
+export async function runCheck({ run }: Check, onStep: (step: Step) => void): Promise<void> {
   try {
-    return { name, holds: true, facts: await check() };
+    await run(async (name, check) => {
+      try {
+        const facts = await check();
+        onStep({ name, holds: true, facts } as Step);
+        return facts;
+      } catch (error) {
+        onStep({ name, holds: false, difference: plainDifference(error) });
+        throw new StepFailed();
+      }
+    });
   } catch (error) {
-    return { name, holds: false, difference: plainDifference(error) };
+    if (!(error instanceof StepFailed)) throw error;
   }
 }

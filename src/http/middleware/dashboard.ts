@@ -1,29 +1,16 @@
 /** The pages for people. They are built from `dashboard/`; the API does not need them. */
 import { extname } from 'node:path';
+import { PATHS } from '../../../dashboard/src/paths.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { type BuiltFiles, sendFixed } from '../fixed-answer.ts';
 import { setRateLimitHeaders } from './rate-limit.ts';
 
-/** The paths of `dashboard/src/router.tsx`: any other is unknown to the pages too. */
-export const PAGE_PATHS = [
-  '/',
-  '/sign-in',
-  '/conversions',
-  '/conversions/$id',
-  '/playground',
-  '/verify',
-  '/keys',
-  '/usage',
-  '/history',
-  '/account',
-  '/operations',
-  '/operations/accounts',
-  '/operations/accounts/$id',
-  '/operations/log',
-] as const;
-
-const PAGE = new RegExp(`^(${PAGE_PATHS.map((path) => path.replace('$id', '[^/]+')).join('|')})$`);
+const PAGE = new RegExp(
+  `^(${Object.values(PATHS)
+    .map((path) => path.replace('$id', '[^/]+'))
+    .join('|')})$`,
+);
 export const isPagePath = (path: string): boolean => PAGE.test(path);
 
 const API = /^\/api(\/|$)/;

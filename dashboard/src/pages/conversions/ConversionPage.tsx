@@ -1,9 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { api, dataOf } from '../../api/client.ts';
 import { getEvidence } from '../../api/conversion-documents.ts';
 import { type Conversion, conversionQuery, isEnded } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
-import { ProofCheck } from '../../proof-view/ProofCheck.tsx';
+import { dependencies } from '../../proof/browser.ts';
+import { checkProof } from '../../proof/checks.ts';
+import { ProofSection, useCheck } from '../../proof/ProofSection.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
@@ -117,14 +121,7 @@ function ConversionView({ record }: { readonly record: Conversion }) {
       >
         <RequestSection record={record} />
       </Section>
-      {isEnded(record) && (
-        <Section
-          title="Proof"
-          lead="The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself."
-        >
-          <ProofCheck conversionId={id} pdfSha256={record.sha256} />
-        </Section>
-      )}
+      {isEnded(record) && <ConversionProof id={id} pdfSha256={record.sha256} />}
       {isCompleted && (
         <Section
           title="Manifest"
@@ -135,6 +132,31 @@ function ConversionView({ record }: { readonly record: Conversion }) {
         </Section>
       )}
     </Page>
+  );
+}
+
+interface ConversionProofProps {
+  readonly id: string;
+  /** The SHA-256 of the PDF in hex digits, if there is one: the log must name it. */
+  readonly pdfSha256: string | undefined;
+}
+
+/** Checks in this browser that the events of the conversion are in the log. */
+function ConversionProof({ id, pdfSha256 }: ConversionProofProps) {
+  const check = useMemo(() => {
+    const params = { path: { id } };
+    const load = async () => {
+      const proof = await dataOf(api.GET('/api/v1/conversions/{id}/proof/', { params }));
+      return { conversionId: id, entries: proof.entries, key: proof.key };
+    };
+    return checkProof(load, pdfSha256, dependencies);
+  }, [id, pdfSha256]);
+  return (
+    <ProofSection
+      lead="The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself."
+      checking={useCheck(check)}
+      isAsked
+    />
   );
 }
 

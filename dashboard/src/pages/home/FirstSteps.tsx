@@ -2,9 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { Section } from '../../ui/Page.tsx';
-import styles from './home.module.css';
+import { Step, Steps } from '../../ui/Steps.tsx';
 
 interface FirstStepsProps {
   readonly hasKey: boolean;
@@ -27,52 +26,43 @@ export function FirstSteps({ hasKey, hasUsedKey, hasPdf }: FirstStepsProps) {
   const done = [hasKey, hasUsedKey, hasPdf].filter(Boolean).length;
   return (
     <Section title="First steps" lead={`${done} of 3 done.`}>
-      <ol className={styles.steps}>
-        <Step isDone={hasKey} title="Create a key">
+      <Steps>
+        <FirstStep isDone={hasKey} title="Create a key">
           <p>A key lets your programs use the service. It is shown once.</p>
           <ButtonLink to="/keys" icon="key" look="primary">
             Create a key
           </ButtonLink>
-        </Step>
-        <Step isDone={hasUsedKey} title="Send a request">
+        </FirstStep>
+        <FirstStep isDone={hasUsedKey} title="Send a request">
           <p>
             Put your key in the place of YOUR_KEY. The command saves hello.pdf. A key that you have
             lost is never shown again: create another under <Link to="/keys">Keys</Link>.
           </p>
           <Code code={curlFor(location.origin)} copyLabel="Copy the command" />
-        </Step>
-        <Step isDone={hasPdf} title="Get the first PDF">
+        </FirstStep>
+        <FirstStep isDone={hasPdf} title="Get the first PDF">
           <p>
             It appears on this page as soon as it is made. The playground makes one without a key.
           </p>
           <ButtonLink to="/playground" icon="play">
             Open the playground
           </ButtonLink>
-        </Step>
-      </ol>
+        </FirstStep>
+      </Steps>
     </Section>
   );
 }
 
-interface StepProps {
+interface FirstStepProps {
   readonly isDone: boolean;
   readonly title: string;
   readonly children: ReactNode;
 }
 
-function Step({ isDone, title, children }: StepProps) {
+function FirstStep({ isDone, title, children }: FirstStepProps) {
   return (
-    <li className={styles.step} data-done={isDone}>
-      <span className={styles.tick}>
-        <Icon name={isDone ? 'check' : 'chevronRight'} size={16} />
-      </span>
-      <div className={styles.stepText}>
-        <h3>
-          {title}
-          <span className={styles.state}>{isDone ? ' Done' : ''}</span>
-        </h3>
-        {!isDone && children}
-      </div>
-    </li>
+    <Step look={isDone ? 'holds' : 'next'} title={title} word={isDone ? 'Done' : ''}>
+      {!isDone && children}
+    </Step>
   );
 }

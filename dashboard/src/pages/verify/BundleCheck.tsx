@@ -1,43 +1,31 @@
-import { useEffect } from 'react';
+import { useMemo } from 'react';
 import type { Found } from '../../../../verifier/verify-evidence.mjs';
-import { BUNDLE_PLAN, checkBundle } from '../../proof/check-bundle.ts';
-import type { Step } from '../../proof/steps.ts';
-import { dependencies } from '../../proof-view/browser.ts';
-import { CheckResult } from '../../proof-view/CheckResult.tsx';
-import { CheckSteps } from '../../proof-view/CheckSteps.tsx';
-import { useCheck } from '../../proof-view/useCheck.ts';
+import { dependencies } from '../../proof/browser.ts';
+import { checkBundle } from '../../proof/checks.ts';
+import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
+import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { contentOf } from './chosen-file.ts';
-import styles from './VerifyPage.module.css';
 import { verifyInWorker } from './verify-in-worker.ts';
 
-async function* bundleSteps(file: File): AsyncGenerator<Step> {
-  yield* checkBundle(await contentOf(file), verifyInWorker, dependencies);
-}
-
-/** The facts that a bundle shows, once all of it holds. */
-const foundIn = (steps: readonly Step[]): Found | undefined =>
-  steps.flatMap((step) =>
-    step.name === 'bundleReport' && step.holds ? [step.facts.found] : [],
-  )[0];
-
 export function BundleCheck({ file }: { readonly file: File }) {
-  const { state, run } = useCheck();
-  const check = () => void run(() => bundleSteps(file));
-  // The person has asked for it by choosing the file.
-  useEffect(check, [run, file]);
-  const found = state.status === 'ended' ? foundIn(state.steps) : undefined;
+  const check = useMemo(
+    () => checkBundle(() => contentOf(file), verifyInWorker, dependencies),
+    [file],
+  );
+  const checking = useCheckAtOnce(check);
+  const { status, steps } = checking.state;
+  const [found] = steps.flatMap((step) =>
+    status === 'ended' && step.holds && step.name === 'bundleReport' ? (step.facts ?? []) : [],
+  );
   return (
     <>
-      <Section
-        title="Proof"
+      <ProofSection
         lead="This browser checks the bundle with the keys that this service publishes, then against its log of today."
-      >
-        <CheckResult plan={BUNDLE_PLAN} state={state} />
-        <CheckSteps plan={BUNDLE_PLAN} state={state} onAgain={check} />
-      </Section>
+        checking={checking}
+      />
       {found !== undefined && <Shown found={found} />}
     </>
   );
@@ -51,36 +39,33 @@ const COLUMNS: readonly Column<EventRow>[] = [
   { header: 'Time', cell: ({ time }) => <Time iso={time} /> },
 ];
 
+/** The facts that a bundle shows, once all of it holds. */
 function Shown({ found }: { readonly found: Found }) {
-  const { conversion, proved, signed, absent } = found;
+  const { conversion, events, proved, signed, absent } = found;
   return (
     <Section title="What the bundle shows">
-      <dl className={styles.facts}>
-        <dt>Conversion</dt>
-        <dd>
-          <code>{conversion}</code>
-        </dd>
-        <dt>Proved by the log</dt>
-        <dd>{['the events', ...proved].join(', ')}</dd>
-        <dt>Signed by the service, not proved</dt>
-        <dd>{signed.join(', ')}</dd>
-        {absent.length > 0 && (
-          <>
-            <dt>Not in the bundle</dt>
-            <dd>
-              {absent.map((line) => (
-                <p key={line}>{line.replace('absent ', '')}</p>
-              ))}
-            </dd>
-          </>
-        )}
-        <dt>Not shown</dt>
-        <dd>Whether there are later events, or a refund that was left out</dd>
-      </dl>
+      <Facts
+        facts={[
+          { name: 'Conversion', value: <code>{conversion}</code> },
+          { name: 'Proved by the log', value: ['the events', ...proved].join(', ') },
+          { name: 'Signed by the service, not proved', value: signed.join(', ') },
+          {
+            name: 'Not in the bundle',
+            value:
+              absent.length === 0
+                ? undefined
+                : absent.map((line) => <p key={line}>{line.replace('absent ', '')}</p>),
+          },
+          {
+            name: 'Not shown',
+            value: 'Whether there are later events, or a refund that was left out',
+          },
+        ]}
+      />
       <Table
         label="Events of the conversion"
         columns={COLUMNS}
-        rows={found.events}
+        rows={events}
         rowKey={({ index }) => `${index}`}
       />
     </Section>

@@ -1,19 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useMemo } from 'react';
+import type { Entry } from '../../../../verifier/verify-evidence.mjs';
 import { api, dataOf } from '../../api/client.ts';
-import { checkProof, type Proof } from '../../proof/check-proof.ts';
-import { dependencies } from '../../proof-view/browser.ts';
-import { CheckResult } from '../../proof-view/CheckResult.tsx';
-import { CheckSteps } from '../../proof-view/CheckSteps.tsx';
-import { proofPlan } from '../../proof-view/ProofCheck.tsx';
-import { useCheck } from '../../proof-view/useCheck.ts';
+import { dependencies } from '../../proof/browser.ts';
+import { checkProof } from '../../proof/checks.ts';
+import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Facts } from '../../ui/Facts.tsx';
 import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Time } from '../../ui/Time.tsx';
-import styles from './VerifyPage.module.css';
+
+/** The same one each time: another list is another check. */
+const NO_ENTRIES: readonly Entry[] = [];
 
 /** Asks the service about a PDF by its hash alone, then checks what the service says. */
 export function PdfCheck({ sha256 }: { readonly sha256: string }) {
@@ -27,33 +28,27 @@ export function PdfCheck({ sha256 }: { readonly sha256: string }) {
   if (answer.isError) {
     return <ErrorState error={answer.error} onRetry={() => void answer.refetch()} />;
   }
-  const { conversion, entries = [] } = answer.data;
+  const { conversion, entries = NO_ENTRIES } = answer.data;
   if (conversion === undefined) return <Unknown />;
   const { id, created_at: created, completed_at: completed } = conversion;
   return (
     <>
       <Section title="The service knows this PDF">
         <p>It says that a conversion of this account made exactly these bytes.</p>
-        <dl className={styles.facts}>
-          <dt>Conversion</dt>
-          <dd>
-            <Link to="/conversions/$id" params={{ id }}>
-              {id}
-            </Link>
-          </dd>
-          <dt>Requested</dt>
-          <dd>
-            <Time iso={created} />
-          </dd>
-          {completed !== undefined && (
-            <>
-              <dt>Made</dt>
-              <dd>
-                <Time iso={completed} />
-              </dd>
-            </>
-          )}
-        </dl>
+        <Facts
+          facts={[
+            {
+              name: 'Conversion',
+              value: (
+                <Link to="/conversions/$id" params={{ id }}>
+                  {id}
+                </Link>
+              ),
+            },
+            { name: 'Requested', value: <Time iso={created} /> },
+            { name: 'Made', value: completed && <Time iso={completed} /> },
+          ]}
+        />
       </Section>
       <PdfProof conversionId={id} entries={entries} pdfSha256={sha256} />
     </>
@@ -74,17 +69,21 @@ function Unknown() {
   );
 }
 
-function PdfProof({ conversionId, entries, pdfSha256 }: Proof & { readonly pdfSha256: string }) {
-  const { state, run } = useCheck();
-  const check = () =>
-    void run(() => checkProof({ conversionId, entries, pdfSha256 }, dependencies));
-  // The person has asked for it by choosing the file.
-  useEffect(check, [run, conversionId, entries, pdfSha256]);
-  const plan = proofPlan(pdfSha256);
+interface PdfProofProps {
+  readonly conversionId: string;
+  readonly entries: readonly Entry[];
+  readonly pdfSha256: string;
+}
+
+function PdfProof({ conversionId, entries, pdfSha256 }: PdfProofProps) {
+  const check = useMemo(
+    () => checkProof(async () => ({ conversionId, entries }), pdfSha256, dependencies),
+    [conversionId, entries, pdfSha256],
+  );
   return (
-    <Section title="Proof" lead="This browser checks that the log of the service says so, too.">
-      <CheckResult plan={plan} state={state} />
-      <CheckSteps plan={plan} state={state} onAgain={check} />
-    </Section>
+    <ProofSection
+      lead="This browser checks that the log of the service says so, too."
+      checking={useCheckAtOnce(check)}
+    />
   );
 }

@@ -1,13 +1,15 @@
 import { useRef, useState } from 'react';
+import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
+import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { errorText } from '../../ui/ErrorState.tsx';
 import { formatBytes } from '../../ui/format.ts';
+import { Icon } from '../../ui/icons.tsx';
 import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { BundleCheck } from './BundleCheck.tsx';
 import { type ChosenFile, readFile } from './chosen-file.ts';
-import { FilePicker } from './FilePicker.tsx';
 import { PdfCheck } from './PdfCheck.tsx';
 import styles from './VerifyPage.module.css';
 
@@ -43,13 +45,43 @@ export default function VerifyPage() {
         bundle, the service gets only the number of events that its log had then.
       </p>
       {choice.state === 'reading' && <Loading label={`Reading ${choice.name}`} />}
-      {choice.state === 'refused' && (
-        <Notice kind="danger">
-          <p>{choice.text}</p>
-        </Notice>
-      )}
+      {choice.state === 'refused' && <Notice kind="danger">{choice.text}</Notice>}
       {choice.state === 'read' && <Result key={choice.number} chosen={choice.chosen} />}
     </Page>
+  );
+}
+
+interface FilePickerProps {
+  readonly onFile: (file: File) => void;
+  readonly onProblem: (text: string) => void;
+}
+
+/** Takes one file, by dropping, by pasting, or by the browser's own dialog. */
+function FilePicker({ onFile, onProblem }: FilePickerProps) {
+  const drop = async (items: readonly DropItem[]) => {
+    const [item] = items;
+    if (items.length !== 1) onProblem('Drop one file at a time.');
+    else if (item?.kind !== 'file') onProblem('This is not a file. Drop a PDF or a bundle.');
+    else onFile(await item.getFile());
+  };
+  return (
+    <DropZone
+      className={styles.drop}
+      aria-label="Drop a file here"
+      onDrop={({ items }) => void drop(items)}
+    >
+      <Icon name="upload" size={28} />
+      <p className={styles.dropTitle}>Drop a PDF or a bundle of evidence here</p>
+      <FileTrigger
+        acceptedFileTypes={['application/pdf', 'application/zip', '.pdf', '.zip']}
+        onSelect={(files) => {
+          const file = files?.[0];
+          if (file !== undefined) onFile(file);
+        }}
+      >
+        <Button look="primary">Choose a file</Button>
+      </FileTrigger>
+    </DropZone>
   );
 }
 
@@ -61,17 +93,11 @@ function Result({ chosen: { file, kind, sha256 } }: { readonly chosen: ChosenFil
       </Section>
       {kind === 'pdf' && <PdfCheck sha256={sha256} />}
       {kind === 'bundle' && <BundleCheck file={file} />}
-      {kind === 'empty' && (
-        <Notice kind="danger">
-          <p>This file is empty. Nothing was sent.</p>
-        </Notice>
-      )}
+      {kind === 'empty' && <Notice kind="danger">This file is empty. Nothing was sent.</Notice>}
       {kind === 'other' && (
         <Notice kind="danger">
-          <p>
-            This file is neither a PDF nor a bundle of evidence, which is a ZIP file. Nothing was
-            sent.
-          </p>
+          This file is neither a PDF nor a bundle of evidence, which is a ZIP file. Nothing was
+          sent.
         </Notice>
       )}
     </>

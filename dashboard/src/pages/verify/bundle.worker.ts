@@ -1,5 +1,5 @@
 /** Checks a bundle beside the page, which a large one would hold up. */
-import { verifyBundle } from '../../proof/check-bundle.ts';
+import { verifyBundle } from '../../proof/checks.ts';
 import type { BundleTask } from './verify-in-worker.ts';
 
 async function answer({ zip, keys }: BundleTask): Promise<void> {

@@ -1,6 +1,6 @@
 /** A file that a person has chosen: what it is by its first bytes, and its hash. It is read here alone. */
 import { hexSha256 } from '../../../../verifier/verify-evidence.mjs';
-import { assertCanHash } from '../../proof-view/browser.ts';
+import { assertCanHash } from '../../proof/browser.ts';
 
 export type FileKind = 'pdf' | 'bundle' | 'other' | 'empty';
 

@@ -1,4 +1,4 @@
-import type { BundleResult } from '../../proof/check-bundle.ts';
+import type { BundleResult } from '../../proof/checks.ts';
 
 export interface BundleTask {
   readonly zip: Uint8Array;

@@ -1,7 +1,7 @@
 /** The parts of this browser and of the service that the checks need. */
 import { ApiError } from '../api/error.ts';
-import { CheckpointKeeper } from '../proof/kept-checkpoint.ts';
-import type { CheckDependencies } from '../proof/log.ts';
+import { CheckpointKeeper } from './kept-checkpoint.ts';
+import type { CheckDependencies } from './log.ts';
 
 /** Asks without the person's token: what the log publishes is for everybody. */
 async function ask(path: string): Promise<Response> {

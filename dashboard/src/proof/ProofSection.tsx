@@ -1,0 +1,168 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { Button } from '../ui/Button.tsx';
+import { errorText } from '../ui/ErrorState.tsx';
+import { Facts } from '../ui/Facts.tsx';
+import { formatNumber } from '../ui/format.ts';
+import { Notice } from '../ui/Notice.tsx';
+import { Section } from '../ui/Page.tsx';
+import { Step, Steps } from '../ui/Steps.tsx';
+import { assertCanCheck, keeper } from './browser.ts';
+import styles from './ProofSection.module.css';
+import { findingOf, isCompared, meaningOf, titleOf } from './step-texts.tsx';
+import { type Check, type Failed, runCheck, type Step as DoneStep } from './steps.ts';
+
+interface CheckState {
+  /** `interrupted`: something prevented the check; what was checked says nothing about the rest. */
+  readonly status: 'idle' | 'running' | 'ended' | 'interrupted';
+  readonly steps: readonly DoneStep[];
+  readonly error?: unknown;
+}
+
+/** Runs a check step by step. A new run takes the place of one that has not ended. */
+export function useCheck(check: Check) {
+  const [state, setState] = useState<CheckState>({ status: 'idle', steps: [] });
+  const lastRun = useRef(0);
+  const run = useCallback(async () => {
+    lastRun.current += 1;
+    const thisRun = lastRun.current;
+    let steps: readonly DoneStep[] = [];
+    const show = (status: CheckState['status'], error?: unknown) => {
+      if (thisRun === lastRun.current) setState({ status, steps, error });
+    };
+    show('running');
+    try {
+      await assertCanCheck();
+      await runCheck(check, (step) => {
+        steps = [...steps, step];
+        show('running');
+      });
+      show('ended');
+    } catch (error) {
+      show('interrupted', error);
+    }
+  }, [check]);
+  return { check, state, run };
+}
+
+/** Runs a check that the person has asked for by what led here. */
+export function useCheckAtOnce(check: Check) {
+  const checking = useCheck(check);
+  const { run } = checking;
+  useEffect(() => void run(), [run]);
+  return checking;
+}
+
+interface ProofSectionProps {
+  readonly lead: string;
+  readonly checking: ReturnType<typeof useCheck>;
+  /** Waits for a person to start the check. */
+  readonly isAsked?: boolean;
+}
+
+/** A check with its outcome, its steps and what each has found. */
+export function ProofSection({ lead, checking, isAsked = false }: ProofSectionProps) {
+  const { check, state, run } = checking;
+  const failed = state.steps.find((step) => !step.holds);
+  return (
+    <Section title="Proof" lead={lead}>
+      {isAsked && (
+        <div>
+          <Button icon="shield" isPending={state.status === 'running'} onPress={() => void run()}>
+            {state.status === 'idle' ? 'Check the proof in this browser' : 'Check again'}
+          </Button>
+        </div>
+      )}
+      {/* Screen readers say the outcome when it is there. */}
+      <div role="status" className={styles.outcome}>
+        <Outcome check={check} state={state} />
+      </div>
+      {state.status !== 'idle' && (
+        <Steps>
+          {check.plan.map((name, place) => {
+            const step = state.steps[place];
+            return (
+              <Step key={name} title={titleOf(name)} {...lookAt(state, place)}>
+                {step?.holds === true && findingOf(step)}
+                {step?.holds === false && <Failure step={step} />}
+              </Step>
+            );
+          })}
+        </Steps>
+      )}
+      {failed !== undefined && isOfBrowser(failed) && (
+        <div className={styles.forget}>
+          <p>
+            If the operator has told you why, let this browser forget what it kept. It then compares
+            with the log of today.
+          </p>
+          <Button
+            icon="trash"
+            onPress={() => {
+              keeper.forget();
+              void run();
+            }}
+          >
+            Forget what was kept, and check again
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** How a step stands, by its place in the plan. */
+function lookAt({ steps, status }: CheckState, place: number) {
+  const step = steps[place];
+  if (step !== undefined) {
+    if (!step.holds) return { look: 'fails', word: 'Does not hold' } as const;
+    return isCompared(step)
+      ? ({ look: 'holds', word: 'Checked' } as const)
+      : ({ look: 'noted', word: 'Nothing to compare with' } as const);
+  }
+  if (status !== 'running') return { look: 'waiting', word: 'Not checked' } as const;
+  return place === steps.length
+    ? ({ look: 'running', word: 'Checking' } as const)
+    : ({ look: 'waiting', word: 'Waiting' } as const);
+}
+
+/** True if the log is not the one that this browser kept. */
+const isOfBrowser = ({ name, difference }: Failed): boolean =>
+  name === 'history' || (name === 'keys' && difference.file === 'this browser');
+
+function Outcome({ check, state }: Pick<ProofSectionProps['checking'], 'check' | 'state'>) {
+  const { status, steps, error } = state;
+  if (status === 'interrupted') {
+    return <Notice kind="danger">The check could not be finished. {errorText(error)}</Notice>;
+  }
+  if (status !== 'ended') return null;
+  if (steps.length < check.plan.length || steps.some(({ holds }) => !holds)) {
+    return (
+      <Notice kind="danger">This does not hold. The first step that fails is marked below.</Notice>
+    );
+  }
+  const [size = 0] = steps.flatMap((step) =>
+    step.holds && step.name === 'checkpoint' ? [step.facts.size] : [],
+  );
+  return (
+    <Notice kind="ok">
+      Everything that was checked holds, under a checkpoint of {formatNumber(size)} events.
+    </Notice>
+  );
+}
+
+/** The first thing that is not as it must be. */
+function Failure({ step }: { readonly step: Failed }) {
+  const { file, of, expected, found } = step.difference;
+  return (
+    <>
+      <p>{meaningOf(step)}</p>
+      <Facts
+        facts={[
+          { name: 'Where', value: of === '' ? file : `${file}: ${of}` },
+          { name: 'Expected', value: <code>{expected}</code> },
+          { name: 'Found', value: <code>{found}</code> },
+        ]}
+      />
+    </>
+  );
+}

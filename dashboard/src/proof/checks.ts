@@ -1,0 +1,165 @@
+/**
+ * The check of a conversion's proof, and that of a bundle of evidence. Only Web Crypto and byte arrays are used,
+ * so that both run in browsers and in Node alike.
+ */
+import {
+  Difference,
+  type Entry,
+  type Found,
+  GROUPS,
+  type Group,
+  provedEvents,
+  type ProvedEvent,
+  verifyEvidence,
+} from '../../../verifier/verify-evidence.mjs';
+import type { KeptCheckpoint } from './kept-checkpoint.ts';
+import {
+  type CheckDependencies,
+  growthBetween,
+  mustGrow,
+  openCheckpoint,
+  trustedKeys,
+} from './log.ts';
+import {
+  type Check,
+  type Checkpoint,
+  type DoStep,
+  type PlainDifference,
+  plainDifference,
+} from './steps.ts';
+
+/** The answer of `GET /conversions/{id}/proof/` or `POST /verify/` about a conversion. */
+export interface Proof {
+  readonly conversionId: string;
+  readonly entries: readonly Entry[];
+  /** The keys that the answer names, one a line. */
+  readonly key?: string;
+}
+
+/** The checkpoint that a proof carries; an empty text where it carries none. */
+function noteOf([first]: readonly Entry[]): string {
+  const end = first?.proof.indexOf('\n\n') ?? -1;
+  return end === -1 ? '' : (first?.proof.slice(end + 2) ?? '');
+}
+
+/** @param pdfSha256 of a PDF, hex digits: the events must name it */
+export function checkProof(
+  load: () => Promise<Proof>,
+  pdfSha256: string | undefined,
+  dependencies: CheckDependencies,
+): Check {
+  const document = pdfSha256 === undefined ? [] : (['document'] as const);
+  return {
+    plan: ['keys', 'checkpoint', 'history', 'events', ...document],
+    run: async (doStep) => {
+      const { conversionId, entries, key } = await load();
+      const { log, keeper } = dependencies;
+      const inForce = await log.keys();
+      const kept = keeper.read();
+      const { keys } = await doStep('keys', () => trustedKeys(inForce, kept, key));
+      const opened = await doStep('checkpoint', () => openCheckpoint(noteOf(entries), keys));
+      await checkHistory(doStep, opened, inForce, kept, dependencies);
+      const { note, size, root } = opened;
+      const checkpoint = { note, size: `${size}`, root };
+      const { events } = await doStep('events', async () => ({
+        events: await provedEvents('the proof', entries, checkpoint, conversionId),
+      }));
+      if (pdfSha256 === undefined) return;
+      await doStep('document', async () => documentOf(events, pdfSha256));
+    },
+  };
+}
+
+/** Compares a checkpoint with the one that this browser kept, and keeps the larger one. */
+async function checkHistory(
+  doStep: DoStep,
+  checkpoint: Checkpoint,
+  inForce: string,
+  kept: KeptCheckpoint | undefined,
+  { log, keeper, now }: CheckDependencies,
+): Promise<void> {
+  const growth = kept && (await growthBetween(log, kept, checkpoint));
+  await doStep('history', async () => {
+    if (growth !== undefined) await mustGrow(growth);
+    if (kept !== undefined && kept.size > checkpoint.size) {
+      return { checkpoint, kept, isKept: true };
+    }
+    const { origin, size, root } = checkpoint;
+    const keys = inForce.trim().split('\n');
+    const isKept = keeper.keep({ origin, size, root, keys, checkedAt: now().toISOString() });
+    return { checkpoint, kept, isKept };
+  });
+}
+
+function documentOf(events: readonly ProvedEvent[], sha256: string) {
+  const event = events.find(({ type }) => type === 'ConversionCompleted');
+  const pdf = event?.data['pdf'] as { readonly sha256?: string } | undefined;
+  if (event !== undefined && pdf?.sha256 === sha256) return { sha256, event };
+  const at = { file: 'the event ConversionCompleted', of: 'SHA-256 of the PDF' };
+  throw new Difference(at, sha256, pdf?.sha256 ?? 'none');
+}
+
+/** The verifier's report on a bundle, as a worker can send it. */
+export type BundleResult =
+  | { readonly ok: true; readonly found: Found }
+  | { readonly ok: false; readonly passed: readonly Group[]; readonly difference: PlainDifference };
+
+export async function verifyBundle(
+  zip: Uint8Array,
+  keys: readonly string[],
+): Promise<BundleResult> {
+  const passed: Group[] = [];
+  try {
+    return { ok: true, found: await verifyEvidence(zip, keys, [], (group) => passed.push(group)) };
+  } catch (error) {
+    return { ok: false, passed, difference: plainDifference(error) };
+  }
+}
+
+/** In the order of `GROUPS`. */
+const BUNDLE_STEPS = {
+  files: 'bundleFiles',
+  checkpoint: 'bundleCheckpoint',
+  events: 'bundleEvents',
+  documents: 'bundleDocuments',
+  report: 'bundleReport',
+} as const satisfies Record<Group, string>;
+
+/**
+ * Checks a bundle of evidence with the keys of this service, then against the log as it is now.
+ * @param verify does what `verifyBundle` does, where it holds up nothing else
+ */
+export const checkBundle = (
+  load: () => Promise<Uint8Array<ArrayBuffer>>,
+  verify: (zip: Uint8Array<ArrayBuffer>, keys: readonly string[]) => Promise<BundleResult>,
+  dependencies: CheckDependencies,
+): Check => ({
+  plan: ['keys', ...Object.values(BUNDLE_STEPS), 'checkpoint', 'growth', 'history'],
+  run: async (doStep) => {
+    const zip = await load();
+    const { log, keeper } = dependencies;
+    const inForce = await log.keys();
+    const kept = keeper.read();
+    const { keys } = await doStep('keys', () => trustedKeys(inForce, kept));
+    const result = await verify(zip, keys);
+    const failed = result.ok ? undefined : (GROUPS[result.passed.length] ?? 'report');
+    for (const group of GROUPS) {
+      await doStep(BUNDLE_STEPS[group], async () => {
+        if (result.ok) return result.found;
+        if (group !== failed) return undefined;
+        const { file, of, expected, found } = result.difference;
+        throw new Difference({ file, of }, expected, found);
+      });
+    }
+    if (!result.ok) return;
+    const { found } = result;
+    const note = await log.checkpoint();
+    const current = await doStep('checkpoint', () => openCheckpoint(note, keys));
+    const growth = await growthBetween(log, found, current);
+    await doStep('growth', async () => {
+      await mustGrow(growth);
+      return { from: found, to: current };
+    });
+    await checkHistory(doStep, current, inForce, kept, dependencies);
+  },
+});
