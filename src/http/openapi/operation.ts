@@ -89,14 +89,18 @@ export type Auth =
   | 'link'
   | 'none';
 
-/** A route: its handler and its documentation side by side. */
-export interface Route {
+/** What a route does, with its documentation. */
+export interface Endpoint {
+  readonly doc: OperationDoc;
+  readonly handler: (deps: RouteDependencies) => HttpMiddleware;
+}
+
+/** An endpoint and its place. */
+export interface Route extends Endpoint {
   readonly method: 'get' | 'post' | 'delete';
   /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;
-  readonly handler: (deps: RouteDependencies) => HttpMiddleware;
-  readonly doc: OperationDoc;
   /** True for what only our own pages and their readers use: clients are generated without it. */
   readonly isInternal?: boolean;
 }

@@ -3,13 +3,13 @@ import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
-import { Account, LedgerEntry, PasswordChange } from '../resources/account.api.ts';
-import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
-import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
-import { RenderRecord, StoredRequest } from '../resources/conversion-documents.api.ts';
+import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
+import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
+import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
+import { RenderRecord, StoredRequest } from '../resources/conversion-documents.ts';
 import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
-import { DashboardAccess } from '../resources/dashboard-session.api.ts';
-import { HistoryEntry } from '../resources/history.api.ts';
+import { DashboardAccess } from '../resources/dashboard-session.ts';
+import { HistoryEntry } from '../resources/history.ts';
 import {
   AccountDetails,
   AccountOpening,
@@ -19,20 +19,16 @@ import {
   OpenedAccount,
   PlanChange,
 } from '../resources/operator-accounts.api.ts';
-import { Session } from '../resources/sessions.api.ts';
+import { Session } from '../resources/sessions.ts';
 import {
   Failure,
   ProjectionState,
   ServiceStatus,
   SignedCheckpoint,
-} from '../resources/operator-service.api.ts';
-import { Alive, Ready } from '../resources/service.api.ts';
-import {
-  ConsistencyProof,
-  ConversionProof,
-  ProvenEvent,
-} from '../resources/transparency-log.api.ts';
-import { Usage, UsageDay } from '../resources/usage.api.ts';
+} from '../resources/operator-service.ts';
+import { Alive, Ready } from '../resources/service.ts';
+import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
+import { Usage, UsageDay } from '../resources/usage.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];

@@ -1,7 +1,7 @@
 /** Sends the PDF of a conversion: to its account, and to anybody with a link to it. */
 import { createHmac, hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
+import { conversionQueries, type ConversionRow } from '../../../projections/conversions.ts';
 import { openContent } from '../../blob-store/decryption.ts';
 import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
 import { BudgetExceeded } from '../../budgets.ts';
@@ -19,15 +19,15 @@ import {
   commandContext,
   hasCopy,
   type HttpContext,
-  type HttpMiddleware,
   isByOperatorSocket,
   pathParameter,
   releaseAtEnd,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
-import { WRONG_LINK } from './files.api.ts';
+import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { getFileDoc, WRONG_LINK } from './files.api.ts';
 
 const RETRY_SECONDS = 2;
 /**
@@ -255,8 +255,9 @@ export async function sendPdf(
   }
 }
 
-export function getFile(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const getFile: Endpoint = {
+  doc: getFileDoc,
+  handler: (deps) => async (ctx) => {
     const id = pathParameter(ctx, 'id');
     const { token } = ctx.query;
     await setRateLimitHeaders(deps, ctx);
@@ -268,8 +269,8 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
     const disposition = dispositionOf(ctx);
     const row = (await consistentQuery(deps, conversionQueries)).byId(id);
     await sendPdf(ctx, deps, row, disposition);
-  };
-}
+  },
+};
 
 /**
  * The one byte range that a `Range` header asks for (RFC 9110, section 14).

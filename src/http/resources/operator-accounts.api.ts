@@ -10,7 +10,7 @@ import {
 } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
-import { Account } from './account.api.ts';
+import { Account } from './account.ts';
 
 const closed = { additionalProperties: false } as const;
 const email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] });

@@ -1,14 +1,49 @@
 /** The conversions of the account, by day. */
-import { DAY_MS, type UsageDay, usageQueries } from '../../../projections/usage.ts';
+import Type from 'typebox';
+import { DAY_MS, type UsageDay as Day, usageQueries } from '../../../projections/usage.ts';
 import { dayIn } from '../../clock.ts';
 import { FAILURE_CODES } from '../../domain/events.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { ValidationIssues } from '../../validation.ts';
-import { callerOf, type HttpContext, type HttpMiddleware } from '../context.ts';
+import { callerOf, type HttpContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import type { RouteDependencies } from '../dependencies.ts';
-import { checkQuery } from '../pagination.ts';
-import { MAX_DAYS, USUAL_DAYS, WRONG_DAY } from './usage.api.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { checkQuery, WRONG_QUERY } from '../pagination.ts';
+
+/** The most days of one answer. */
+export const MAX_DAYS = 3_660;
+export const USUAL_DAYS = 30;
+export const WRONG_DAY = 'Must be a day in UTC, such as 2026-11-21.';
+
+const closed = { additionalProperties: false } as const;
+const count = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, description, examples: [example] });
+
+export const UsageDay = Type.Object(
+  {
+    day: Type.String({
+      format: 'date',
+      description: 'The day in UTC.',
+      examples: ['2026-11-21'],
+    }),
+    accepted: count('The conversions that were accepted.', 12),
+    completed: count('The conversions that completed.', 11),
+    failed: count('The conversions that failed.', 1),
+    pages: count('The pages of all PDFs that were made.', 40),
+    bytes: count('The size of all PDFs that were made.', 512_000),
+    failures: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
+      description: `The failures by their code: ${FAILURE_CODES.join(', ')}.`,
+      examples: [{ timeout: 1 }],
+    }),
+  },
+  closed,
+);
+
+/** The answer of `GET /account/usage/`. */
+export const Usage = Type.Object(
+  { days: Type.Array(UsageDay, { description: 'Days without any are left out.' }) },
+  closed,
+);
 
 function dayOf(ctx: HttpContext, name: 'from' | 'to', issues: ValidationIssues) {
   const text = ctx.query[name];
@@ -23,7 +58,7 @@ const dateText = (day: number): string => new Date(day * DAY_MS).toISOString().s
 
 const COLUMNS = ['day', 'accepted', 'completed', 'failed', 'pages', 'bytes', ...FAILURE_CODES];
 
-const cellsOf = ({ day, failures, ...counts }: UsageDay): readonly Cell[] => [
+const cellsOf = ({ day, failures, ...counts }: Day): readonly Cell[] => [
   dateText(day),
   counts.accepted,
   counts.completed,
@@ -33,8 +68,36 @@ const cellsOf = ({ day, failures, ...counts }: UsageDay): readonly Cell[] => [
   ...FAILURE_CODES.map((code) => failures[code] ?? 0),
 ];
 
-export function getUsage(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const getUsage: Endpoint = {
+  doc: {
+    id: 'getUsage',
+    tag: 'Account',
+    summary: 'Retrieve the usage by day',
+    description: `Conversions, pages and bytes of each day in UTC, oldest first. Each number counts on the day when it happened. With \`Accept: text/csv\`, the response is a table with a column for each failure code.`,
+    parameters: [
+      {
+        name: 'from',
+        in: 'query',
+        description: `The first day, such as 2026-11-01. Default: ${USUAL_DAYS} days up to the last.`,
+        schema: Type.String(),
+      },
+      {
+        name: 'to',
+        in: 'query',
+        description: 'The last day. Default: today.',
+        schema: Type.String(),
+      },
+    ],
+    answers: { 200: { description: 'The usage.', schema: Usage, media: 'text/csv' } },
+    errors: {
+      validation_error: {
+        ...WRONG_QUERY,
+        message: `from: ${WRONG_DAY}`,
+        details: { from: [WRONG_DAY] },
+      },
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const issues = new ValidationIssues();
     checkQuery(ctx, issues, ['from', 'to']);
     const last = dayOf(ctx, 'to', issues) ?? Math.floor(deps.clock.now() / DAY_MS);
@@ -47,5 +110,5 @@ export function getUsage(deps: RouteDependencies): HttpMiddleware {
     ctx.vary('Accept');
     if (wantsCsv(ctx)) return sendCsv(ctx, 'usage.csv', COLUMNS, [days.map(cellsOf)]);
     ctx.body = { days: days.map(({ day, ...counts }) => ({ day: dateText(day), ...counts })) };
-  };
-}
+  },
+};
