@@ -1,6 +1,5 @@
 /** The documentation of a route; the rest of its entry in the document follows from the route. */
 import type { TSchema } from 'typebox';
-import Type from 'typebox';
 import type { ErrorCode, ErrorDetails } from '../../errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -183,14 +182,3 @@ export const OF_EVERY_ANSWER = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ] as const satisfies readonly HeaderName[];
-
-const EXAMPLE = '2026-11-21T08:15:30.123Z';
-
-/** ISO 8601, UTC, milliseconds, `Z`: as `isoTime` writes it. */
-export const Timestamp = (description: string, example = EXAMPLE) =>
-  Type.String({
-    format: 'date-time',
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$',
-    description,
-    examples: [example],
-  });

@@ -12,7 +12,8 @@ import { compile, ValidationIssues } from '../../validation.ts';
 import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { type Endpoint, Timestamp } from '../openapi/operation.ts';
+import { count, object, text, Timestamp } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import {
   PAGE_PARAMETERS,
   pageOf,
@@ -22,78 +23,59 @@ import {
   WRONG_QUERY,
 } from '../pagination.ts';
 
-const closed = { additionalProperties: false } as const;
-
 /** The answer of `GET /account/`. */
-export const Account = Type.Object(
-  {
-    id: Type.String({ examples: ['acct_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-    // There is no format: validators refuse admin@localhost, the first account's address.
-    email: Type.String({ examples: ['ada@example.com'] }),
-    plan: Type.Enum([...PLANS], { examples: ['pro'] }),
-    credits: Type.Integer({
-      minimum: 0,
-      description: 'The credits that are left.',
-      examples: [99],
-    }),
-    rate_limit: Type.Integer({
-      minimum: 1,
-      description: 'The requests that the plan allows in a minute, with all API keys together.',
-      examples: [100],
-    }),
-    operator: Type.Boolean({
-      description: 'True if the account is an operator of the service.',
-      examples: [false],
-    }),
-    must_change_password: Type.Boolean({
-      description:
-        'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
-      examples: [false],
-    }),
-    created_at: Timestamp('The time when the account was opened.'),
-  },
-  closed,
-);
+export const Account = object({
+  id: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+  // There is no format: validators refuse admin@localhost, the first account's address.
+  email: text('ada@example.com'),
+  plan: Type.Enum([...PLANS], { examples: ['pro'] }),
+  credits: count('The credits that are left.', 99),
+  rate_limit: count(
+    'The requests that the plan allows in a minute, with all API keys together.',
+    100,
+    1,
+  ),
+  operator: Type.Boolean({
+    description: 'True if the account is an operator of the service.',
+    examples: [false],
+  }),
+  must_change_password: Type.Boolean({
+    description:
+      'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
+    examples: [false],
+  }),
+  created_at: Timestamp('The time when the account was opened.'),
+});
 
 /** One item of `GET /account/ledger/`. */
-export const LedgerEntry = Type.Object(
-  {
-    id: Type.String({ examples: ['entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11'] }),
-    type: Type.Enum(['grant', 'debit', 'refund'], { examples: ['debit'] }),
-    amount: Type.Integer({ description: 'The change; a debit is negative.', examples: [-1] }),
-    balance: Type.Integer({
-      minimum: 0,
-      description: 'The credits after this entry.',
-      examples: [99],
-    }),
-    conversion_id: Type.Optional(
-      Type.String({
-        description: 'The conversion that was paid or refunded. Grants have none.',
-        examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'],
-      }),
+export const LedgerEntry = object({
+  id: text('entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11'),
+  type: Type.Enum(['grant', 'debit', 'refund'], { examples: ['debit'] }),
+  amount: Type.Integer({ description: 'The change; a debit is negative.', examples: [-1] }),
+  balance: count('The credits after this entry.', 99),
+  conversion_id: Type.Optional(
+    text(
+      'conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
+      'The conversion that was paid or refunded. Grants have none.',
     ),
-    created_at: Timestamp('The time when it was recorded.'),
-  },
-  closed,
-);
+  ),
+  created_at: Timestamp('The time when it was recorded.'),
+});
 
 /** The body of `POST /account/password/`. The bounds of the new one: see `checkPassword`. */
-export const PasswordChange = Type.Object(
-  {
-    current_password: Type.String({
-      format: 'password',
-      minLength: 1,
-      maxLength: 1024,
-      examples: ['correct horse battery'],
-    }),
-    new_password: Type.String({
-      format: 'password',
-      description: 'A password of at least 12 characters and at most 1024 bytes.',
-      examples: ['staple battery horse'],
-    }),
-  },
-  closed,
-);
+export const PasswordChange = object({
+  current_password: Type.String({
+    format: 'password',
+    minLength: 1,
+    maxLength: 1024,
+    examples: ['correct horse battery'],
+  }),
+  new_password: text(
+    'staple battery horse',
+    'A password of at least 12 characters and at most 1024 bytes.',
+    { format: 'password' },
+  ),
+});
 
 export const WRONG_PASSWORD = {
   message: 'The current password is wrong.',

@@ -8,22 +8,17 @@ import { apiKeyRecord } from '../../use-cases/records.ts';
 import { compile, ValidationIssues } from '../../validation.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
-import { type Endpoint, Timestamp } from '../openapi/operation.ts';
+import { object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
-export const ApiKeyRequest = Type.Object(
-  {
-    name: Type.String({
-      description:
-        'A label of 1 to 100 characters after trimming, without control characters, line breaks or marks of text direction.',
-      examples: ['build server'],
-    }),
-  },
-  { additionalProperties: false },
-);
-
-const closed = { additionalProperties: false } as const;
+export const ApiKeyRequest = object({
+  name: text(
+    'build server',
+    'A label of 1 to 100 characters after trimming, without control characters, line breaks or marks of text direction.',
+  ),
+});
 
 const id = Type.String({
   pattern: `^${KEY_ID}$`,
@@ -33,39 +28,28 @@ const name = Type.String({ minLength: 1, examples: ['build server'] });
 const createdAt = Timestamp('The time when the key was created.');
 
 /** One item of `GET /api-keys/`. */
-export const ApiKey = Type.Object(
-  {
-    id,
-    name,
-    prefix: Type.String({
-      minLength: 12,
-      maxLength: 12,
-      description: 'The first characters of the key.',
-      examples: ['pk_live_Ab3d'],
-    }),
-    created_at: createdAt,
-    last_used_at: Type.Union([
-      Timestamp('The time of the last use, at most a minute behind; null before the first use.'),
-      Type.Null(),
-    ]),
-  },
-  closed,
-);
+export const ApiKey = object({
+  id,
+  name,
+  prefix: text('pk_live_Ab3d', 'The first characters of the key.', {
+    minLength: 12,
+    maxLength: 12,
+  }),
+  created_at: createdAt,
+  last_used_at: orNull(
+    Timestamp('The time of the last use, at most a minute behind; null before the first use.'),
+  ),
+});
 
 /** The answer of `POST /api-keys/`. */
-export const CreatedApiKey = Type.Object(
-  {
-    id,
-    name,
-    key: Type.String({
-      pattern: '^pk_live_[0-9A-Za-z]{24}$',
-      description: 'The full key. It is shown only this once.',
-      examples: ['pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x'],
-    }),
-    created_at: createdAt,
-  },
-  closed,
-);
+export const CreatedApiKey = object({
+  id,
+  name,
+  key: text('pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x', 'The full key. It is shown only this once.', {
+    pattern: '^pk_live_[0-9A-Za-z]{24}$',
+  }),
+  created_at: createdAt,
+});
 
 const keyId = new RegExp(`^${KEY_ID}$`);
 const check = compile(ApiKeyRequest);
@@ -134,7 +118,7 @@ export const deleteApiKey: Endpoint = {
         name: 'id',
         in: 'path',
         description: 'The id of the key.',
-        schema: Type.String({ examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'] }),
+        schema: text('key_3m5n7p9q1r3s5t7v9w1x3y5z7a'),
       },
     ],
     answers: { 204: { description: 'The key was revoked. There is no body.' } },

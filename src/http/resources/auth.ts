@@ -10,53 +10,40 @@ import { compile } from '../../validation.ts';
 import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';
+import { object, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
 
-const closed = { additionalProperties: false } as const;
-
 /** The body of `POST /auth/jwt/create/`. */
-export const SignInRequest = Type.Object(
-  {
-    email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
-    password: Type.String({
-      format: 'password',
-      minLength: 1,
-      maxLength: 1024,
-      examples: ['correct horse battery'],
-    }),
-  },
-  closed,
-);
+export const SignInRequest = object({
+  email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+  password: Type.String({
+    format: 'password',
+    minLength: 1,
+    maxLength: 1024,
+    examples: ['correct horse battery'],
+  }),
+});
 
 /** The body of `POST /auth/jwt/refresh/` and of `POST /auth/jwt/revoke/`. */
-export const RefreshRequest = Type.Object(
-  {
-    refresh: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      description: 'The refresh token.',
-      examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…'],
-    }),
-  },
-  closed,
-);
+export const RefreshRequest = object({
+  refresh: text('eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…', 'The refresh token.', {
+    minLength: 1,
+    maxLength: 4096,
+  }),
+});
 
 /** The answer of `POST /auth/jwt/create/` and of `POST /auth/jwt/refresh/`. */
-export const TokenPair = Type.Object(
-  {
-    access: Type.String({
-      description: 'The access token, for Authorization: Bearer …. It is valid for 5 minutes.',
-      examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…'],
-    }),
-    refresh: Type.String({
-      description:
-        'The refresh token, for new access tokens. It is valid for a day, or until it is signed out.',
-      examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…'],
-    }),
-  },
-  { additionalProperties: false },
-);
+export const TokenPair = object({
+  access: text(
+    'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…',
+    'The access token, for Authorization: Bearer …. It is valid for 5 minutes.',
+  ),
+  refresh: text(
+    'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…',
+    'The refresh token, for new access tokens. It is valid for a day, or until it is signed out.',
+  ),
+});
 
 const refreshToken = { refresh: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…' };
 

@@ -9,6 +9,7 @@ import { readRenderManifest } from '../../use-cases/render-manifest.ts';
 import { findRequest, type StoredRequest as Stored } from '../../use-cases/stored-request.ts';
 import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { count, object, text } from '../openapi/fields.ts';
 import type { Endpoint, ParameterDoc } from '../openapi/operation.ts';
 import { ownConversion, refuseUnlessCompleted } from './conversions.ts';
 import { assertInRetention } from './files.ts';
@@ -25,45 +26,40 @@ const OPTIONS = Object.fromEntries(
 );
 
 /** The answer of `GET /conversions/{id}/request/`. */
-export const StoredRequest = Type.Object(
-  {
-    source: Type.Enum(['html', 'url'], {
-      description: 'The field that has the document.',
-      examples: ['html'],
-    }),
-    html,
-    url,
-    options: Type.Object(options, {
-      additionalProperties: false,
-      description: 'The other fields of the request, with the defaults filled in.',
-    }),
-  },
-  { additionalProperties: false },
-);
+export const StoredRequest = object({
+  source: Type.Enum(['html', 'url'], {
+    description: 'The field that has the document.',
+    examples: ['html'],
+  }),
+  html,
+  url,
+  options: object(options, {
+    description: 'The other fields of the request, with the defaults filled in.',
+  }),
+});
 
 const list = <T extends TSchema>(item: T, description: string) =>
   Type.ReadonlyObject(Type.Array(item), { description });
-const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1024] });
 const milliseconds = Type.Number({ minimum: 0, examples: [12.5] });
 
 const Resource = Type.Object({
-  url: Type.String({ examples: [URL] }),
+  url: text(URL),
   redirects: Type.Optional(
     list(
       Type.Object({
-        url: Type.String({ examples: [URL] }),
+        url: text(URL),
         status: Type.Integer({ examples: [301] }),
       }),
       'The addresses that led there.',
     ),
   ),
-  kind: Type.Optional(Type.String({ examples: ['Image'] })),
+  kind: Type.Optional(text('Image')),
   status: Type.Optional(
     Type.Integer({ description: 'Absent if there was no answer.', examples: [200] }),
   ),
-  type: Type.Optional(Type.String({ description: 'The media type.', examples: ['image/png'] })),
-  bytes: count('The length of the content in the form that was hashed.'),
-  sha256: Type.Optional(Type.String({ examples: [SHA256] })),
+  type: Type.Optional(text('image/png', 'The media type.')),
+  bytes: count('The length of the content in the form that was hashed.', 1024),
+  sha256: Type.Optional(text(SHA256)),
   hashed: Type.Optional(
     Type.Enum(['received', 'decoded', 'text'], {
       description:
@@ -82,21 +78,21 @@ const Resource = Type.Object({
 /** The answer of `GET /conversions/{id}/manifest/`: a `RenderManifest`. */
 export const RenderRecord = Type.Object({
   version: Type.Integer({ minimum: 1, examples: [1] }),
-  conversion_id: Type.String({ examples: [ID] }),
-  renderer: Type.String({ examples: ['node-1'] }),
+  conversion_id: text(ID),
+  renderer: text('node-1'),
   attempt: Type.Integer({ minimum: 1, examples: [1] }),
   request: Type.Object({
-    sha256: Type.String({ examples: [SHA256] }),
-    bytes: count('The size of the encrypted request.'),
+    sha256: text(SHA256),
+    bytes: count('The size of the encrypted request.', 1024),
   }),
   options: Type.Record(Type.String(), Type.Unknown(), {
     description: 'The options of the page, with the defaults filled in, and wait_for.',
     examples: [OPTIONS],
   }),
   document: Type.Object({
-    sha256: Type.String({ examples: [SHA256] }),
-    bytes: count('The size of the PDF.'),
-    pages: count('The pages of the PDF.'),
+    sha256: text(SHA256),
+    bytes: count('The size of the PDF.', 1024),
+    pages: count('The pages of the PDF.', 1024),
   }),
   timings: Type.Object(
     {
@@ -110,32 +106,32 @@ export const RenderRecord = Type.Object({
     { description: 'Milliseconds of each phase.' },
   ),
   chrome: Type.Object({
-    product: Type.String({ examples: ['Chrome/146.0.7630.0'] }),
-    revision: Type.String({ examples: ['@a1b2c3'] }),
+    product: text('Chrome/146.0.7630.0'),
+    revision: text('@a1b2c3'),
     sandboxed: Type.Boolean({ examples: [true] }),
-    flags: list(Type.String({ examples: ['--headless'] }), 'The command line.'),
+    flags: list(text('--headless'), 'The command line.'),
   }),
-  fonts: list(Type.String({ examples: ['DejaVuSans'] }), 'The fonts that the PDF has glyphs of.'),
+  fonts: list(text('DejaVuSans'), 'The fonts that the PDF has glyphs of.'),
   resources: list(Resource, 'What was fetched or asked for, in order.'),
-  resources_left_out: count('Resources beyond the list.'),
+  resources_left_out: count('Resources beyond the list.', 1024),
   tunnels: list(
     Type.Object({
-      host: Type.String({ examples: ['example.com'] }),
-      bytes: count('All bytes both ways.'),
+      host: text('example.com'),
+      bytes: count('All bytes both ways.', 1024),
     }),
     'Encrypted connections by host.',
   ),
   console_errors: list(
     Type.Object({
-      text: Type.String({ examples: ['Uncaught Error'] }),
-      at: Type.Optional(Type.String({ description: 'Address and line.', examples: [`${URL}:1`] })),
+      text: text('Uncaught Error'),
+      at: Type.Optional(text(`${URL}:1`, 'Address and line.')),
     }),
     'Errors of the page.',
   ),
-  console_errors_left_out: count('Errors beyond the list.'),
+  console_errors_left_out: count('Errors beyond the list.', 1024),
   waits: list(
     Type.Object({
-      for: Type.String({ examples: ['images'] }),
+      for: text('images'),
       ms: milliseconds,
       capped: Type.Optional(
         Type.Literal(true, { description: 'The wait was given up at its limit.' }),
@@ -149,7 +145,7 @@ const conversionId: ParameterDoc = {
   name: 'id',
   in: 'path',
   description: 'The id of the conversion.',
-  schema: Type.String({ examples: [ID] }),
+  schema: text(ID),
 };
 const notFound = {
   when: 'The account has no conversion with this id.',

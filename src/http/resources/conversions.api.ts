@@ -3,7 +3,8 @@ import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversi
 import { ConversionRequest } from '../../conversion-request/schema.ts';
 import { FAILURE_CODES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
-import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
+import { count, object, text, Timestamp } from '../openapi/fields.ts';
+import { type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
@@ -20,90 +21,64 @@ export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
 });
 
 /** One object for every status: generators of clients make empty classes of a union. */
-export const Conversion = Type.Object(
-  {
-    id: Type.String({
-      pattern: `^${CONVERSION_ID}$`,
-      description: 'The id of the conversion.',
-      examples: [ID],
+export const Conversion = object({
+  id: text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
+  status: ConversionStatus,
+  created_at: Timestamp('The time when the request was accepted.'),
+  filename: Type.Optional(
+    text(
+      'Invoice 4711.pdf',
+      'The name of the PDF when it is downloaded, if the request gave one.',
+      { minLength: 1 },
+    ),
+  ),
+  file_url: Type.Optional(
+    text(
+      `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
+      'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
+      { format: 'uri' },
+    ),
+  ),
+  completed_at: Type.Optional(
+    Timestamp(
+      'The time when the PDF was stored, if the status is completed.',
+      '2026-11-21T08:15:31.456Z',
+    ),
+  ),
+  error_message: Type.Optional(
+    text(
+      'The page answered with status 404.',
+      'The reason, if the status is failed, in words that a person can act on.',
+      { minLength: 1 },
+    ),
+  ),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      description: 'What was missing when the page was printed, if anything was.',
+      examples: [['https://example.com/logo.png was answered with status 404.']],
     }),
-    status: ConversionStatus,
-    created_at: Timestamp('The time when the request was accepted.'),
-    filename: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'The name of the PDF when it is downloaded, if the request gave one.',
-        examples: ['Invoice 4711.pdf'],
-      }),
-    ),
-    file_url: Type.Optional(
-      Type.String({
-        format: 'uri',
-        description:
-          'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
-        examples: [`https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`],
-      }),
-    ),
-    completed_at: Type.Optional(
-      Timestamp(
-        'The time when the PDF was stored, if the status is completed.',
-        '2026-11-21T08:15:31.456Z',
-      ),
-    ),
-    error_message: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'The reason, if the status is failed, in words that a person can act on.',
-        examples: ['The page answered with status 404.'],
-      }),
-    ),
-    warnings: Type.Optional(
-      Type.Array(Type.String(), {
-        minItems: 1,
-        description: 'What was missing when the page was printed, if anything was.',
-        examples: [['https://example.com/logo.png was answered with status 404.']],
-      }),
-    ),
-    pages: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: 'The number of pages of the PDF, if the status is completed.',
-        examples: [2],
-      }),
-    ),
-    bytes: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'The size of the PDF, if the status is completed.',
-        examples: [51_200],
-      }),
-    ),
-    sha256: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-f]{64}$',
-        description: 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.',
-        examples: [SHA256],
-      }),
-    ),
-    failed_at: Type.Optional(
-      Timestamp('The time when it failed, if the status is failed.', '2026-11-21T08:15:31.456Z'),
-    ),
-    failure_code: Type.Optional(
-      Type.Enum([...FAILURE_CODES], {
-        description: 'The reason for programs, if the status is failed.',
-        examples: ['page_status'],
-      }),
-    ),
-    duration_ms: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'The milliseconds from created_at to the end, if it has ended.',
-        examples: [1333],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  pages: Type.Optional(count('The number of pages of the PDF, if the status is completed.', 2, 1)),
+  bytes: Type.Optional(count('The size of the PDF, if the status is completed.', 51_200)),
+  sha256: Type.Optional(
+    text(SHA256, 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.', {
+      pattern: '^[0-9a-f]{64}$',
+    }),
+  ),
+  failed_at: Type.Optional(
+    Timestamp('The time when it failed, if the status is failed.', '2026-11-21T08:15:31.456Z'),
+  ),
+  failure_code: Type.Optional(
+    Type.Enum([...FAILURE_CODES], {
+      description: 'The reason for programs, if the status is failed.',
+      examples: ['page_status'],
+    }),
+  ),
+  duration_ms: Type.Optional(
+    count('The milliseconds from created_at to the end, if it has ended.', 1333),
+  ),
+});
 
 /** A record in each status, with the fields that it then has. */
 const pending = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
@@ -133,7 +108,7 @@ const conversionId: ParameterDoc = {
   name: 'id',
   in: 'path',
   description: 'The id of the conversion.',
-  schema: Type.String({ examples: [ID] }),
+  schema: text(ID),
 };
 
 const prefer = (more = ''): ParameterDoc => ({

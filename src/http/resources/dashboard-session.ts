@@ -2,7 +2,6 @@
  * The session of the dashboard: a cookie that these routes alone accept, and access tokens for the public API.
  * The page keeps a token in its memory only, so that nothing lies where a script of another page could read it.
  */
-import Type from 'typebox';
 import { isoTime } from '../../clock.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { orThrow } from '../../use-cases/command-context.ts';
@@ -10,7 +9,8 @@ import { callerOf, commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { type Endpoint, Timestamp } from '../openapi/operation.ts';
+import { object, text, Timestamp } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import {
   ACCESS_LIFETIME_MS,
   COOKIE_LIFETIME_MS,
@@ -21,16 +21,13 @@ import { SignInRequest } from './auth.ts';
 import { signInWithBody } from './auth.ts';
 
 /** The answer of `POST /dashboard/session` and of `GET /dashboard/session`. */
-export const DashboardAccess = Type.Object(
-  {
-    access: Type.String({
-      description: 'The access token, for Authorization: Bearer ….',
-      examples: ['eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…'],
-    }),
-    expires_at: Timestamp('The time until which the access token is valid: 5 minutes at most.'),
-  },
-  { additionalProperties: false },
-);
+export const DashboardAccess = object({
+  access: text(
+    'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…',
+    'The access token, for Authorization: Bearer ….',
+  ),
+  expires_at: Timestamp('The time until which the access token is valid: 5 minutes at most.'),
+});
 
 const ended = {
   when: 'There is no cookie, or its session has ended.',

@@ -6,41 +6,33 @@ import { gatherEvidence } from '../../use-cases/evidence/gather.ts';
 import { proofOfConversion } from '../../use-cases/transparency-log.ts';
 import { compile } from '../../validation.ts';
 import { accountInView, pathParameter } from '../context.ts';
+import { object, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { completed, Conversion } from './conversions.api.ts';
 import { ownConversion, recordOf } from './conversions.ts';
 import { countDownload, recordDownload } from './files.ts';
 import { PROVEN_EVENT, ProvenEvent } from './transparency-log.ts';
 
-const closed = { additionalProperties: false } as const;
 const SHA_256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
 
 /** The body of `POST /verify/`. */
-export const VerifyRequest = Type.Object(
-  {
-    sha256: Type.String({
-      pattern: '^[0-9A-Fa-f]{64}$',
-      description: 'The SHA-256 of the PDF in hexadecimal digits.',
-      examples: [SHA_256],
-    }),
-  },
-  closed,
-);
+export const VerifyRequest = object({
+  sha256: text(SHA_256, 'The SHA-256 of the PDF in hexadecimal digits.', {
+    pattern: '^[0-9A-Fa-f]{64}$',
+  }),
+});
 
 /** The answer of `POST /verify/`. */
-export const Verification = Type.Object(
-  {
-    known: Type.Boolean({
-      description: 'true if a conversion of the account made exactly this PDF.',
-      examples: [true],
-    }),
-    conversion: Type.Optional(Conversion),
-    entries: Type.Optional(
-      Type.Array(ProvenEvent, { description: 'The events of the conversion, in order.' }),
-    ),
-  },
-  closed,
-);
+export const Verification = object({
+  known: Type.Boolean({
+    description: 'true if a conversion of the account made exactly this PDF.',
+    examples: [true],
+  }),
+  conversion: Type.Optional(Conversion),
+  entries: Type.Optional(
+    Type.Array(ProvenEvent, { description: 'The events of the conversion, in order.' }),
+  ),
+});
 
 const check = compile(VerifyRequest);
 
@@ -90,7 +82,7 @@ export const getEvidence: Endpoint = {
         name: 'id',
         in: 'path',
         description: 'The id of the conversion.',
-        schema: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
+        schema: text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
       },
     ],
     answers: {

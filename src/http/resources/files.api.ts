@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { text } from '../openapi/fields.ts';
 import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
 
 export const WRONG_LINK =
@@ -75,14 +76,14 @@ export const getFileDoc: OperationDoc = {
       name: 'id',
       in: 'path',
       description: 'The id of the conversion.',
-      schema: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
+      schema: text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
     },
     {
       name: 'token',
       in: 'query',
       required: true,
       description: 'The token in file_url.',
-      schema: Type.String({ examples: ['v4.public.eyJzdWIi'] }),
+      schema: text('v4.public.eyJzdWIi'),
     },
     ...FILE_PARAMETERS,
   ],

@@ -14,82 +14,62 @@ import { type HistoryPage, readHistory } from '../../use-cases/history.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { type Endpoint, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
+import { count, object, text, Timestamp } from '../openapi/fields.ts';
+import { type Endpoint, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';
 import { ownConversion } from './conversions.ts';
 
-const closed = { additionalProperties: false } as const;
 const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
 /** One item of a history. Its examples are those of one event, which a renderer has caused. */
-export const HistoryEntry = Type.Object(
-  {
-    id: Type.String({ examples: ['0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11'] }),
-    type: Type.Enum([...EVENT_TYPES], { examples: ['ConversionStarted'] }),
-    summary: Type.String({
-      description: 'What happened, in one sentence.',
-      examples: ['Attempt 1 started on node-1.'],
-    }),
-    time: Timestamp('When it happened.'),
-    position: Type.String({
-      description: 'The place of the event in the log, in decimal.',
-      pattern: '^[0-9]+$',
-      examples: ['4711'],
-    }),
-    stream: Type.String({ examples: [`conversion-${CONVERSION}`] }),
-    revision: Type.Integer({
-      minimum: 0,
-      description: 'The place of the event in its stream.',
-      examples: [0],
-    }),
-    actor: Type.Object(
+export const HistoryEntry = object({
+  id: text('0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11'),
+  type: Type.Enum([...EVENT_TYPES], { examples: ['ConversionStarted'] }),
+  summary: text('Attempt 1 started on node-1.', 'What happened, in one sentence.'),
+  time: Timestamp('When it happened.'),
+  position: text('4711', 'The place of the event in the log, in decimal.', { pattern: '^[0-9]+$' }),
+  stream: text(`conversion-${CONVERSION}`),
+  revision: count('The place of the event in its stream.', 0),
+  actor: object(
+    {
+      kind: Type.Enum([
+        'key',
+        'session',
+        'account',
+        'renderer',
+        'operator',
+        'service',
+        'anonymous',
+      ]),
+      id: Type.Optional(text('node-1')),
+    },
+    { description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
+  ),
+  client_address: Type.Optional(
+    Type.String({ description: 'The address that the request came from, if any.' }),
+  ),
+  request_id: Type.Optional(
+    Type.String({ description: 'The X-Request-Id of the request that caused it, if any.' }),
+  ),
+  correlation_id: text(CONVERSION, 'The same for all events of one conversion.'),
+  causation_id: text(`${CONVERSION}/node-1/1/started`, 'The command or event that caused it.'),
+  data: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',
+    examples: [
       {
-        kind: Type.Enum([
-          'key',
-          'session',
-          'account',
-          'renderer',
-          'operator',
-          'service',
-          'anonymous',
-        ]),
-        id: Type.Optional(Type.String({ examples: ['node-1'] })),
+        accountId: ACCOUNT,
+        conversionId: CONVERSION,
+        renderer: 'node-1',
+        delivery: '2f4b15bf-3c85-4568-80a1-65bd41b2186d',
+        attempt: 1,
+        startedAt: 1795248930123,
       },
-      { ...closed, description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
-    ),
-    client_address: Type.Optional(
-      Type.String({ description: 'The address that the request came from, if any.' }),
-    ),
-    request_id: Type.Optional(
-      Type.String({ description: 'The X-Request-Id of the request that caused it, if any.' }),
-    ),
-    correlation_id: Type.String({
-      description: 'The same for all events of one conversion.',
-      examples: [CONVERSION],
-    }),
-    causation_id: Type.String({
-      description: 'The command or event that caused it.',
-      examples: [`${CONVERSION}/node-1/1/started`],
-    }),
-    data: Type.Record(Type.String(), Type.Unknown(), {
-      description:
-        'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',
-      examples: [
-        {
-          accountId: ACCOUNT,
-          conversionId: CONVERSION,
-          renderer: 'node-1',
-          delivery: '2f4b15bf-3c85-4568-80a1-65bd41b2186d',
-          attempt: 1,
-          startedAt: 1795248930123,
-        },
-      ],
-    }),
-  },
-  closed,
-);
+    ],
+  }),
+});
 
 const FILTER_PARAMETERS: readonly ParameterDoc[] = [
   {
@@ -202,7 +182,7 @@ export const listConversionEvents: Endpoint = {
         name: 'id',
         in: 'path',
         description: 'The conversion’s id.',
-        schema: Type.String({ examples: [CONVERSION] }),
+        schema: text(CONVERSION),
       },
       ...PAGE_PARAMETERS,
       ...FILTER_PARAMETERS,

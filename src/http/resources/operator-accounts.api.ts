@@ -2,155 +2,109 @@ import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/events.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
-import {
-  IN_THE_BODY,
-  type OperationDoc,
-  type ParameterDoc,
-  Timestamp,
-} from '../openapi/operation.ts';
+import { count, object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import { IN_THE_BODY, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { Account } from './account.ts';
 
-const closed = { additionalProperties: false } as const;
 const email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] });
 const plan = Type.Enum([...PLANS], { examples: ['pro'] });
 
 /** The body of `POST /operator/accounts/`. */
-export const AccountOpening = Type.Object(
-  {
-    email,
-    plan: Type.Optional(Type.Enum([...PLANS], { default: 'free' })),
-    credits: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_BALANCE,
-        description: 'The credits to begin with; as many as FREE_CREDITS says unless given.',
-        examples: [500],
-      }),
-    ),
-    password: Type.Optional(
-      Type.String({
-        format: 'password',
-        maxLength: 1024,
-        description:
-          'At least 12 characters. Without it, a password is generated and shown in the response.',
-        examples: ['correct horse battery'],
-      }),
-    ),
-  },
-  closed,
-);
-
-/** The answer of `POST /operator/accounts/`. */
-export const OpenedAccount = Type.Object(
-  {
-    id: Account.properties.id,
-    email: Account.properties.email,
-    plan: Type.Enum([...PLANS], { examples: ['free'] }),
-    credits: Type.Integer({ minimum: 0, examples: [100] }),
-    password: Type.Optional(
-      Type.String({
-        description: 'The generated password. It is shown only this once.',
-        examples: ['Vd3mP0qXw8LrT6zYb1NcKe5h'],
-      }),
-    ),
-  },
-  closed,
-);
-
-export const PlanChange = Type.Object({ plan }, closed);
-
-export const CreditGrant = Type.Object(
-  {
-    amount: Type.Integer({
-      minimum: 1,
+export const AccountOpening = object({
+  email,
+  plan: Type.Optional(Type.Enum([...PLANS], { default: 'free' })),
+  credits: Type.Optional(
+    Type.Integer({
+      minimum: 0,
       maximum: MAX_BALANCE,
-      description: 'The credits to add.',
+      description: 'The credits to begin with; as many as FREE_CREDITS says unless given.',
       examples: [500],
     }),
-  },
-  closed,
-);
-
-export const HoldRequest = Type.Object(
-  {
-    until: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description:
-          'The end of the hold, in ISO 8601 with the offset from UTC. Without it, the hold lasts until it is released.',
-        examples: ['2027-06-30T00:00:00Z'],
-      }),
+  ),
+  password: Type.Optional(
+    text(
+      'correct horse battery',
+      'At least 12 characters. Without it, a password is generated and shown in the response.',
+      { format: 'password', maxLength: 1024 },
     ),
-  },
-  closed,
-);
+  ),
+});
 
-export const ErasureRequest = Type.Object(
-  {
-    password: Type.String({
-      format: 'password',
-      minLength: 1,
-      maxLength: 1024,
-      description: 'Your own password.',
-      examples: ['correct horse battery'],
-    }),
-    email: Type.String({
-      minLength: 1,
-      maxLength: 320,
-      description: 'The address of the account that is to be erased.',
-      examples: ['ada@example.com'],
-    }),
-  },
-  closed,
-);
+/** The answer of `POST /operator/accounts/`. */
+export const OpenedAccount = object({
+  id: Account.properties.id,
+  email: Account.properties.email,
+  plan: Type.Enum([...PLANS], { examples: ['free'] }),
+  credits: Type.Integer({ minimum: 0, examples: [100] }),
+  password: Type.Optional(
+    text('Vd3mP0qXw8LrT6zYb1NcKe5h', 'The generated password. It is shown only this once.'),
+  ),
+});
+
+export const PlanChange = object({ plan });
+
+export const CreditGrant = object({
+  amount: Type.Integer({
+    minimum: 1,
+    maximum: MAX_BALANCE,
+    description: 'The credits to add.',
+    examples: [500],
+  }),
+});
+
+export const HoldRequest = object({
+  until: Type.Optional(
+    text(
+      '2027-06-30T00:00:00Z',
+      'The end of the hold, in ISO 8601 with the offset from UTC. Without it, the hold lasts until it is released.',
+      { maxLength: 40 },
+    ),
+  ),
+});
+
+export const ErasureRequest = object({
+  password: text('correct horse battery', 'Your own password.', {
+    format: 'password',
+    minLength: 1,
+    maxLength: 1024,
+  }),
+  email: text('ada@example.com', 'The address of the account that is to be erased.', {
+    minLength: 1,
+    maxLength: 320,
+  }),
+});
 
 /** The answer of `GET /operator/accounts/{id}/`. */
-export const AccountDetails = Type.Object(
-  {
-    ...Account.properties,
-    hold: Type.Union(
-      [
-        Type.Object(
-          {
-            placed_at: Timestamp('The time when the hold was placed.'),
-            until: Type.Union([
-              Timestamp('The time when it ends by itself; null: it has no end.'),
-              Type.Null(),
-            ]),
-          },
-          closed,
-        ),
-        Type.Null(),
-      ],
-      { examples: [null] },
-    ),
-    stored_bytes: Type.Integer({
-      minimum: 0,
-      description: 'The bytes that its documents take.',
-      examples: [51200],
-    }),
-    api_keys: Type.Integer({ minimum: 0, description: 'Its valid API keys.', examples: [2] }),
-    sessions: Type.Integer({ minimum: 0, description: 'Its open sessions.', examples: [1] }),
-  },
-  closed,
-);
+export const AccountDetails = object({
+  ...Account.properties,
+  hold: Type.Union(
+    [
+      object({
+        placed_at: Timestamp('The time when the hold was placed.'),
+        until: orNull(Timestamp('The time when it ends by itself; null: it has no end.')),
+      }),
+      Type.Null(),
+    ],
+    { examples: [null] },
+  ),
+  stored_bytes: count('The bytes that its documents take.', 51200),
+  api_keys: count('Its valid API keys.', 2),
+  sessions: count('Its open sessions.', 1),
+});
 
 export const WRONG_UNTIL = 'Must be an ISO 8601 time to come, such as 2027-06-30T00:00:00Z.';
 
-const EndedSessions = Type.Object(
-  { sessions_ended: Type.Integer({ minimum: 0, examples: [2] }) },
-  closed,
-);
+const EndedSessions = object({ sessions_ended: Type.Integer({ minimum: 0, examples: [2] }) });
 
-const Erasing = Type.Object({ id: Account.properties.id, status: Type.Enum(['erasing']) }, closed);
+const Erasing = object({ id: Account.properties.id, status: Type.Enum(['erasing']) });
 
 const ID: ParameterDoc = {
   name: 'id',
   in: 'path',
   description: 'The id of the account.',
-  schema: Type.String({ examples: ['acct_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
+  schema: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
 };
 
 const errors = {

@@ -10,202 +10,132 @@ import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { lagBehind } from '../../use-cases/log-lag.ts';
 import { createStatus } from '../../use-cases/service-status.ts';
 import { ValidationIssues } from '../../validation.ts';
-import { type Endpoint, Timestamp } from '../openapi/operation.ts';
+import { count, object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import type { RebuildState } from '../operations.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
 
-const closed = { additionalProperties: false } as const;
-const count = (description: string, example = 3) =>
-  Type.Integer({ minimum: 0, description, examples: [example] });
 const rate = Type.Number({ minimum: 0, examples: [12.4] });
 
-export const Activity = Type.Object(
-  {
-    window_seconds: Type.Number({ description: 'The time that is counted.', examples: [300] }),
-    per_minute: Type.Object(
-      { accepted: rate, completed: rate, failed: rate, requeued: rate },
-      closed,
-    ),
-    failures: Type.Array(
-      Type.Object(
-        {
-          code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
-          count: count('In that time.'),
-        },
-        closed,
-      ),
-      { description: 'Most first.' },
-    ),
-    renderers: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ examples: ['renderer-06f3k8r1v2'] }),
-          completed: count('Conversions that it completed.'),
-          failed: count('Conversions that failed there.', 0),
-          last_report_at: Timestamp('The time of its last report.'),
-        },
-        closed,
-      ),
-      { description: 'Those that have reported in that time, the last first.' },
-    ),
-  },
-  closed,
-);
-
-export const ServiceStatus = Type.Object(
-  {
-    version: Type.String({ examples: ['0.1.0'] }),
-    uptime_seconds: count('The time since this node was started.', 86400),
-    memory: Type.Object({ rss_bytes: count('Memory of this node.', 150_000_000) }, closed),
-    ready: Type.Boolean({ examples: [true] }),
-    missing: Type.Array(Type.String(), {
-      description: 'What this node lacks to be ready.',
-      examples: [[]],
+export const Activity = object({
+  window_seconds: Type.Number({ description: 'The time that is counted.', examples: [300] }),
+  per_minute: object({ accepted: rate, completed: rate, failed: rate, requeued: rate }),
+  failures: Type.Array(
+    object({
+      code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
+      count: count('In that time.'),
     }),
-    leads: Type.Boolean({ description: 'This node feeds the renderers.', examples: [true] }),
-    time: Timestamp('The time of the look.'),
-    led: Type.Union([
-      Type.Boolean({ description: 'Some node feeds the renderers.', examples: [true] }),
-      Type.Null(),
-    ]),
-    nodes: Type.Array(
-      Type.Object(
-        { id: Type.String({ examples: ['here'] }), slots: count('Its slots.', 4) },
-        closed,
-      ),
-      { description: 'The renderers that take conversions now.' },
+    { description: 'Most first.' },
+  ),
+  renderers: Type.Array(
+    object({
+      name: text('renderer-06f3k8r1v2'),
+      completed: count('Conversions that it completed.'),
+      failed: count('Conversions that failed there.', 0),
+      last_report_at: Timestamp('The time of its last report.'),
+    }),
+    { description: 'Those that have reported in that time, the last first.' },
+  ),
+});
+
+export const ServiceStatus = object({
+  version: text('0.1.0'),
+  uptime_seconds: count('The time since this node was started.', 86400),
+  memory: object({ rss_bytes: count('Memory of this node.', 150_000_000) }),
+  ready: Type.Boolean({ examples: [true] }),
+  missing: Type.Array(Type.String(), {
+    description: 'What this node lacks to be ready.',
+    examples: [[]],
+  }),
+  leads: Type.Boolean({ description: 'This node feeds the renderers.', examples: [true] }),
+  time: Timestamp('The time of the look.'),
+  led: orNull(Type.Boolean({ description: 'Some node feeds the renderers.', examples: [true] })),
+  nodes: Type.Array(object({ id: text('here'), slots: count('Its slots.', 4) }), {
+    description: 'The renderers that take conversions now.',
+  }),
+  slots: object({
+    total: count('Slots of all renderers.', 4),
+    busy: count('Conversions being rendered.', 1),
+  }),
+  queue: object({
+    depth: count('Conversions that no renderer has begun.', 7),
+    oldest_at: orNull(Timestamp('The time when the oldest of them was accepted.')),
+    by_account: Type.Array(
+      object({
+        account_id: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+        email: orNull(text('ada@example.com')),
+        pending: count('Conversions that no renderer has begun.', 7),
+        processing: count('Conversions being rendered.', 1),
+        oldest_at: Timestamp('The time when the oldest of both was accepted.'),
+      }),
+      { description: 'Those with most unfinished conversions first, at most 100.' },
     ),
-    slots: Type.Object(
-      { total: count('Slots of all renderers.', 4), busy: count('Conversions being rendered.', 1) },
-      closed,
-    ),
-    queue: Type.Object(
-      {
-        depth: count('Conversions that no renderer has begun.', 7),
-        oldest_at: Type.Union([
-          Timestamp('The time when the oldest of them was accepted.'),
-          Type.Null(),
-        ]),
-        by_account: Type.Array(
-          Type.Object(
-            {
-              account_id: Type.String({ examples: ['acct_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-              email: Type.Union([Type.String({ examples: ['ada@example.com'] }), Type.Null()]),
-              pending: count('Conversions that no renderer has begun.', 7),
-              processing: count('Conversions being rendered.', 1),
-              oldest_at: Timestamp('The time when the oldest of both was accepted.'),
-            },
-            closed,
-          ),
-          { description: 'Those with most unfinished conversions first, at most 100.' },
-        ),
-      },
-      closed,
-    ),
-    position: Type.String({ description: "The log's end.", examples: ['4711'] }),
-    lag: Type.Object(
-      {
-        events: count('Events that the lists of this node lack, at most 1000.', 0),
-        seconds: Type.Number({ minimum: 0, examples: [0] }),
-      },
-      closed,
-    ),
-    recent: Activity,
-  },
-  closed,
-);
+  }),
+  position: text('4711', "The log's end."),
+  lag: object({
+    events: count('Events that the lists of this node lack, at most 1000.', 0),
+    seconds: Type.Number({ minimum: 0, examples: [0] }),
+  }),
+  recent: Activity,
+});
 
 /** One item of `GET /operator/failures/`. */
-export const Failure = Type.Object(
-  {
-    conversion_id: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-    account_id: Type.String({ examples: ['acct_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-    time: Timestamp('The time of the failure.'),
-    code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
-    attempt: count('The attempt that failed.', 1),
-    renderer: Type.String({
-      description: 'The renderer that reported it; service where no renderer did.',
-      examples: ['renderer-06f3k8r1v2'],
-    }),
-  },
-  closed,
-);
+export const Failure = object({
+  conversion_id: text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+  account_id: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+  time: Timestamp('The time of the failure.'),
+  code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
+  attempt: count('The attempt that failed.', 1),
+  renderer: text(
+    'renderer-06f3k8r1v2',
+    'The renderer that reported it; service where no renderer did.',
+  ),
+});
 
 /** One item of `GET /operator/projections/`. */
-export const ProjectionState = Type.Object(
-  {
-    name: Type.String({ examples: ['accounts'] }),
-    version: count('The version of its definition.', 2),
-    position: Type.String({
-      description: 'The position of the log that it has reached.',
-      examples: ['4711'],
-    }),
-    lag: count('Events of the log that it lacks, at most 1000.', 0),
-    rebuilding: Type.Optional(
-      Type.Object(
-        {
-          position: Type.String({
-            description: 'The position that the rebuild has reached.',
-            examples: ['2000'],
-          }),
-          target: Type.String({ description: "The log's end.", examples: ['4711'] }),
-        },
-        { ...closed, description: 'Only while a rebuild is under way.' },
-      ),
+export const ProjectionState = object({
+  name: text('accounts'),
+  version: count('The version of its definition.', 2),
+  position: text('4711', 'The position of the log that it has reached.'),
+  lag: count('Events of the log that it lacks, at most 1000.', 0),
+  rebuilding: Type.Optional(
+    object(
+      {
+        position: text('2000', 'The position that the rebuild has reached.'),
+        target: text('4711', "The log's end."),
+      },
+      { description: 'Only while a rebuild is under way.' },
     ),
-    last_rebuild: Type.Union([
-      Type.Object(
-        {
-          ended_at: Timestamp('The time when the last rebuild ended.'),
-          error: Type.Union([
-            Type.String({
-              description: 'Why it failed; null: it succeeded.',
-              examples: ['The rebuild was cut off.'],
-            }),
-            Type.Null(),
-          ]),
-        },
-        closed,
-      ),
-      Type.Null(),
-    ]),
-  },
-  closed,
-);
+  ),
+  last_rebuild: orNull(
+    object({
+      ended_at: Timestamp('The time when the last rebuild ended.'),
+      error: orNull(text('The rebuild was cut off.', 'Why it failed; null: it succeeded.')),
+    }),
+  ),
+});
 
-const Rebuilding = Type.Object({ status: Type.Enum(['rebuilding']) }, closed);
+const Rebuilding = object({ status: Type.Enum(['rebuilding']) });
 
 const projection = { name: 'accounts', version: 2, position: '4711', lag: 0, last_rebuild: null };
 
 /** One item of `GET /operator/checkpoints/`. */
-export const SignedCheckpoint = Type.Object(
-  {
-    size: count('The number of events that it covers.', 4711),
-    root: Type.String({
-      description: 'The root hash of the tree of these events, in base64.',
-      examples: ['CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I='],
+export const SignedCheckpoint = object({
+  size: count('The number of events that it covers.', 4711),
+  root: text(
+    'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=',
+    'The root hash of the tree of these events, in base64.',
+  ),
+  time: Timestamp('The time when it was signed.'),
+  origin: text('pressledger/5c1f7d3e6c1a4d1b', 'The name of the log at that time.'),
+  witnesses: Type.Array(
+    object({
+      name: text('witness.example.com/w1'),
+      time: orNull(Timestamp('The time that the witness has signed.')),
     }),
-    time: Timestamp('The time when it was signed.'),
-    origin: Type.String({
-      description: 'The name of the log at that time.',
-      examples: ['pressledger/5c1f7d3e6c1a4d1b'],
-    }),
-    witnesses: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ examples: ['witness.example.com/w1'] }),
-          time: Type.Union([Timestamp('The time that the witness has signed.'), Type.Null()]),
-        },
-        closed,
-      ),
-    ),
-    timestamped_at: Type.Union([
-      Timestamp('The time when its timestamp (RFC 3161) was recorded.'),
-      Type.Null(),
-    ]),
-  },
-  closed,
-);
+  ),
+  timestamped_at: orNull(Timestamp('The time when its timestamp (RFC 3161) was recorded.')),
+});
 
 export const getStatus: Endpoint = {
   doc: {

@@ -4,27 +4,23 @@ import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
 import { healthz, readyz } from '../health-app.ts';
+import { object } from '../openapi/fields.ts';
 import type { AnswerDoc, Endpoint, OperationDoc } from '../openapi/operation.ts';
 
-const closed = { additionalProperties: false } as const;
-
 /** The answer of `GET /healthz`. */
-export const Alive = Type.Object({ status: Type.Literal('ok') }, closed);
+export const Alive = object({ status: Type.Literal('ok') });
 
 /** The answer of `GET /readyz`. */
-export const Ready = Type.Object(
-  {
-    status: Type.Literal('ready'),
-    leads: Type.Optional(
-      Type.Boolean({
-        examples: [true],
-        description:
-          'True on the one node that feeds the render queue and records what comes of the jobs.',
-      }),
-    ),
-  },
-  closed,
-);
+export const Ready = object({
+  status: Type.Literal('ready'),
+  leads: Type.Optional(
+    Type.Boolean({
+      examples: [true],
+      description:
+        'True on the one node that feeds the render queue and records what comes of the jobs.',
+    }),
+  ),
+});
 
 /** The message where the set-up could not build a part that is served as a file. */
 const NOT_BUILT =

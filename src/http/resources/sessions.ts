@@ -13,52 +13,41 @@ import { ValidationIssues } from '../../validation.ts';
 import { callerOf, commandContext, pathParameter } from '../context.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { type Endpoint, Timestamp } from '../openapi/operation.ts';
+import { object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
 
-const closed = { additionalProperties: false } as const;
-
-const Client = Type.Object(
+const Client = object(
   {
-    user_agent: Type.Union([
-      Type.String({
-        description: 'The User-Agent that it sent, at most 256 characters; null if it sent none.',
-        examples: ['Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0'],
-      }),
-      Type.Null(),
-    ]),
-    address: Type.Union([
-      Type.String({ description: 'Its address when it signed in.', examples: ['192.0.2.7'] }),
-      Type.Null(),
-    ]),
+    user_agent: orNull(
+      text(
+        'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0',
+        'The User-Agent that it sent, at most 256 characters; null if it sent none.',
+      ),
+    ),
+    address: orNull(text('192.0.2.7', 'Its address when it signed in.')),
   },
-  {
-    ...closed,
-    description: 'The client that signed in; null for an old session without a record.',
-  },
+  { description: 'The client that signed in; null for an old session without a record.' },
 );
 
 /** One item of `GET /sessions/`. */
-export const Session = Type.Object(
-  {
-    id: Type.String({
-      pattern: `^${SESSION_ID}$`,
-      examples: ['sess_06f3k8r1v2w9x4y5z6a7b8c9d0'],
-    }),
-    kind: Type.Enum([...SESSION_KINDS], {
-      description: 'dashboard: held by a cookie of a browser; api: held by a refresh token.',
-      examples: ['dashboard'],
-    }),
-    opened_at: Timestamp('The time of the sign-in.'),
-    expires_at: Timestamp('The time when the session ends at the latest.'),
-    current: Type.Boolean({
-      description: 'true for the session that the request was sent with.',
-      examples: [true],
-    }),
-    client: Type.Union([Client, Type.Null()]),
-  },
-  closed,
-);
+export const Session = object({
+  id: Type.String({
+    pattern: `^${SESSION_ID}$`,
+    examples: ['sess_06f3k8r1v2w9x4y5z6a7b8c9d0'],
+  }),
+  kind: Type.Enum([...SESSION_KINDS], {
+    description: 'dashboard: held by a cookie of a browser; api: held by a refresh token.',
+    examples: ['dashboard'],
+  }),
+  opened_at: Timestamp('The time of the sign-in.'),
+  expires_at: Timestamp('The time when the session ends at the latest.'),
+  current: Type.Boolean({
+    description: 'true for the session that the request was sent with.',
+    examples: [true],
+  }),
+  client: orNull(Client),
+});
 
 const wholeId = new RegExp(`^${SESSION_ID}$`);
 
@@ -100,7 +89,7 @@ export const deleteSession: Endpoint = {
         name: 'id',
         in: 'path',
         description: 'The id of the session.',
-        schema: Type.String({ examples: ['sess_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
+        schema: text('sess_06f3k8r1v2w9x4y5z6a7b8c9d0'),
       },
     ],
     answers: { 204: { description: 'The session has ended. There is no body.' } },

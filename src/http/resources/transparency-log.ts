@@ -13,10 +13,10 @@ import {
 } from '../../use-cases/transparency-log.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
+import { count, object, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { ownConversion } from './conversions.ts';
 
-const closed = { additionalProperties: false } as const;
 const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const ORIGIN = 'pressledger/0123456789abcdef';
 const KEY = `${ORIGIN}+c74f20a3+AdxWW6UGDTTZMg5ZIY0ilNbvLF8SnEmpmqV2gb8sXbVt`;
@@ -24,16 +24,13 @@ const HASH = 'q1E3Hk0mDk4t0m3yTtY1V5iAz5P0Uu8Yk3rKZ1u2G0Y=';
 const CHECKPOINT = `${ORIGIN}\n4711\n${HASH}\n\n— ${ORIGIN} x08go0mJ…\n`;
 
 /** The answer of `GET /tlog/consistency`. */
-export const ConsistencyProof = Type.Object(
-  {
-    from: Type.Integer({ minimum: 0, examples: [1200] }),
-    to: Type.Integer({ minimum: 0, examples: [4711] }),
-    proof: Type.Array(Type.String({ examples: [HASH] }), {
-      description: 'The hashes of RFC 6962, section 2.1.2, in base64.',
-    }),
-  },
-  closed,
-);
+export const ConsistencyProof = object({
+  from: Type.Integer({ minimum: 0, examples: [1200] }),
+  to: Type.Integer({ minimum: 0, examples: [4711] }),
+  proof: Type.Array(text(HASH), {
+    description: 'The hashes of RFC 6962, section 2.1.2, in base64.',
+  }),
+});
 
 export const PROVEN_EVENT = {
   index: 42,
@@ -42,44 +39,30 @@ export const PROVEN_EVENT = {
 };
 
 /** An event, and the proof that the checkpoint covers it. */
-export const ProvenEvent = Type.Object(
-  {
-    index: Type.Integer({
-      minimum: 0,
-      description: 'The number of the event in the log, from 0.',
-      examples: [PROVEN_EVENT.index],
-    }),
-    event: Type.String({
-      description: 'The event as stored, in the canonical form of RFC 8785: what is hashed.',
-      examples: [PROVEN_EVENT.event],
-    }),
-    proof: Type.String({
-      description: 'The inclusion proof with the checkpoint, as c2sp.org/tlog-proof has it.',
-      examples: [PROVEN_EVENT.proof],
-    }),
-  },
-  closed,
-);
+export const ProvenEvent = object({
+  index: count('The number of the event in the log, from 0.', PROVEN_EVENT.index),
+  event: text(
+    PROVEN_EVENT.event,
+    'The event as stored, in the canonical form of RFC 8785: what is hashed.',
+  ),
+  proof: text(
+    PROVEN_EVENT.proof,
+    'The inclusion proof with the checkpoint, as c2sp.org/tlog-proof has it.',
+  ),
+});
 
 /** The answer of `GET /conversions/{id}/proof/`. */
-export const ConversionProof = Type.Object(
-  {
-    origin: Type.String({ description: 'The name of the log.', examples: [ORIGIN] }),
-    key: Type.String({
-      description:
-        'The verifier key of the log, as c2sp.org/signed-note has it; one a line where several are in force.',
-      examples: [KEY],
-    }),
-    checkpoint: Type.String({
-      description: 'The signed checkpoint, as c2sp.org/tlog-checkpoint has it.',
-      examples: [CHECKPOINT],
-    }),
-    entries: Type.Array(ProvenEvent, {
-      description: 'Every event of the conversion so far, in the order of the log.',
-    }),
-  },
-  closed,
-);
+export const ConversionProof = object({
+  origin: text(ORIGIN, 'The name of the log.'),
+  key: text(
+    KEY,
+    'The verifier key of the log, as c2sp.org/signed-note has it; one a line where several are in force.',
+  ),
+  checkpoint: text(CHECKPOINT, 'The signed checkpoint, as c2sp.org/tlog-checkpoint has it.'),
+  entries: Type.Array(ProvenEvent, {
+    description: 'Every event of the conversion so far, in the order of the log.',
+  }),
+});
 
 const size = (name: string, description: string, example: number) =>
   ({
@@ -141,7 +124,7 @@ export const getTile: Endpoint = {
         name: 'path',
         in: 'path',
         description: 'Level, number and width of the tile, with slashes between them.',
-        schema: Type.String({ examples: ['0/x001/234'] }),
+        schema: text('0/x001/234'),
       },
     ],
     answers: { 200: { description: 'The hashes.', media: 'application/octet-stream' } },
@@ -219,7 +202,7 @@ export const getConversionProof: Endpoint = {
         name: 'id',
         in: 'path',
         description: 'The conversion’s id.',
-        schema: Type.String({ examples: [CONVERSION] }),
+        schema: text(CONVERSION),
       },
     ],
     answers: { 200: { description: 'The proofs.', schema: ConversionProof } },

@@ -7,6 +7,7 @@ import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
+import { count, object, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { checkQuery, WRONG_QUERY } from '../pagination.ts';
 
@@ -15,35 +16,23 @@ export const MAX_DAYS = 3_660;
 export const USUAL_DAYS = 30;
 export const WRONG_DAY = 'Must be a day in UTC, such as 2026-11-21.';
 
-const closed = { additionalProperties: false } as const;
-const count = (description: string, example: number) =>
-  Type.Integer({ minimum: 0, description, examples: [example] });
-
-export const UsageDay = Type.Object(
-  {
-    day: Type.String({
-      format: 'date',
-      description: 'The day in UTC.',
-      examples: ['2026-11-21'],
-    }),
-    accepted: count('The conversions that were accepted.', 12),
-    completed: count('The conversions that completed.', 11),
-    failed: count('The conversions that failed.', 1),
-    pages: count('The pages of all PDFs that were made.', 40),
-    bytes: count('The size of all PDFs that were made.', 512_000),
-    failures: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
-      description: `The failures by their code: ${FAILURE_CODES.join(', ')}.`,
-      examples: [{ timeout: 1 }],
-    }),
-  },
-  closed,
-);
+export const UsageDay = object({
+  day: text('2026-11-21', 'The day in UTC.', { format: 'date' }),
+  accepted: count('The conversions that were accepted.', 12),
+  completed: count('The conversions that completed.', 11),
+  failed: count('The conversions that failed.', 1),
+  pages: count('The pages of all PDFs that were made.', 40),
+  bytes: count('The size of all PDFs that were made.', 512_000),
+  failures: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
+    description: `The failures by their code: ${FAILURE_CODES.join(', ')}.`,
+    examples: [{ timeout: 1 }],
+  }),
+});
 
 /** The answer of `GET /account/usage/`. */
-export const Usage = Type.Object(
-  { days: Type.Array(UsageDay, { description: 'Days without any are left out.' }) },
-  closed,
-);
+export const Usage = object({
+  days: Type.Array(UsageDay, { description: 'Days without any are left out.' }),
+});
 
 function dayOf(ctx: HttpContext, name: 'from' | 'to', issues: ValidationIssues) {
   const text = ctx.query[name];
