@@ -46,6 +46,13 @@ export interface ErrorDoc {
   readonly headers?: readonly HeaderName[];
 }
 
+/** The answer to one field, parameter or header that is wrong. */
+export const wrongField = (field: string, message: string, when: string) => ({
+  when,
+  message: `${field}: ${message}`,
+  details: { [field]: [message] },
+});
+
 /** The cases in which a body is answered with 400. */
 export const IN_THE_BODY =
   'The body is not a JSON object, or fields are missing, unknown or invalid. details lists all of them.';
@@ -60,7 +67,8 @@ export interface OperationDoc {
     readonly schema: TSchema;
     /** Says what `multipart/form-data` has, where that is taken too. */
     readonly form?: string;
-    readonly examples: Readonly<Record<string, object>>;
+    /** Name to body; made from the schema unless given. */
+    readonly examples?: Readonly<Record<string, object>>;
     /** The example that programs in several languages send, in the place of samples made of the parameters. */
     readonly sample?: Readonly<Record<string, unknown>>;
   };

@@ -166,26 +166,3 @@ export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntrie
     return [name, REQUESTS.includes(schema) ? asRequest(object) : object];
   }),
 );
-
-/** A body that the schema takes, made of the examples and defaults in it. Optional fields without an example are left out. */
-export function exampleOf(
-  schema: SchemaObject,
-  components: Readonly<Record<string, SchemaObject>>,
-): unknown {
-  if (schema.$ref !== undefined) {
-    return exampleOf(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components);
-  }
-  if (schema.examples !== undefined) return schema.examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (schema.default !== undefined) return schema.default;
-  if (schema.enum !== undefined) return schema.enum[0];
-  const [choice] = schema.anyOf ?? [];
-  if (choice !== undefined) return exampleOf(choice, components);
-  if (schema.type === 'array') return [exampleOf(schema.items ?? {}, components)];
-  const { properties = {}, required = [] } = schema;
-  return Object.fromEntries(
-    Object.entries(properties)
-      .filter(([name, { examples }]) => required.includes(name) || examples !== undefined)
-      .map(([name, each]) => [name, exampleOf(each, components)]),
-  );
-}

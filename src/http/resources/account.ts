@@ -12,16 +12,9 @@ import { compile, ValidationIssues } from '../../validation.ts';
 import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { count, object, text, Timestamp } from '../openapi/fields.ts';
+import { count, example, object, text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import {
-  PAGE_PARAMETERS,
-  pageOf,
-  pageOfItems,
-  sendPage,
-  setPageHeaders,
-  WRONG_QUERY,
-} from '../pagination.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
 
 /** The answer of `GET /account/`. */
 export const Account = object({
@@ -77,34 +70,13 @@ export const PasswordChange = object({
   ),
 });
 
-export const WRONG_PASSWORD = {
-  message: 'The current password is wrong.',
-  details: { current_password: ['The current password is wrong.'] },
-};
+const WRONG = 'The current password is wrong.';
+const WRONG_PASSWORD = { message: WRONG, details: { current_password: [WRONG] } };
 
-const grant = {
-  id: 'entry_1c2f0a7e5b8d4c3f9a60712e8d4b5c36',
-  type: 'grant',
-  amount: 100,
-  balance: 100,
-  created_at: '2026-11-20T09:00:00.000Z',
-};
-const debit = {
-  id: 'entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11',
-  type: 'debit',
-  amount: -1,
-  balance: 99,
-  conversion_id: 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
-  created_at: '2026-11-21T08:15:30.123Z',
-};
-const refund = {
-  ...debit,
-  id: 'entry_7d3e6c1a4d1b4a6f8d1e2f3a4b5c6d7e',
-  type: 'refund',
-  amount: 1,
-  balance: 100,
-  created_at: '2026-11-21T08:15:31.502Z',
-};
+const debit = example(LedgerEntry);
+const refund = { ...debit, type: 'refund', amount: 1, balance: 100 };
+const { conversion_id: _, ...ofGrant } = debit;
+const grant = { ...ofGrant, type: 'grant', amount: 100, balance: 100 };
 
 const NOT_YET = 'The account was opened after this moment. Ask for a later one.';
 
@@ -150,12 +122,7 @@ export const changeOwnPassword: Endpoint = {
     summary: 'Change the password',
     description:
       'Ends all sessions of the account, this one too: sign in again with the new password. API keys stay valid.',
-    body: {
-      schema: PasswordChange,
-      examples: {
-        change: { current_password: 'correct horse battery', new_password: 'staple battery horse' },
-      },
-    },
+    body: { schema: PasswordChange },
     answers: { 204: { description: 'The password was changed. There is no body.' } },
     errors: {
       validation_error: {
@@ -215,7 +182,6 @@ export const listLedger: Endpoint = {
         media: 'text/csv',
       },
     },
-    errors: { validation_error: WRONG_QUERY },
   },
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);

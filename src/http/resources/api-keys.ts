@@ -10,7 +10,7 @@ import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
 import { object, orNull, text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
 export const ApiKeyRequest = object({
@@ -63,7 +63,6 @@ export const listApiKeys: Endpoint = {
       'All keys that have not been revoked, newest first. Their full values are never shown again.',
     parameters: [...PAGE_PARAMETERS, AS_OF],
     answers: { 200: pageOfItems(ApiKey, ['Pressledger-As-Of']) },
-    errors: { validation_error: WRONG_QUERY },
   },
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
@@ -86,7 +85,7 @@ export const postApiKey: Endpoint = {
     tag: 'API keys',
     summary: 'Create an API key',
     description: 'Store the key at once: this response is the only one that holds it.',
-    body: { schema: ApiKeyRequest, examples: { key: { name: 'build server' } } },
+    body: { schema: ApiKeyRequest },
     answers: { 201: { description: 'The key was created.', schema: CreatedApiKey } },
     errors: {
       rate_limit_exceeded: {
@@ -113,21 +112,7 @@ export const deleteApiKey: Endpoint = {
     summary: 'Revoke an API key',
     description:
       'Takes effect at once and cannot be undone: the next request with the key is refused with 401.',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        description: 'The id of the key.',
-        schema: text('key_3m5n7p9q1r3s5t7v9w1x3y5z7a'),
-      },
-    ],
     answers: { 204: { description: 'The key was revoked. There is no body.' } },
-    errors: {
-      not_found: {
-        when: 'The account has no key with this id, or it was revoked before.',
-        message: 'There is no such API key.',
-      },
-    },
   },
   handler: (deps) => async (ctx) => {
     const accountId = accountInView(ctx);

@@ -45,8 +45,6 @@ export const TokenPair = object({
   ),
 });
 
-const refreshToken = { refresh: 'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…' };
-
 const badRefreshToken = {
   when: 'The refresh token is wrong, expired or signed out.',
   message: 'The refresh token is not valid or has expired.',
@@ -91,10 +89,7 @@ export const createTokenPair: Endpoint = {
     summary: 'Sign in',
     description:
       'Exchanges an email address and a password for an access token and a refresh token. An account that has as many open sessions as it may have loses the oldest.',
-    body: {
-      schema: SignInRequest,
-      examples: { person: { email: 'ada@example.com', password: 'correct horse battery' } },
-    },
+    body: { schema: SignInRequest },
     answers: { 200: { description: 'The tokens.', schema: TokenPair } },
     errors: {
       unauthorized: {
@@ -123,7 +118,7 @@ export const refreshAccess: Endpoint = {
     tag: 'Authentication',
     summary: 'Refresh the access token',
     description: 'Exchanges a refresh token for a new access token.',
-    body: { schema: RefreshRequest, examples: { token: refreshToken } },
+    body: { schema: RefreshRequest },
     answers: {
       200: {
         description:
@@ -146,7 +141,7 @@ export const signOut: Endpoint = {
     tag: 'Authentication',
     summary: 'Sign out',
     description: 'Invalidates the refresh token and its access tokens at once.',
-    body: { schema: RefreshRequest, examples: { token: refreshToken } },
+    body: { schema: RefreshRequest },
     answers: { 204: { description: 'The tokens are no longer valid. There is no body.' } },
     errors: { unauthorized: badRefreshToken },
   },

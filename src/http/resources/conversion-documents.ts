@@ -10,7 +10,7 @@ import { findRequest, type StoredRequest as Stored } from '../../use-cases/store
 import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { count, object, text } from '../openapi/fields.ts';
-import type { Endpoint, ParameterDoc } from '../openapi/operation.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { ownConversion, refuseUnlessCompleted } from './conversions.ts';
 import { assertInRetention } from './files.ts';
 
@@ -141,16 +141,6 @@ export const RenderRecord = Type.Object({
   ),
 });
 
-const conversionId: ParameterDoc = {
-  name: 'id',
-  in: 'path',
-  description: 'The id of the conversion.',
-  schema: text(ID),
-};
-const notFound = {
-  when: 'The account has no conversion with this id.',
-  message: 'There is no such conversion.',
-};
 const gone = {
   when: 'It was deleted: after a failure, or when its retention ended.',
   message: 'It is not stored any more.',
@@ -213,7 +203,6 @@ export const getConversionRequest: Endpoint = {
     summary: 'Retrieve the request of a conversion',
     description:
       'What the client asked for, while it is stored. html or url together with all fields of options is a request that makes the same conversion again. An API key does not get headers and cookies: they may be credentials of other sites.',
-    parameters: [conversionId],
     answers: {
       200: {
         description: 'The request.',
@@ -228,7 +217,7 @@ export const getConversionRequest: Endpoint = {
         },
       },
     },
-    errors: { not_found: notFound, gone },
+    errors: { gone },
   },
   handler: (deps) => async (ctx) => {
     const row = await ownStored(ctx, deps);
@@ -246,10 +235,8 @@ export const getConversionManifest: Endpoint = {
     summary: 'Retrieve the manifest of a conversion',
     description:
       'The record of how the PDF was made, while it is stored: the renderer and its Chrome, fonts, resources with their hashes, errors of the page, and times.',
-    parameters: [conversionId],
     answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderRecord } },
     errors: {
-      not_found: notFound,
       not_ready: { when: 'The conversion has not ended yet.' },
       conversion_failed: {
         when: 'The conversion has failed: the message says why.',

@@ -12,7 +12,7 @@ import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { callerOf, disconnection, type HttpContext, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import type { Endpoint } from '../openapi/operation.ts';
+import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { checkQuery } from '../pagination.ts';
 import { recordOf } from './conversions.ts';
 
@@ -228,11 +228,11 @@ export const streamConversions: Endpoint = {
     ],
     answers: { 200: { description: 'The events.', media: 'text/event-stream' } },
     errors: {
-      validation_error: {
-        when: 'The Last-Event-ID is not the id of an event, or a query parameter was sent.',
-        message: 'Last-Event-ID: Must be the id of an event of this stream.',
-        details: { 'Last-Event-ID': ['Must be the id of an event of this stream.'] },
-      },
+      validation_error: wrongField(
+        'Last-Event-ID',
+        'Must be the id of an event of this stream.',
+        'The Last-Event-ID is not the id of an event, or a query parameter was sent.',
+      ),
       rate_limit_exceeded: {
         when: 'More requests than a minute allows, or too many streams of the account are open.',
       },

@@ -3,12 +3,12 @@ import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversi
 import { ConversionRequest } from '../../conversion-request/schema.ts';
 import { FAILURE_CODES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
-import { count, object, text, Timestamp } from '../openapi/fields.ts';
+import { count, example, object, text, Timestamp } from '../openapi/fields.ts';
 import { type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
+import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
@@ -81,35 +81,28 @@ export const Conversion = object({
 });
 
 /** A record in each status, with the fields that it then has. */
-const pending = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
+const { id, status, created_at, duration_ms, ...ended } = example(Conversion);
+const {
+  filename: _name,
+  warnings: _warnings,
+  error_message,
+  failed_at,
+  failure_code,
+  ...pdf
+} = ended;
+const pending = { id, status: 'pending', created_at };
 const processing = { ...pending, status: 'processing' };
-export const completed = {
-  ...pending,
-  status: 'completed',
-  completed_at: '2026-11-21T08:15:31.456Z',
-  file_url: `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
-  pages: 2,
-  bytes: 51_200,
-  sha256: SHA256,
-  duration_ms: 1333,
-};
+export const completed = { ...pending, ...pdf, status: 'completed', duration_ms };
 const failed = {
   ...pending,
   status: 'failed',
-  error_message: 'The page answered with status 404.',
-  failed_at: '2026-11-21T08:15:31.456Z',
-  failure_code: 'page_status',
-  duration_ms: 1333,
+  error_message,
+  failed_at,
+  failure_code,
+  duration_ms,
 };
 
 // Optional headers have no examples: the reference page would send those with each request.
-
-const conversionId: ParameterDoc = {
-  name: 'id',
-  in: 'path',
-  description: 'The id of the conversion.',
-  schema: text(ID),
-};
 
 const prefer = (more = ''): ParameterDoc => ({
   name: 'Prefer',
@@ -207,7 +200,7 @@ export const getConversionDoc: OperationDoc = {
   summary: 'Retrieve a conversion',
   description:
     'Retrieve it once a second until `status` is `completed` or `failed`, or send `Prefer: wait` to get the response when the conversion has ended. Most conversions take a few seconds. With `as_of`, the response is the conversion as it was then; `file_url` is a link to the file as it is now, which may have been deleted since.',
-  parameters: [conversionId, prefer('It has no effect with as_of.'), AS_OF],
+  parameters: [prefer('It has no effect with as_of.'), AS_OF],
   answers: {
     200: {
       description: 'The conversion. Its status decides which fields it has.',
@@ -231,14 +224,10 @@ export const getConversionFileDoc: OperationDoc = {
   summary: 'Download the PDF of a conversion',
   description:
     'The same file as at `file_url`, with the credential of the account. `Prefer: wait` waits until it is there.',
-  parameters: [conversionId, prefer(), ...FILE_PARAMETERS],
+  parameters: [prefer(), ...FILE_PARAMETERS],
   answers: FILE_ANSWERS,
   errors: {
     ...FILE_ERRORS,
-    not_found: {
-      when: 'The account has no conversion with this id.',
-      message: 'There is no such conversion.',
-    },
     not_ready: { when: 'The conversion has not ended yet.' },
     conversion_failed: {
       when: 'The conversion has failed: the message says why.',
@@ -284,5 +273,4 @@ export const listConversionsDoc: OperationDoc = {
       },
     },
   },
-  errors: { validation_error: WRONG_QUERY },
 };

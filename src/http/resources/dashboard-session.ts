@@ -57,10 +57,7 @@ export const openDashboardSession: Endpoint = {
     summary: 'Sign in to the dashboard',
     description:
       'Sets a cookie that only /dashboard/session accepts, and returns an access token. The session ends after a day without use, and after a week.',
-    body: {
-      schema: SignInRequest,
-      examples: { person: { email: 'ada@example.com', password: 'correct horse battery' } },
-    },
+    body: { schema: SignInRequest },
     answers: {
       200: {
         description: 'The session was opened.',

@@ -44,7 +44,7 @@ export const verifyPdf: Endpoint = {
     summary: 'Verify a PDF',
     description:
       'Tells whether a conversion of the account made the PDF with this SHA-256, when, and proves it: the events of that conversion, as the transparency log has them, name the PDF and its request. If several conversions made the same bytes, the answer is about the first. The PDF itself is not sent.',
-    body: { schema: VerifyRequest, examples: { pdf: { sha256: SHA_256 } } },
+    body: { schema: VerifyRequest },
     answers: {
       200: {
         description: 'Only known, if it is false; else also the conversion and its proof.',
@@ -77,14 +77,6 @@ export const getEvidence: Endpoint = {
     summary: 'Download the evidence of a conversion',
     description:
       'One ZIP file that proves what happened to the conversion without this service: its events with proofs, the signed checkpoint, the PDF, the request, the manifest, a report to read, and a text that says how to check it. It has what is still stored, and says what is not. It counts as a download of the PDF.',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        description: 'The id of the conversion.',
-        schema: text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
-      },
-    ],
     answers: {
       200: {
         description: 'The bundle.',
@@ -93,10 +85,6 @@ export const getEvidence: Endpoint = {
       },
     },
     errors: {
-      not_found: {
-        when: 'The account has no conversion with this id.',
-        message: 'There is no such conversion.',
-      },
       rate_limit_exceeded: {
         when: 'More requests than a minute allows, or too many downloads of this address at a time.',
       },

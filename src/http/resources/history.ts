@@ -16,7 +16,7 @@ import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { count, object, text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, type ParameterDoc } from '../openapi/operation.ts';
-import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';
 import { ownConversion } from './conversions.ts';
 
@@ -165,7 +165,6 @@ export const listAccountEvents: Endpoint = {
       },
     ],
     answers: { 200: pageOfItems(HistoryEntry) },
-    errors: { validation_error: WRONG_QUERY },
   },
   handler: (deps) => (ctx) => sendHistory(ctx, deps, 'newest first'),
 };
@@ -177,24 +176,8 @@ export const listConversionEvents: Endpoint = {
     summary: 'List the events of a conversion',
     description:
       'What happened to the conversion, oldest first: its debit and request, each attempt, its outcome, a refund, downloads and the deletion of its documents. Of downloads, one is recorded for each network and minute, and 100 in all.',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        description: 'The conversion’s id.',
-        schema: text(CONVERSION),
-      },
-      ...PAGE_PARAMETERS,
-      ...FILTER_PARAMETERS,
-    ],
+    parameters: [...PAGE_PARAMETERS, ...FILTER_PARAMETERS],
     answers: { 200: { ...pageOfItems(HistoryEntry), description: 'One page, oldest first.' } },
-    errors: {
-      validation_error: WRONG_QUERY,
-      not_found: {
-        when: 'The account has no conversion with this id.',
-        message: 'There is no such conversion.',
-      },
-    },
   },
   handler: (deps) => async (ctx) => {
     const conversionId = pathParameter(ctx, 'id');

@@ -2,10 +2,10 @@ import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/events.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
-import { count, object, orNull, text, Timestamp } from '../openapi/fields.ts';
-import { IN_THE_BODY, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
+import { count, example, object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import { IN_THE_BODY, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
-import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
+import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { Account } from './account.ts';
 
 const email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] });
@@ -100,36 +100,7 @@ const EndedSessions = object({ sessions_ended: Type.Integer({ minimum: 0, exampl
 
 const Erasing = object({ id: Account.properties.id, status: Type.Enum(['erasing']) });
 
-const ID: ParameterDoc = {
-  name: 'id',
-  in: 'path',
-  description: 'The id of the account.',
-  schema: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
-};
-
-const errors = {
-  not_found: {
-    when: 'There is no account with this id, or it was erased.',
-    message: 'There is no such account.',
-  },
-} as const;
-
 const changed = { 200: { description: 'The account after the change.', schema: AccountDetails } };
-
-const held = {
-  id: 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0',
-  email: 'ada@example.com',
-  plan: 'pro',
-  credits: 99,
-  rate_limit: 100,
-  operator: false,
-  must_change_password: false,
-  created_at: '2026-11-20T09:00:00.000Z',
-  hold: { placed_at: '2026-11-21T08:15:30.123Z', until: '2027-06-30T00:00:00.000Z' },
-  stored_bytes: 51_200,
-  api_keys: 2,
-  sessions: 1,
-};
 
 export const listOperatorAccountsDoc: OperationDoc = {
   id: 'listOperatorAccounts',
@@ -146,7 +117,6 @@ export const listOperatorAccountsDoc: OperationDoc = {
     },
   ],
   answers: { 200: pageOfItems(Account) },
-  errors: { validation_error: WRONG_QUERY },
 };
 
 export const getOperatorAccountDoc: OperationDoc = {
@@ -154,9 +124,7 @@ export const getOperatorAccountDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Retrieve an account of the service',
   description: 'One account that is open, with its hold, and how much it stores and has in force.',
-  parameters: [ID],
   answers: { 200: { description: 'The account.', schema: AccountDetails } },
-  errors,
 };
 
 export const postOperatorAccountDoc: OperationDoc = {
@@ -175,10 +143,8 @@ export const postPlanDoc: OperationDoc = {
   summary: 'Change the plan of an account',
   description:
     'Changes the plan of the account at once, and with it the requests that it may send in a minute.',
-  parameters: [ID],
-  body: { schema: PlanChange, examples: { plan: { plan: 'pro' } } },
+  body: { schema: PlanChange },
   answers: changed,
-  errors,
 };
 
 export const postCreditsDoc: OperationDoc = {
@@ -187,10 +153,9 @@ export const postCreditsDoc: OperationDoc = {
   summary: 'Give an account more credits',
   description:
     'Adds credits to those that the account has. Without an Idempotency-Key, the same request sent twice adds them twice. A later request with the same key adds nothing, also with another amount or from another operator: the answer then has the header Idempotent-Replayed.',
-  parameters: [ID, idempotencyKeyParameter('adds credits to the account once')],
-  body: { schema: CreditGrant, examples: { credits: { amount: 500 } } },
+  parameters: [idempotencyKeyParameter('adds credits to the account once')],
+  body: { schema: CreditGrant },
   answers: { 200: { ...changed[200], headers: ['Idempotent-Replayed'] } },
-  errors,
 };
 
 export const postHoldDoc: OperationDoc = {
@@ -199,16 +164,19 @@ export const postHoldDoc: OperationDoc = {
   summary: 'Place a hold',
   description:
     'Until the hold ends or is released, nothing of the account is deleted. It takes the place of a hold that is in force.',
-  parameters: [ID],
-  body: { schema: HoldRequest, examples: { hold: { until: '2027-06-30T00:00:00Z' } } },
-  answers: { 200: { ...changed[200], examples: { held } } },
-  errors: {
-    ...errors,
-    validation_error: {
-      when: IN_THE_BODY,
-      message: `until: ${WRONG_UNTIL}`,
-      details: { until: [WRONG_UNTIL] },
+  body: { schema: HoldRequest },
+  answers: {
+    200: {
+      ...changed[200],
+      examples: {
+        held: example(AccountDetails, {
+          hold: { placed_at: '2026-11-21T08:15:30.123Z', until: '2027-06-30T00:00:00.000Z' },
+        }),
+      },
     },
+  },
+  errors: {
+    validation_error: wrongField('until', WRONG_UNTIL, IN_THE_BODY),
   },
 };
 
@@ -217,7 +185,6 @@ export const deleteHoldDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Release a hold',
   description: 'Ends the hold of the account: retention and erasure delete its documents again.',
-  parameters: [ID],
   answers: { 204: { description: 'The hold was released. There is no body.' } },
   errors: {
     not_found: {
@@ -232,15 +199,14 @@ export const postEndSessionsDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'End all sessions of an account',
   description: 'The next request with any of their tokens is refused. API keys stay valid.',
-  parameters: [ID],
   answers: { 200: { description: 'The sessions were ended.', schema: EndedSessions } },
-  errors,
 };
 
-export const WRONG_PASSWORD = {
-  message: 'password: Is not the password of your account.',
-  details: { password: ['Is not the password of your account.'] },
-};
+export const WRONG_PASSWORD = wrongField(
+  'password',
+  'Is not the password of your account.',
+  'The body is not valid, the password is not yours, or the address is not that of the account.',
+);
 
 export const postErasureDoc: OperationDoc = {
   id: 'eraseAccount',
@@ -248,18 +214,10 @@ export const postErasureDoc: OperationDoc = {
   summary: 'Erase an account for good',
   description:
     'Ends its keys and sessions at once. Its data key is then destroyed and its documents are deleted. This cannot be undone. Nobody can erase their own account here.',
-  parameters: [ID],
-  body: {
-    schema: ErasureRequest,
-    examples: { erasure: { password: 'correct horse battery', email: 'ada@example.com' } },
-  },
+  body: { schema: ErasureRequest },
   answers: { 202: { description: 'The erasure has begun.', schema: Erasing } },
   errors: {
-    ...errors,
-    validation_error: {
-      when: 'The body is not valid, the password is not yours, or the address is not that of the account.',
-      ...WRONG_PASSWORD,
-    },
+    validation_error: WRONG_PASSWORD,
     forbidden: {
       ...NOT_AN_OPERATOR,
       when: `${NOT_AN_OPERATOR.when} Or the account is your own or under a hold.`,

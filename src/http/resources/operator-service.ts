@@ -13,7 +13,7 @@ import { ValidationIssues } from '../../validation.ts';
 import { count, object, orNull, text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import type { RebuildState } from '../operations.ts';
-import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, WRONG_QUERY } from '../pagination.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
 const rate = Type.Number({ minimum: 0, examples: [12.4] });
 
@@ -171,7 +171,6 @@ export const listFailures: Endpoint = {
       'The latest 10000 failures of conversions of all accounts, newest first. The texts that quote documents are for their accounts alone.',
     parameters: PAGE_PARAMETERS,
     answers: { 200: pageOfItems(Failure) },
-    errors: { validation_error: WRONG_QUERY },
   },
   handler: (deps) => async (ctx) => {
     const issues = new ValidationIssues();
@@ -299,7 +298,6 @@ export const listCheckpoints: Endpoint = {
     description: 'The signed checkpoints of the log, newest first, with those who vouch for them.',
     parameters: PAGE_PARAMETERS,
     answers: { 200: pageOfItems(SignedCheckpoint) },
-    errors: { validation_error: WRONG_QUERY },
   },
   handler: (deps) => async (ctx) => {
     const issues = new ValidationIssues();

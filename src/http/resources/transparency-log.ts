@@ -14,10 +14,9 @@ import {
 import { ValidationIssues } from '../../validation.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
 import { count, object, text } from '../openapi/fields.ts';
-import type { Endpoint } from '../openapi/operation.ts';
+import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { ownConversion } from './conversions.ts';
 
-const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const ORIGIN = 'pressledger/0123456789abcdef';
 const KEY = `${ORIGIN}+c74f20a3+AdxWW6UGDTTZMg5ZIY0ilNbvLF8SnEmpmqV2gb8sXbVt`;
 const HASH = 'q1E3Hk0mDk4t0m3yTtY1V5iAz5P0Uu8Yk3rKZ1u2G0Y=';
@@ -158,11 +157,11 @@ export const getConsistency: Endpoint = {
     ],
     answers: { 200: { description: 'The proof.', schema: ConsistencyProof } },
     errors: {
-      validation_error: {
-        when: 'A size is missing, is not a whole number, or is beyond the newest checkpoint.',
-        message: 'from: Must not be greater than to.',
-        details: { from: ['Must not be greater than to.'] },
-      },
+      validation_error: wrongField(
+        'from',
+        'Must not be greater than to.',
+        'A size is missing, is not a whole number, or is beyond the newest checkpoint.',
+      ),
     },
   },
   handler: (deps) => async (ctx) => {
@@ -197,21 +196,7 @@ export const getConversionProof: Endpoint = {
     summary: 'Prove the events of a conversion',
     description:
       'Every event of the conversion so far, each with the proof that a signed checkpoint of the log covers it. Where the newest checkpoint is too old, a new one is signed first: that takes up to a second.',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        description: 'The conversion’s id.',
-        schema: text(CONVERSION),
-      },
-    ],
     answers: { 200: { description: 'The proofs.', schema: ConversionProof } },
-    errors: {
-      not_found: {
-        when: 'The account has no conversion with this id.',
-        message: 'There is no such conversion.',
-      },
-    },
   },
   handler: (deps) => async (ctx) => {
     const conversionId = pathParameter(ctx, 'id');

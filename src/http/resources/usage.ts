@@ -8,7 +8,7 @@ import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import { count, object, text } from '../openapi/fields.ts';
-import type { Endpoint } from '../openapi/operation.ts';
+import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { checkQuery, WRONG_QUERY } from '../pagination.ts';
 
 /** The most days of one answer. */
@@ -79,11 +79,7 @@ export const getUsage: Endpoint = {
     ],
     answers: { 200: { description: 'The usage.', schema: Usage, media: 'text/csv' } },
     errors: {
-      validation_error: {
-        ...WRONG_QUERY,
-        message: `from: ${WRONG_DAY}`,
-        details: { from: [WRONG_DAY] },
-      },
+      validation_error: wrongField('from', WRONG_DAY, WRONG_QUERY.when),
     },
   },
   handler: (deps) => async (ctx) => {
