@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { accountQueries, accounts } from '../../../projections/accounts.ts';
 import { ledger, ledgerQueries, type LedgerRow } from '../../../projections/ledger.ts';
-import { PLANS } from '../../domain/events.ts';
+import { PLANS } from '../../domain/choices.ts';
 import { ServiceError } from '../../errors.ts';
 import { changePassword } from '../../use-cases/accounts.ts';
 import { confirmPassword } from '../../use-cases/confirm-password.ts';

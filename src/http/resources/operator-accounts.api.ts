@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
-import { PLANS } from '../../domain/events.ts';
+import { PLANS } from '../../domain/choices.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { count, example, object, orNull, text, Timestamp } from '../openapi/fields.ts';
 import { IN_THE_BODY, type OperationDoc, wrongField } from '../openapi/operation.ts';

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { checkpointQueries, type ListedCheckpoint } from '../../../projections/checkpoints.ts';
 import { failureQueries } from '../../../projections/failures.ts';
 import { isoTime } from '../../clock.ts';
-import { FAILURE_CODES } from '../../domain/events.ts';
+import { FAILURE_CODES } from '../../domain/choices.ts';
 import { checkpointsOf } from '../../read-model/schema.ts';
 import { cosignedAt, openNote } from '../../transparency-log/signed-note.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';

@@ -1,7 +1,7 @@
 /** Lists and ends the sessions of the account. */
 import Type from 'typebox';
 import { sessionQueries } from '../../../projections/sessions.ts';
-import { SESSION_KINDS } from '../../domain/events.ts';
+import { SESSION_KINDS } from '../../domain/choices.ts';
 import { SESSION_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors.ts';

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { DAY_MS, type UsageDay as Day, usageQueries } from '../../../projections/usage.ts';
 import { dayIn } from '../../clock.ts';
-import { FAILURE_CODES } from '../../domain/events.ts';
+import { FAILURE_CODES } from '../../domain/choices.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext } from '../context.ts';
