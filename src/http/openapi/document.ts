@@ -1,10 +1,11 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
 import { LANGUAGES } from '../../../samples/all.ts';
 import { sampleRequest } from '../../../samples/json.ts';
-import type { Config } from '../../config.ts';
-import { ERRORS } from '../../errors.ts';
-import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
+import type { Config } from '../../config/config.ts';
+import { ERRORS } from '../../errors/errors.ts';
 import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
+import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
+import { exampleOf } from './fields.ts';
 import {
   type AnswerDoc,
   type Auth,
@@ -15,7 +16,6 @@ import {
   TAGS,
 } from './operation.ts';
 import { namedBy } from './paths.ts';
-import { exampleOf } from './fields.ts';
 import { SCHEMAS, schemaObject } from './schemas.ts';
 import type {
   MediaTypeObject,

@@ -1,18 +1,18 @@
 import Type from 'typebox';
 import { accountQueries, accounts } from '../../../projections/accounts.ts';
-import { ledger, ledgerQueries, type LedgerRow } from '../../../projections/ledger.ts';
+import { type LedgerRow, ledger, ledgerQueries } from '../../../projections/ledger.ts';
+import { changePassword } from '../../accounts/accounts.ts';
+import { confirmPassword } from '../../accounts/confirm-password.ts';
+import { checkPassword } from '../../accounts/passwords.ts';
+import { accountRecordWithLimit, ledgerRecord } from '../../accounts/records.ts';
+import { wholeList } from '../../accounts/whole-list.ts';
 import { PLANS } from '../../domain/choices.ts';
-import { ServiceError } from '../../errors.ts';
-import { changePassword } from '../../use-cases/accounts.ts';
-import { confirmPassword } from '../../use-cases/confirm-password.ts';
-import { checkPassword } from '../../use-cases/passwords.ts';
-import { accountRecordWithLimit, ledgerRecord } from '../../use-cases/records.ts';
-import { wholeList } from '../../use-cases/whole-list.ts';
-import { compile, ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { compile, ValidationIssues } from '../../requests/validation.ts';
 import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { count, example, object, text, Timestamp } from '../openapi/fields.ts';
+import { count, example, object, Timestamp, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
 

@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
-import { isoTime } from '../../clock.ts';
+import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
+import { apiKeyRecord } from '../../accounts/records.ts';
 import { KEY_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors.ts';
-import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
-import { apiKeyRecord } from '../../use-cases/records.ts';
-import { compile, ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
-import { object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import { object, orNull, Timestamp, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 

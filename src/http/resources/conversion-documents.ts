@@ -1,12 +1,12 @@
 /** The request of a conversion, and the record of how it was rendered, while they are stored. */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
-import { BlobNotFound } from '../../blob-store/port.ts';
-import { BudgetExceeded } from '../../budgets.ts';
-import { ConversionRequest } from '../../conversion-request/schema.ts';
-import { ServiceError } from '../../errors.ts';
-import { readRenderManifest } from '../../use-cases/render-manifest.ts';
-import { findRequest, type StoredRequest as Stored } from '../../use-cases/stored-request.ts';
+import { readRenderManifest } from '../../conversions/render-manifest.ts';
+import { findRequest, type StoredRequest as Stored } from '../../conversions/stored-request.ts';
+import { BlobNotFound } from '../../documents/port.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { BudgetExceeded } from '../../limits/budgets.ts';
+import { ConversionRequest } from '../../requests/schema.ts';
 import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { count, object, text } from '../openapi/fields.ts';

@@ -2,14 +2,15 @@
  * The session of the dashboard: a cookie that these routes alone accept, and access tokens for the public API.
  * The page keeps a token in its memory only, so that nothing lies where a script of another page could read it.
  */
-import { isoTime } from '../../clock.ts';
+
+import { orThrow } from '../../actors/command-context.ts';
 import { sessionAggregate } from '../../domain/session.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
+import { isoTime } from '../../time/clock.ts';
 import { callerOf, commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { object, text, Timestamp } from '../openapi/fields.ts';
+import { object, Timestamp, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import {
   ACCESS_LIFETIME_MS,
@@ -17,8 +18,7 @@ import {
   DASHBOARD_SESSION_LIFETIME_MS,
   type TokenClaims,
 } from '../tokens.ts';
-import { SignInRequest } from './auth.ts';
-import { signInWithBody } from './auth.ts';
+import { SignInRequest, signInWithBody } from './auth.ts';
 
 /** The answer of `POST /dashboard/session` and of `GET /dashboard/session`. */
 export const DashboardAccess = object({

@@ -5,16 +5,16 @@ import {
   historyQueries,
   MAX_FILTERED_EVENTS,
 } from '../../../projections/history.ts';
-import { isoTime } from '../../clock.ts';
+import { type HistoryPage, readHistory } from '../../conversions/history.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { type HistoryPage, readHistory } from '../../use-cases/history.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { count, object, text, Timestamp } from '../openapi/fields.ts';
+import { count, object, Timestamp, text } from '../openapi/fields.ts';
 import { type Endpoint, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/choices.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
-import { count, example, object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import { count, example, object, orNull, Timestamp, text } from '../openapi/fields.ts';
 import { IN_THE_BODY, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';

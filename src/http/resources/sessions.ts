@@ -1,19 +1,19 @@
 /** Lists and ends the sessions of the account. */
 import Type from 'typebox';
 import { sessionQueries } from '../../../projections/sessions.ts';
+import { endSessions } from '../../accounts/accounts.ts';
+import { sessionRecord } from '../../accounts/records.ts';
+import { orThrow } from '../../actors/command-context.ts';
 import { SESSION_KINDS } from '../../domain/choices.ts';
 import { SESSION_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
-import { ServiceError } from '../../errors.ts';
-import { endSessions } from '../../use-cases/accounts.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { sessionRecord } from '../../use-cases/records.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
 import { callerOf, commandContext, pathParameter } from '../context.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { object, orNull, text, Timestamp } from '../openapi/fields.ts';
+import { object, orNull, Timestamp, text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 

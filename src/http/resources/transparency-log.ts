@@ -1,17 +1,17 @@
 /** The published side of the log, for everybody, and the proofs of a conversion, for its account. */
 import Type from 'typebox';
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { ServiceError } from '../../errors.ts';
-import { fromDecimal } from '../../transparency-log/encoding.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import {
   consistencyBetween,
   currentCheckpoint,
   currentKeys,
   proofOfConversion,
   publishedTile,
-} from '../../use-cases/transparency-log.ts';
-import { ValidationIssues } from '../../validation.ts';
+} from '../../log/transparency-log.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { fromDecimal } from '../../transparency-log/encoding.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
 import { count, object, text } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
