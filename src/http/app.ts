@@ -31,7 +31,6 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { LookBacks, limitsOf, operatorLimits } from '../use-cases/look-back.ts';
-import { createSignInAudit } from '../use-cases/sign-in.ts';
 import { ROUTES } from './routes.ts';
 
 export interface HttpApp {
@@ -107,7 +106,6 @@ export function createApp(given: HttpDependencies): ApiApp {
     bodies,
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
-    signInAudit: createSignInAudit(deps),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),
   };

@@ -13,7 +13,6 @@ import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import type { Tracing } from '../tracing/port.ts';
 import type { LookBacks } from '../use-cases/look-back.ts';
-import type { SignInAudit } from '../use-cases/sign-in.ts';
 import type { Passwords } from '../use-cases/passwords.ts';
 import type { Operations } from './operations.ts';
 import type { Caller, HttpContext } from './context.ts';
@@ -78,5 +77,4 @@ export interface RouteDependencies extends HttpDependencies {
   readonly lookBacks: LookBacks;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
-  readonly signInAudit: SignInAudit;
 }
