@@ -4,9 +4,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { createVault } from '../../src/keyring/vault.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { fileKeyring } from '../../src/keyring/file-records.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
+import { createVault } from '../../src/keyring/vault.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import {
   completion,
@@ -15,14 +15,14 @@ import {
   opening,
   refund,
   request,
-  start,
   type Step,
+  start,
 } from '../../test/support/history.ts';
 import { accountId, blobRef, conversionId, sha256 } from '../../test/support/samples.ts';
 import { letter } from '../documents.ts';
 import { appendSteps } from '../made-up-log.ts';
-import { MadeUpCheckpoints } from './checkpoints.ts';
 import { LAUNCHER, settingsOf, startService, untilCompleted } from '../running-service.ts';
+import { MadeUpCheckpoints } from './checkpoints.ts';
 
 /** One conversion of so many is the large account's. */
 const LARGE_SHARE = 10;
@@ -148,7 +148,7 @@ async function appendPast(
 ): Promise<void> {
   const data = join(directory, 'data');
   const masterKey = loadMasterKey(data, undefined);
-  const keyring = new FileKeyring(join(data, 'keyring'), masterKey);
+  const keyring = fileKeyring(join(data, 'keyring'), masterKey);
   const vault = createVault(keyring);
   await vault.makeKey(large);
   const addresses = new Map<string, string>();

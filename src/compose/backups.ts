@@ -4,15 +4,22 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
-import { DOCUMENTS_FOLDER, FILES_FOLDER, BackupBucket } from '../archive/places/bucket.ts';
+import type { KeyringSource } from '../archive/keyring-file.ts';
+import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../archive/places/bucket.ts';
 import { BackupFolder } from '../archive/places/folder.ts';
 import type { BackupPlace } from '../archive/places/port.ts';
-import type { KeyringSource } from '../archive/keyring-file.ts';
+import type { RestoreTarget } from '../archive/restore.ts';
+import { refuseUsedStore } from '../archive/store-copy.ts';
+import type { KeyOpener } from '../archive/verify-keyring.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../blob-store/durable-file.ts';
+import { isAbandoned } from '../blob-store/writer.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
-import { isAbandoned } from '../blob-store/writer.ts';
-import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
 import {
   findMasterKey,
@@ -22,18 +29,14 @@ import {
   masterKeysIn,
 } from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
-import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
-import { RemoteKeyring } from '../keyring/remote.ts';
+import { missingKeyring, openSharedKeyring, refuseRewrap } from '../keyring/records.ts';
 import { unwrapDataKey } from '../keyring/sealing.ts';
 import type { Logger } from '../log.ts';
-import type { RestoreTarget } from '../archive/restore.ts';
-import type { KeyOpener } from '../archive/verify-keyring.ts';
-import { refuseUsedStore } from '../archive/store-copy.ts';
 import { isDirectory, openDirectory } from './directories.ts';
-import { openSurroundings } from './nats.ts';
-import { Openings } from './openings.ts';
 import { lookAtEventStore, openEventStore } from './event-stores.ts';
 import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
+import { openSurroundings } from './nats.ts';
+import { Openings } from './openings.ts';
 import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
 
 /**
@@ -194,7 +197,7 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
   }
   const { records, recheckMs } = await openKeyRecords(around, place, true);
   // It makes the record that names the master key.
-  await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
+  await openSharedKeyring(records, masterKey, { create: true, recheckMs });
   return records;
 }
 

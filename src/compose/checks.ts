@@ -5,21 +5,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
+import { readIfThere } from '../blob-store/durable-file.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
 import { errorLine } from '../error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
-import { readIfThere } from '../keyring/durable-file.ts';
 import { findMasterKey } from '../keyring/master-key.ts';
-import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import type { KeyRecords } from '../keyring/port.ts';
+import { findKeyring, missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import type { Logger } from '../log.ts';
 import type { Role } from '../setting.ts';
 import { checkDirectory, isMissing } from './directories.ts';
+import { openEventStore, refuseBarrier } from './event-stores.ts';
 import { holdsKeyring, SHARED_PLACE } from './keyring.ts';
 import { connect } from './nats.ts';
-import { openEventStore, refuseBarrier } from './event-stores.ts';
 import { Openings } from './openings.ts';
 import { refuseForeignSchema } from './store-schema.ts';
 import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
@@ -284,7 +284,6 @@ async function keys(config: Config, logger: Logger, head: bigint | undefined): P
   }
   const side = place.kind === 'nats' ? 'api' : undefined;
   const look = async (around: Surroundings): Promise<Finding> => {
-    const { findKeyring } = await import('../keyring/remote.ts');
     const records = await keyRecords(around, place);
     if (records) await refuseRewrap(records, SHARED_PLACE);
     const isThere = records && given && (await findKeyring(records, given));

@@ -1,25 +1,24 @@
 /** Opens both places of a move: the one of the settings, and the one that it goes to. */
 import { join } from 'node:path';
+import type { MoveParts } from '../archive/move.ts';
+import { checkNewStore, refuseOtherPlace } from '../archive/move-marks.ts';
+import { createDurably } from '../blob-store/durable-file.ts';
 import type { Config } from '../config.ts';
-import { namingOptions } from '../move-settings.ts';
-import { serversOf, parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
-import { createDurably } from '../keyring/durable-file.ts';
+import { parseConnectionString, serversOf } from '../event-store/kurrentdb/connection-string.ts';
 import { FileKeyRecords } from '../keyring/file-records.ts';
 import { MOVED_RECORD } from '../keyring/identity.ts';
 import { findMasterKey, fingerprintOf, loadMasterKey } from '../keyring/master-key.ts';
 import type { KeyRecords } from '../keyring/port.ts';
-import { refuseRewrap } from '../keyring/records.ts';
-import { findKeyring } from '../keyring/remote.ts';
+import { findKeyring, refuseRewrap } from '../keyring/records.ts';
 import { FileLease } from '../leader/file-lease.ts';
 import type { Logger } from '../log.ts';
+import { namingOptions } from '../move-settings.ts';
 import { parseNatsUrl } from '../nats/address.ts';
-import type { MoveParts } from '../archive/move.ts';
-import { checkNewStore, refuseOtherPlace } from '../archive/move-marks.ts';
 import { isDirectory } from './directories.ts';
 import { lookAtEventStore, openEventStore } from './event-stores.ts';
+import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
 import { openSurroundings } from './nats.ts';
 import { Openings } from './openings.ts';
-import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
 import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
 
 export interface OpenedMove extends MoveParts {

@@ -16,8 +16,7 @@ import {
   replaceMasterKey,
 } from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
-import { missingKeyring, REWRAP_RECORD } from '../keyring/records.ts';
-import { findKeyring } from '../keyring/remote.ts';
+import { findKeyring, missingKeyring, REWRAP_RECORD } from '../keyring/records.ts';
 import { endRewrap, type MasterKeyChange, rewrapKeys } from '../keyring/rewrap.ts';
 import { isNatsLeaseHeld } from '../leader/nats-lease.ts';
 import type { Logger } from '../log.ts';

@@ -1,17 +1,17 @@
 /** The log as the commands read it that compare it with something: nothing on this machine is made, changed or followed. */
 import { existsSync } from 'node:fs';
-import type { CopyableEventStore } from '../event-store/port.ts';
-import type { ReadModelOptions } from '../read-model/database.ts';
-import type { StoredLog } from '../use-cases/verify-log.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import { readIfThere } from '../keyring/durable-file.ts';
+import { readIfThere } from '../blob-store/durable-file.ts';
 import type { Config } from '../config.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
+import type { ReadModelOptions } from '../read-model/database.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { openReadOnly } from '../sqlite/read-only.ts';
-import { connect } from './nats.ts';
+import type { StoredLog } from '../use-cases/verify-log.ts';
 import { openEventStore } from './event-stores.ts';
+import { connect } from './nats.ts';
 import { Openings } from './openings.ts';
 import { refuseForeignSchema, schemaFault } from './store-schema.ts';
 import { lastCheckpointPath, openBlobs, readModelOf } from './stores.ts';

@@ -3,17 +3,21 @@ import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
-import { isAbandoned } from '../blob-store/writer.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../blob-store/durable-file.ts';
 import { EmbeddedBlobStore } from '../blob-store/embedded.ts';
 import { FileBlobStore } from '../blob-store/files.ts';
-import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import type { BlobStore } from '../blob-store/port.ts';
+import { isAbandoned } from '../blob-store/writer.ts';
 import { sometimes } from '../bounds.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
+import { errorMessage } from '../error-message.ts';
 import type { Logger } from '../log.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { errorMessage } from '../error-message.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
 import type { EmbeddedDatabase } from '../sqlite/database.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { test } from 'tap';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { fileKeyring } from '../../src/keyring/file-records.ts';
 import { createVault, NOT_OPENED } from '../../src/keyring/vault.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { BASE, MASTER_KEY } from '../support/api.ts';
@@ -12,7 +12,7 @@ import { makingKeys } from '../support/keyring.ts';
 void test('texts that do not open are shown as such', async (t) => {
   const api = await startWithConversion(t);
   const { id: accountId, key } = api.account;
-  const stray = createVault(makingKeys(new FileKeyring(join(api.root, 'stray'), MASTER_KEY)));
+  const stray = createVault(makingKeys(fileKeyring(join(api.root, 'stray'), MASTER_KEY)));
   const failed = await api.create();
   const failure = {
     type: 'FailConversion',

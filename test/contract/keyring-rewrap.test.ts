@@ -5,12 +5,11 @@ import { type Test, test } from 'tap';
 import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
 import { S3Objects } from '../../src/blob-store/s3-objects.ts';
 import { newAccountId } from '../../src/ids.ts';
-import { FileKeyRecords } from '../../src/keyring/file-records.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { FileKeyRecords, fileKeyring } from '../../src/keyring/file-records.ts';
 import { fingerprintOf, signingPurpose } from '../../src/keyring/master-key.ts';
 import { NatsKeyRecords } from '../../src/keyring/nats-records.ts';
 import type { Keyring, ListedKeyRecords } from '../../src/keyring/port.ts';
-import { RemoteKeyring } from '../../src/keyring/remote.ts';
+import { openSharedKeyring } from '../../src/keyring/records.ts';
 import { endRewrap, lastingKeys, rewrapKeys } from '../../src/keyring/rewrap.ts';
 import { S3KeyRecords } from '../../src/keyring/s3-records.ts';
 import { seal, unseal } from '../../src/keyring/sealing.ts';
@@ -27,13 +26,13 @@ interface Place {
 }
 
 const openShared = (records: ListedKeyRecords) => (masterKey: Buffer) =>
-  RemoteKeyring.open(records, masterKey, { create: true, recheckMs: 0 });
+  openSharedKeyring(records, masterKey, { create: true, recheckMs: 0 });
 
 const places: Readonly<Record<string, (t: Test) => Promise<Place>>> = {
   'a data directory': async (t) => {
     const directory = join(testDirectory(t), 'keyring');
     const records = new FileKeyRecords(directory);
-    return { records, open: async (masterKey) => new FileKeyring(directory, masterKey) };
+    return { records, open: async (masterKey) => fileKeyring(directory, masterKey) };
   },
   'a shared folder': async (t) => {
     const records = new FileKeyRecords(join(testDirectory(t), 'keyring'));

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
 import { newAccountId } from '../../src/ids.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { fileKeyring } from '../../src/keyring/file-records.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { killCommand } from '../support/killed-command.ts';
-import { type Kind, KINDS, Nodes, onS3 } from '../support/nodes.ts';
+import { KINDS, type Kind, Nodes, onS3 } from '../support/nodes.ts';
 import { Service, startService } from '../support/service.ts';
 
 const REWRAP = ['keyring', 'rewrap'];
@@ -36,7 +36,7 @@ void test('a new master.key takes the place of the one in DATA_DIR, with kills',
 
   const [keyFile, keyring] = [join(place.dataDir, 'master.key'), join(place.dataDir, 'keyring')];
   const old = readFileSync(keyFile, 'utf8');
-  const more = new FileKeyring(keyring, Buffer.from(old, 'hex'));
+  const more = fileKeyring(keyring, Buffer.from(old, 'hex'));
   for (let n = 0; n < MORE_KEYS; n += 1) await more.makeKey(newAccountId(Date.now()));
   const files = readdirSync(keyring).filter((name) => name.endsWith('.key'));
   const textOf = (name: string): string | undefined => {

@@ -22,6 +22,7 @@ import { createRebuilds } from '../../src/compose/rebuilds.ts';
 import { openLastCheckpoint } from '../../src/compose/stores.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ConversionFailureCode } from '../../src/domain/choices.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
 import type { Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
@@ -32,7 +33,7 @@ import { buildDocument } from '../../src/http/openapi/document.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { listen, type Timeouts } from '../../src/http/server.ts';
 import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { fileKeyring } from '../../src/keyring/file-records.ts';
 import { deriveKey } from '../../src/keyring/master-key.ts';
 import { createVault } from '../../src/keyring/vault.ts';
 import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
@@ -43,7 +44,6 @@ import { openAccount } from '../../src/use-cases/accounts.ts';
 import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { CheckpointSigner } from '../../src/use-cases/checkpoint-signer.ts';
 import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { Passwords } from '../../src/use-cases/passwords.ts';
 import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
@@ -104,7 +104,7 @@ export async function startApi(
       ? new SqliteEventStore(database)
       : await openEventStoreServer(serverUrl);
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
-  const keyring = new FileKeyring(join(root, 'keyring'), MASTER_KEY);
+  const keyring = fileKeyring(join(root, 'keyring'), MASTER_KEY);
   const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({

@@ -8,7 +8,7 @@ import { FileBlobStore } from '../../src/blob-store/files.ts';
 import type { BlobKind, StagedBlob } from '../../src/blob-store/port.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { fileKeyring } from '../../src/keyring/file-records.ts';
 import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { cliJson } from './cli.ts';
@@ -19,8 +19,8 @@ import {
   opening,
   refund,
   request,
-  start,
   type Step,
+  start,
 } from './history.ts';
 import { killCommand, LONG_MS } from './killed-command.ts';
 import type { Place } from './place.ts';
@@ -71,7 +71,7 @@ export async function makeMovable(
   documents: number,
 ): Promise<Verified> {
   await cliJson(place, ['account', 'create', 'ann@example.com']);
-  const keyring = new FileKeyring(join(place.dataDir, 'keyring'), loadMasterKey(place.dataDir));
+  const keyring = fileKeyring(join(place.dataDir, 'keyring'), loadMasterKey(place.dataDir));
   for (let n = 1; n <= ACCOUNTS; n += 1) await keyring.makeKey(accountId(n));
   const database = openEmbeddedDatabase(join(place.dataDir, 'pressledger.db'));
   const store = new SqliteEventStore(database);

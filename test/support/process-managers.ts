@@ -10,29 +10,29 @@ import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { contentBytes } from '../../src/blob-store/cipher.ts';
-import { accountAggregate } from '../../src/domain/account.ts';
-import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { requestConversion } from '../../src/use-cases/request-conversion.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { UnencryptedText } from '../../src/blob-store/encryption.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
+import { BUDGETS, type BudgetLimits, Budgets } from '../../src/budgets.ts';
+import { accountAggregate } from '../../src/domain/account.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import { type BudgetLimits, BUDGETS, Budgets } from '../../src/budgets.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { fileKeyring } from '../../src/keyring/file-records.ts';
 import { createVault } from '../../src/keyring/vault.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
-import type { Stoppable } from '../../src/stoppable.ts';
 import type {
   CompletedOutcome,
   FailedOutcome,
   RenderStart,
 } from '../../src/render-queue/messages.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import type { Stoppable } from '../../src/stoppable.ts';
+import { operatorContext } from '../../src/use-cases/command-context.ts';
+import { requestConversion } from '../../src/use-cases/request-conversion.ts';
 import { noSnapshots, OPEN } from './actors.ts';
 import { eventually } from './deadline.ts';
 import { FaultyStore } from './faulty-store.ts';
@@ -120,7 +120,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
-  const keyring = makingKeys(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
+  const keyring = makingKeys(fileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
   const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({

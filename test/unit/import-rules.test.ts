@@ -73,7 +73,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/archive/restore.ts', 'src/use-cases/accounts.ts'),
   ],
   'archive-places': [imports('src/archive/places/folder.ts', 'src/event-store/port.ts')],
-  keyring: [imports('src/keyring/file.ts', 'src/config.ts')],
+  keyring: [imports('src/keyring/file-records.ts', 'src/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
   attestation: [imports('src/attestation/post.ts', 'src/config.ts', typeOnly)],
@@ -135,7 +135,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/rate-limiter/memory.ts'),
     imports('src/process-managers/attestations.ts', 'src/attestation/witness-client.ts'),
-    imports('src/core.ts', 'src/keyring/file.ts', exported),
+    imports('src/core.ts', 'src/keyring/file-records.ts', exported),
     imports('src/compose/rendering.ts', 'src/leader/file-lease.ts'),
   ],
 };

@@ -7,7 +7,7 @@ import { unfinishedQueries } from '../../../projections/unfinished-conversions.t
 import { BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
 import { Budgets } from '../../../src/budgets.ts';
 import { ServiceError } from '../../../src/errors.ts';
-import { FileKeyring } from '../../../src/keyring/file.ts';
+import { fileKeyring } from '../../../src/keyring/file-records.ts';
 import { KeyringUnavailable } from '../../../src/keyring/port.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRefunds } from '../../../src/process-managers/refunds.ts';
@@ -221,7 +221,7 @@ void test('why a conversion failed is sealed, also when its account is erased by
   node.run(startOutcomes(node));
   const message = 'Nothing on the page matches #secret.';
   await node.queue.report({ ...failed(job), message });
-  await new FileKeyring(join(place.dataDir, 'keyring'), Buffer.alloc(32, 7)).erase(accountId(2));
+  await fileKeyring(join(place.dataDir, 'keyring'), Buffer.alloc(32, 7)).erase(accountId(2));
   await node.queue.report({
     ...failed({ conversionId: second, attempt: 1, accountId: accountId(2) }),
     message,
