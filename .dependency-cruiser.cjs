@@ -100,7 +100,7 @@ module.exports = {
       '^src/keyring/',
       [
         '^src/keyring/',
-        '^src/blob-store/(objects|port|writer|s3-[^/]+)\\.ts$',
+        '^src/blob-store/(durable-file|objects|port|writer|s3-[^/]+)\\.ts$',
         '^src/domain/ids\\.ts$',
         '^src/nats/',
         PLAIN,
