@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
+import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
+import { createVault } from '../../src/documents/keys/vault.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { fileKeyring } from '../../src/keyring/file-records.ts';
-import { loadMasterKey } from '../../src/keyring/master-key.ts';
-import { createVault } from '../../src/keyring/vault.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import {
   completion,

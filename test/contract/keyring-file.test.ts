@@ -9,11 +9,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { writerName } from '../../src/blob-store/writer.ts';
-import { newAccountId } from '../../src/ids.ts';
-import { FILE_RECHECK_MS, FileKeyRecords, fileKeyring } from '../../src/keyring/file-records.ts';
-import { loadMasterKey } from '../../src/keyring/master-key.ts';
-import { openSharedKeyring } from '../../src/keyring/records.ts';
+import {
+  FILE_RECHECK_MS,
+  FileKeyRecords,
+  fileKeyring,
+} from '../../src/documents/keys/file-records.ts';
+import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
+import { openSharedKeyring } from '../../src/documents/keys/records.ts';
+import { writerName } from '../../src/documents/writer.ts';
+import { newAccountId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { makingKeys } from '../support/keyring.ts';
 import { runKeyringContract } from './keyring-contract.ts';

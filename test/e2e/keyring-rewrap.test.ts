@@ -4,8 +4,8 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
-import { newAccountId } from '../../src/ids.ts';
-import { fileKeyring } from '../../src/keyring/file-records.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
+import { newAccountId } from '../../src/time/ids.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { killCommand } from '../support/killed-command.ts';
 import { KINDS, type Kind, Nodes, onS3 } from '../support/nodes.ts';
