@@ -104,7 +104,7 @@ module.exports = {
       '^src/documents/keys/',
       [
         '^src/documents/keys/',
-        '^src/documents/(objects|port|writer|s3-[^/]+)\\.ts$',
+        '^src/documents/(durable-file|objects|port|writer|s3-[^/]+)\\.ts$',
         '^src/domain/ids\\.ts$',
         '^src/nats/',
         PLAIN,
