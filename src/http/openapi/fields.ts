@@ -13,10 +13,10 @@ export const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
 /** An object without other fields. */
-export const object = <P extends TProperties>(properties: P, options: TObjectOptions = {}) =>
+export const Closed = <P extends TProperties>(properties: P, options: TObjectOptions = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false });
 
-export const text = (example: string, description?: string, options: TStringOptions = {}) =>
+export const Text = (example: string, description?: string, options: TStringOptions = {}) =>
   Type.String({
     ...options,
     ...(description !== undefined && { description }),
@@ -24,16 +24,16 @@ export const text = (example: string, description?: string, options: TStringOpti
   });
 
 /** A whole number from 0, or from `minimum`. */
-export const count = (description: string, example = 3, minimum = 0) =>
+export const Count = (description: string, example = 3, minimum = 0) =>
   Type.Integer({ minimum, description, examples: [example] });
 
-export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const OrNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
 const MOMENT = '2026-11-21T08:15:30.123Z';
 
 /** ISO 8601, UTC, milliseconds, `Z`: as `isoTime` writes it. */
 export const Timestamp = (description: string, example = MOMENT) =>
-  text(example, description, {
+  Text(example, description, {
     format: 'date-time',
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$',
   });
@@ -66,6 +66,6 @@ export const example = (
   schema: TObject,
   fields: object = {},
 ): Readonly<Record<string, unknown>> => ({
-  ...(exampleOf(schema as SchemaObject) as object),
+  ...(exampleOf(schema) as object),
   ...fields,
 });

@@ -1,5 +1,5 @@
 /** What the `{id}` of a path names: so each route with one has the same parameter and the same error. */
-import { ACCOUNT, CONVERSION, text } from './fields.ts';
+import { ACCOUNT, CONVERSION, Text } from './fields.ts';
 import type { ErrorDoc, ParameterDoc } from './operation.ts';
 
 interface Named {
@@ -12,7 +12,7 @@ const named = (name: string, example: string, when: string, message: string): Na
     name: 'id',
     in: 'path',
     description: `The id of the ${name}.`,
-    schema: text(example),
+    schema: Text(example),
   },
   missing: { when, message },
 });

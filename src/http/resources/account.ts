@@ -12,18 +12,18 @@ import { compile, ValidationIssues } from '../../requests/validation.ts';
 import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { count, example, object, Timestamp, text } from '../openapi/fields.ts';
+import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
 
 /** The answer of `GET /account/`. */
-export const Account = object({
-  id: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+export const Account = Closed({
+  id: Text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
   // There is no format: validators refuse admin@localhost, the first account's address.
-  email: text('ada@example.com'),
+  email: Text('ada@example.com'),
   plan: Type.Enum([...PLANS], { examples: ['pro'] }),
-  credits: count('The credits that are left.', 99),
-  rate_limit: count(
+  credits: Count('The credits that are left.', 99),
+  rate_limit: Count(
     'The requests that the plan allows in a minute, with all API keys together.',
     100,
     1,
@@ -41,13 +41,13 @@ export const Account = object({
 });
 
 /** One item of `GET /account/ledger/`. */
-export const LedgerEntry = object({
-  id: text('entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11'),
+export const LedgerEntry = Closed({
+  id: Text('entry_0ba1f0c26d2c5a8e9a531f1f0f8c1d11'),
   type: Type.Enum(['grant', 'debit', 'refund'], { examples: ['debit'] }),
   amount: Type.Integer({ description: 'The change; a debit is negative.', examples: [-1] }),
-  balance: count('The credits after this entry.', 99),
+  balance: Count('The credits after this entry.', 99),
   conversion_id: Type.Optional(
-    text(
+    Text(
       'conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
       'The conversion that was paid or refunded. Grants have none.',
     ),
@@ -56,14 +56,14 @@ export const LedgerEntry = object({
 });
 
 /** The body of `POST /account/password/`. The bounds of the new one: see `checkPassword`. */
-export const PasswordChange = object({
+export const PasswordChange = Closed({
   current_password: Type.String({
     format: 'password',
     minLength: 1,
     maxLength: 1024,
     examples: ['correct horse battery'],
   }),
-  new_password: text(
+  new_password: Text(
     'staple battery horse',
     'A password of at least 12 characters and at most 1024 bytes.',
     { format: 'password' },

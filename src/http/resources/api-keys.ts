@@ -8,47 +8,47 @@ import { compile, ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
-import { object, orNull, Timestamp, text } from '../openapi/fields.ts';
+import { Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
-export const ApiKeyRequest = object({
-  name: text(
+export const ApiKeyRequest = Closed({
+  name: Text(
     'build server',
     'A label of 1 to 100 characters after trimming, without control characters, line breaks or marks of text direction.',
   ),
 });
 
-const id = Type.String({
+const Id = Type.String({
   pattern: `^${KEY_ID}$`,
   examples: ['key_3m5n7p9q1r3s5t7v9w1x3y5z7a'],
 });
-const name = Type.String({ minLength: 1, examples: ['build server'] });
-const createdAt = Timestamp('The time when the key was created.');
+const Name = Type.String({ minLength: 1, examples: ['build server'] });
+const CreatedAt = Timestamp('The time when the key was created.');
 
 /** One item of `GET /api-keys/`. */
-export const ApiKey = object({
-  id,
-  name,
-  prefix: text('pk_live_Ab3d', 'The first characters of the key.', {
+export const ApiKey = Closed({
+  id: Id,
+  name: Name,
+  prefix: Text('pk_live_Ab3d', 'The first characters of the key.', {
     minLength: 12,
     maxLength: 12,
   }),
-  created_at: createdAt,
-  last_used_at: orNull(
+  created_at: CreatedAt,
+  last_used_at: OrNull(
     Timestamp('The time of the last use, at most a minute behind; null before the first use.'),
   ),
 });
 
 /** The answer of `POST /api-keys/`. */
-export const CreatedApiKey = object({
-  id,
-  name,
-  key: text('pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x', 'The full key. It is shown only this once.', {
+export const CreatedApiKey = Closed({
+  id: Id,
+  name: Name,
+  key: Text('pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x', 'The full key. It is shown only this once.', {
     pattern: '^pk_live_[0-9A-Za-z]{24}$',
   }),
-  created_at: createdAt,
+  created_at: CreatedAt,
 });
 
 const keyId = new RegExp(`^${KEY_ID}$`);

@@ -10,12 +10,12 @@ import { compile } from '../../requests/validation.ts';
 import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';
-import { object, text } from '../openapi/fields.ts';
+import { Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
 
 /** The body of `POST /auth/jwt/create/`. */
-export const SignInRequest = object({
+export const SignInRequest = Closed({
   email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
   password: Type.String({
     format: 'password',
@@ -26,20 +26,20 @@ export const SignInRequest = object({
 });
 
 /** The body of `POST /auth/jwt/refresh/` and of `POST /auth/jwt/revoke/`. */
-export const RefreshRequest = object({
-  refresh: text('eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…', 'The refresh token.', {
+export const RefreshRequest = Closed({
+  refresh: Text('eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…', 'The refresh token.', {
     minLength: 1,
     maxLength: 4096,
   }),
 });
 
 /** The answer of `POST /auth/jwt/create/` and of `POST /auth/jwt/refresh/`. */
-export const TokenPair = object({
-  access: text(
+export const TokenPair = Closed({
+  access: Text(
     'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…',
     'The access token, for Authorization: Bearer …. It is valid for 5 minutes.',
   ),
-  refresh: text(
+  refresh: Text(
     'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…',
     'The refresh token, for new access tokens. It is valid for a day, or until it is signed out.',
   ),

@@ -9,7 +9,7 @@ import { BudgetExceeded } from '../../limits/budgets.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { count, object, text } from '../openapi/fields.ts';
+import { Count, Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { ownConversion, refuseUnlessCompleted } from './conversions.ts';
 import { assertInRetention } from './files.ts';
@@ -18,22 +18,22 @@ const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const SHA256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
 const URL = 'https://example.com/logo.png';
 
-const { html, url, ...options } = ConversionRequest.properties;
+const { html, url, ...fields } = ConversionRequest.properties;
 const OPTIONS = Object.fromEntries(
-  Object.entries<TSchema>(options).flatMap(([name, schema]) =>
+  Object.entries<TSchema>(fields).flatMap(([name, schema]) =>
     'default' in schema ? [[name, schema.default]] : [],
   ),
 );
 
 /** The answer of `GET /conversions/{id}/request/`. */
-export const StoredRequest = object({
+export const StoredRequest = Closed({
   source: Type.Enum(['html', 'url'], {
     description: 'The field that has the document.',
     examples: ['html'],
   }),
   html,
   url,
-  options: object(options, {
+  options: Closed(fields, {
     description: 'The other fields of the request, with the defaults filled in.',
   }),
 });
@@ -43,23 +43,23 @@ const list = <T extends TSchema>(item: T, description: string) =>
 const milliseconds = Type.Number({ minimum: 0, examples: [12.5] });
 
 const Resource = Type.Object({
-  url: text(URL),
+  url: Text(URL),
   redirects: Type.Optional(
     list(
       Type.Object({
-        url: text(URL),
+        url: Text(URL),
         status: Type.Integer({ examples: [301] }),
       }),
       'The addresses that led there.',
     ),
   ),
-  kind: Type.Optional(text('Image')),
+  kind: Type.Optional(Text('Image')),
   status: Type.Optional(
     Type.Integer({ description: 'Absent if there was no answer.', examples: [200] }),
   ),
-  type: Type.Optional(text('image/png', 'The media type.')),
-  bytes: count('The length of the content in the form that was hashed.', 1024),
-  sha256: Type.Optional(text(SHA256)),
+  type: Type.Optional(Text('image/png', 'The media type.')),
+  bytes: Count('The length of the content in the form that was hashed.', 1024),
+  sha256: Type.Optional(Text(SHA256)),
   hashed: Type.Optional(
     Type.Enum(['received', 'decoded', 'text'], {
       description:
@@ -78,21 +78,21 @@ const Resource = Type.Object({
 /** The answer of `GET /conversions/{id}/manifest/`: a `RenderManifest`. */
 export const RenderRecord = Type.Object({
   version: Type.Integer({ minimum: 1, examples: [1] }),
-  conversion_id: text(ID),
-  renderer: text('node-1'),
+  conversion_id: Text(ID),
+  renderer: Text('node-1'),
   attempt: Type.Integer({ minimum: 1, examples: [1] }),
   request: Type.Object({
-    sha256: text(SHA256),
-    bytes: count('The size of the encrypted request.', 1024),
+    sha256: Text(SHA256),
+    bytes: Count('The size of the encrypted request.', 1024),
   }),
   options: Type.Record(Type.String(), Type.Unknown(), {
     description: 'The options of the page, with the defaults filled in, and wait_for.',
     examples: [OPTIONS],
   }),
   document: Type.Object({
-    sha256: text(SHA256),
-    bytes: count('The size of the PDF.', 1024),
-    pages: count('The pages of the PDF.', 1024),
+    sha256: Text(SHA256),
+    bytes: Count('The size of the PDF.', 1024),
+    pages: Count('The pages of the PDF.', 1024),
   }),
   timings: Type.Object(
     {
@@ -106,32 +106,32 @@ export const RenderRecord = Type.Object({
     { description: 'Milliseconds of each phase.' },
   ),
   chrome: Type.Object({
-    product: text('Chrome/146.0.7630.0'),
-    revision: text('@a1b2c3'),
+    product: Text('Chrome/146.0.7630.0'),
+    revision: Text('@a1b2c3'),
     sandboxed: Type.Boolean({ examples: [true] }),
-    flags: list(text('--headless'), 'The command line.'),
+    flags: list(Text('--headless'), 'The command line.'),
   }),
-  fonts: list(text('DejaVuSans'), 'The fonts that the PDF has glyphs of.'),
+  fonts: list(Text('DejaVuSans'), 'The fonts that the PDF has glyphs of.'),
   resources: list(Resource, 'What was fetched or asked for, in order.'),
-  resources_left_out: count('Resources beyond the list.', 1024),
+  resources_left_out: Count('Resources beyond the list.', 1024),
   tunnels: list(
     Type.Object({
-      host: text('example.com'),
-      bytes: count('All bytes both ways.', 1024),
+      host: Text('example.com'),
+      bytes: Count('All bytes both ways.', 1024),
     }),
     'Encrypted connections by host.',
   ),
   console_errors: list(
     Type.Object({
-      text: text('Uncaught Error'),
-      at: Type.Optional(text(`${URL}:1`, 'Address and line.')),
+      text: Text('Uncaught Error'),
+      at: Type.Optional(Text(`${URL}:1`, 'Address and line.')),
     }),
     'Errors of the page.',
   ),
-  console_errors_left_out: count('Errors beyond the list.', 1024),
+  console_errors_left_out: Count('Errors beyond the list.', 1024),
   waits: list(
     Type.Object({
-      for: text('images'),
+      for: Text('images'),
       ms: milliseconds,
       capped: Type.Optional(
         Type.Literal(true, { description: 'The wait was given up at its limit.' }),

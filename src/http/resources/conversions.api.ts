@@ -6,7 +6,7 @@ import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { count, example, object, Timestamp, text } from '../openapi/fields.ts';
+import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
 import { type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
@@ -21,19 +21,19 @@ export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
 });
 
 /** One object for every status: generators of clients make empty classes of a union. */
-export const Conversion = object({
-  id: text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
+export const Conversion = Closed({
+  id: Text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
   status: ConversionStatus,
   created_at: Timestamp('The time when the request was accepted.'),
   filename: Type.Optional(
-    text(
+    Text(
       'Invoice 4711.pdf',
       'The name of the PDF when it is downloaded, if the request gave one.',
       { minLength: 1 },
     ),
   ),
   file_url: Type.Optional(
-    text(
+    Text(
       `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
       'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
       { format: 'uri' },
@@ -46,7 +46,7 @@ export const Conversion = object({
     ),
   ),
   error_message: Type.Optional(
-    text(
+    Text(
       'The page answered with status 404.',
       'The reason, if the status is failed, in words that a person can act on.',
       { minLength: 1 },
@@ -59,10 +59,10 @@ export const Conversion = object({
       examples: [['https://example.com/logo.png was answered with status 404.']],
     }),
   ),
-  pages: Type.Optional(count('The number of pages of the PDF, if the status is completed.', 2, 1)),
-  bytes: Type.Optional(count('The size of the PDF, if the status is completed.', 51_200)),
+  pages: Type.Optional(Count('The number of pages of the PDF, if the status is completed.', 2, 1)),
+  bytes: Type.Optional(Count('The size of the PDF, if the status is completed.', 51_200)),
   sha256: Type.Optional(
-    text(SHA256, 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.', {
+    Text(SHA256, 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.', {
       pattern: '^[0-9a-f]{64}$',
     }),
   ),
@@ -76,12 +76,12 @@ export const Conversion = object({
     }),
   ),
   duration_ms: Type.Optional(
-    count('The milliseconds from created_at to the end, if it has ended.', 1333),
+    Count('The milliseconds from created_at to the end, if it has ended.', 1333),
   ),
 });
 
 /** A record in each status, with the fields that it then has. */
-const { id, status, created_at, duration_ms, ...ended } = example(Conversion);
+const { id, status: _status, created_at, duration_ms, ...ended } = example(Conversion);
 const {
   filename: _name,
   warnings: _warnings,

@@ -10,7 +10,7 @@ import { callerOf, commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { object, Timestamp, text } from '../openapi/fields.ts';
+import { Closed, Timestamp, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import {
   ACCESS_LIFETIME_MS,
@@ -21,8 +21,8 @@ import {
 import { SignInRequest, signInWithBody } from './auth.ts';
 
 /** The answer of `POST /dashboard/session` and of `GET /dashboard/session`. */
-export const DashboardAccess = object({
-  access: text(
+export const DashboardAccess = Closed({
+  access: Text(
     'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…',
     'The access token, for Authorization: Bearer ….',
   ),

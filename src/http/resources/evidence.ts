@@ -6,7 +6,7 @@ import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
 import { accountInView, pathParameter } from '../context.ts';
-import { object, text } from '../openapi/fields.ts';
+import { Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { Conversion, completed } from './conversions.api.ts';
 import { ownConversion, recordOf } from './conversions.ts';
@@ -16,14 +16,14 @@ import { PROVEN_EVENT, ProvenEvent } from './transparency-log.ts';
 const SHA_256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
 
 /** The body of `POST /verify/`. */
-export const VerifyRequest = object({
-  sha256: text(SHA_256, 'The SHA-256 of the PDF in hexadecimal digits.', {
+export const VerifyRequest = Closed({
+  sha256: Text(SHA_256, 'The SHA-256 of the PDF in hexadecimal digits.', {
     pattern: '^[0-9A-Fa-f]{64}$',
   }),
 });
 
 /** The answer of `POST /verify/`. */
-export const Verification = object({
+export const Verification = Closed({
   known: Type.Boolean({
     description: 'true if a conversion of the account made exactly this PDF.',
     examples: [true],

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { text } from '../openapi/fields.ts';
+import { Text } from '../openapi/fields.ts';
 import { type OperationDoc, type ParameterDoc, wrongField } from '../openapi/operation.ts';
 
 export const WRONG_LINK =
@@ -77,7 +77,7 @@ export const getFileDoc: OperationDoc = {
       in: 'query',
       required: true,
       description: 'The token in file_url.',
-      schema: text('v4.public.eyJzdWIi'),
+      schema: Text('v4.public.eyJzdWIi'),
     },
     ...FILE_PARAMETERS,
   ],

@@ -14,7 +14,7 @@ import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { count, object, Timestamp, text } from '../openapi/fields.ts';
+import { Count, Closed, Timestamp, Text } from '../openapi/fields.ts';
 import { type Endpoint, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';
@@ -24,15 +24,15 @@ const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 
 /** One item of a history. Its examples are those of one event, which a renderer has caused. */
-export const HistoryEntry = object({
-  id: text('0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11'),
+export const HistoryEntry = Closed({
+  id: Text('0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11'),
   type: Type.Enum([...EVENT_TYPES], { examples: ['ConversionStarted'] }),
-  summary: text('Attempt 1 started on node-1.', 'What happened, in one sentence.'),
+  summary: Text('Attempt 1 started on node-1.', 'What happened, in one sentence.'),
   time: Timestamp('When it happened.'),
-  position: text('4711', 'The place of the event in the log, in decimal.', { pattern: '^[0-9]+$' }),
-  stream: text(`conversion-${CONVERSION}`),
-  revision: count('The place of the event in its stream.', 0),
-  actor: object(
+  position: Text('4711', 'The place of the event in the log, in decimal.', { pattern: '^[0-9]+$' }),
+  stream: Text(`conversion-${CONVERSION}`),
+  revision: Count('The place of the event in its stream.', 0),
+  actor: Closed(
     {
       kind: Type.Enum([
         'key',
@@ -43,7 +43,7 @@ export const HistoryEntry = object({
         'service',
         'anonymous',
       ]),
-      id: Type.Optional(text('node-1')),
+      id: Type.Optional(Text('node-1')),
     },
     { description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
   ),
@@ -53,8 +53,8 @@ export const HistoryEntry = object({
   request_id: Type.Optional(
     Type.String({ description: 'The X-Request-Id of the request that caused it, if any.' }),
   ),
-  correlation_id: text(CONVERSION, 'The same for all events of one conversion.'),
-  causation_id: text(`${CONVERSION}/node-1/1/started`, 'The command or event that caused it.'),
+  correlation_id: Text(CONVERSION, 'The same for all events of one conversion.'),
+  causation_id: Text(`${CONVERSION}/node-1/1/started`, 'The command or event that caused it.'),
   data: Type.Record(Type.String(), Type.Unknown(), {
     description:
       'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/choices.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
-import { count, example, object, orNull, Timestamp, text } from '../openapi/fields.ts';
+import { Count, example, Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
 import { IN_THE_BODY, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
@@ -12,7 +12,7 @@ const email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@exampl
 const plan = Type.Enum([...PLANS], { examples: ['pro'] });
 
 /** The body of `POST /operator/accounts/`. */
-export const AccountOpening = object({
+export const AccountOpening = Closed({
   email,
   plan: Type.Optional(Type.Enum([...PLANS], { default: 'free' })),
   credits: Type.Optional(
@@ -24,7 +24,7 @@ export const AccountOpening = object({
     }),
   ),
   password: Type.Optional(
-    text(
+    Text(
       'correct horse battery',
       'At least 12 characters. Without it, a password is generated and shown in the response.',
       { format: 'password', maxLength: 1024 },
@@ -33,19 +33,19 @@ export const AccountOpening = object({
 });
 
 /** The answer of `POST /operator/accounts/`. */
-export const OpenedAccount = object({
+export const OpenedAccount = Closed({
   id: Account.properties.id,
   email: Account.properties.email,
   plan: Type.Enum([...PLANS], { examples: ['free'] }),
   credits: Type.Integer({ minimum: 0, examples: [100] }),
   password: Type.Optional(
-    text('Vd3mP0qXw8LrT6zYb1NcKe5h', 'The generated password. It is shown only this once.'),
+    Text('Vd3mP0qXw8LrT6zYb1NcKe5h', 'The generated password. It is shown only this once.'),
   ),
 });
 
-export const PlanChange = object({ plan });
+export const PlanChange = Closed({ plan });
 
-export const CreditGrant = object({
+export const CreditGrant = Closed({
   amount: Type.Integer({
     minimum: 1,
     maximum: MAX_BALANCE,
@@ -54,9 +54,9 @@ export const CreditGrant = object({
   }),
 });
 
-export const HoldRequest = object({
+export const HoldRequest = Closed({
   until: Type.Optional(
-    text(
+    Text(
       '2027-06-30T00:00:00Z',
       'The end of the hold, in ISO 8601 with the offset from UTC. Without it, the hold lasts until it is released.',
       { maxLength: 40 },
@@ -64,41 +64,41 @@ export const HoldRequest = object({
   ),
 });
 
-export const ErasureRequest = object({
-  password: text('correct horse battery', 'Your own password.', {
+export const ErasureRequest = Closed({
+  password: Text('correct horse battery', 'Your own password.', {
     format: 'password',
     minLength: 1,
     maxLength: 1024,
   }),
-  email: text('ada@example.com', 'The address of the account that is to be erased.', {
+  email: Text('ada@example.com', 'The address of the account that is to be erased.', {
     minLength: 1,
     maxLength: 320,
   }),
 });
 
 /** The answer of `GET /operator/accounts/{id}/`. */
-export const AccountDetails = object({
+export const AccountDetails = Closed({
   ...Account.properties,
   hold: Type.Union(
     [
-      object({
+      Closed({
         placed_at: Timestamp('The time when the hold was placed.'),
-        until: orNull(Timestamp('The time when it ends by itself; null: it has no end.')),
+        until: OrNull(Timestamp('The time when it ends by itself; null: it has no end.')),
       }),
       Type.Null(),
     ],
     { examples: [null] },
   ),
-  stored_bytes: count('The bytes that its documents take.', 51200),
-  api_keys: count('Its valid API keys.', 2),
-  sessions: count('Its open sessions.', 1),
+  stored_bytes: Count('The bytes that its documents take.', 51200),
+  api_keys: Count('Its valid API keys.', 2),
+  sessions: Count('Its open sessions.', 1),
 });
 
 export const WRONG_UNTIL = 'Must be an ISO 8601 time to come, such as 2027-06-30T00:00:00Z.';
 
-const EndedSessions = object({ sessions_ended: Type.Integer({ minimum: 0, examples: [2] }) });
+const EndedSessions = Closed({ sessions_ended: Type.Integer({ minimum: 0, examples: [2] }) });
 
-const Erasing = object({ id: Account.properties.id, status: Type.Enum(['erasing']) });
+const Erasing = Closed({ id: Account.properties.id, status: Type.Enum(['erasing']) });
 
 const changed = { 200: { description: 'The account after the change.', schema: AccountDetails } };
 

@@ -10,38 +10,38 @@ import { checkpointsOf } from '../../read-model/schema.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { cosignedAt, openNote } from '../../transparency-log/signed-note.ts';
-import { count, object, orNull, Timestamp, text } from '../openapi/fields.ts';
+import { Count, Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import type { RebuildState } from '../operations.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
 const rate = Type.Number({ minimum: 0, examples: [12.4] });
 
-export const Activity = object({
+export const Activity = Closed({
   window_seconds: Type.Number({ description: 'The time that is counted.', examples: [300] }),
-  per_minute: object({ accepted: rate, completed: rate, failed: rate, requeued: rate }),
+  per_minute: Closed({ accepted: rate, completed: rate, failed: rate, requeued: rate }),
   failures: Type.Array(
-    object({
+    Closed({
       code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
-      count: count('In that time.'),
+      count: Count('In that time.'),
     }),
     { description: 'Most first.' },
   ),
   renderers: Type.Array(
-    object({
-      name: text('renderer-06f3k8r1v2'),
-      completed: count('Conversions that it completed.'),
-      failed: count('Conversions that failed there.', 0),
+    Closed({
+      name: Text('renderer-06f3k8r1v2'),
+      completed: Count('Conversions that it completed.'),
+      failed: Count('Conversions that failed there.', 0),
       last_report_at: Timestamp('The time of its last report.'),
     }),
     { description: 'Those that have reported in that time, the last first.' },
   ),
 });
 
-export const ServiceStatus = object({
-  version: text('0.1.0'),
-  uptime_seconds: count('The time since this node was started.', 86400),
-  memory: object({ rss_bytes: count('Memory of this node.', 150_000_000) }),
+export const ServiceStatus = Closed({
+  version: Text('0.1.0'),
+  uptime_seconds: Count('The time since this node was started.', 86400),
+  memory: Closed({ rss_bytes: Count('Memory of this node.', 150_000_000) }),
   ready: Type.Boolean({ examples: [true] }),
   missing: Type.Array(Type.String(), {
     description: 'What this node lacks to be ready.',
@@ -49,92 +49,92 @@ export const ServiceStatus = object({
   }),
   leads: Type.Boolean({ description: 'This node feeds the renderers.', examples: [true] }),
   time: Timestamp('The time of the look.'),
-  led: orNull(Type.Boolean({ description: 'Some node feeds the renderers.', examples: [true] })),
-  nodes: Type.Array(object({ id: text('here'), slots: count('Its slots.', 4) }), {
+  led: OrNull(Type.Boolean({ description: 'Some node feeds the renderers.', examples: [true] })),
+  nodes: Type.Array(Closed({ id: Text('here'), slots: Count('Its slots.', 4) }), {
     description: 'The renderers that take conversions now.',
   }),
-  slots: object({
-    total: count('Slots of all renderers.', 4),
-    busy: count('Conversions being rendered.', 1),
+  slots: Closed({
+    total: Count('Slots of all renderers.', 4),
+    busy: Count('Conversions being rendered.', 1),
   }),
-  queue: object({
-    depth: count('Conversions that no renderer has begun.', 7),
-    oldest_at: orNull(Timestamp('The time when the oldest of them was accepted.')),
+  queue: Closed({
+    depth: Count('Conversions that no renderer has begun.', 7),
+    oldest_at: OrNull(Timestamp('The time when the oldest of them was accepted.')),
     by_account: Type.Array(
-      object({
-        account_id: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
-        email: orNull(text('ada@example.com')),
-        pending: count('Conversions that no renderer has begun.', 7),
-        processing: count('Conversions being rendered.', 1),
+      Closed({
+        account_id: Text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+        email: OrNull(Text('ada@example.com')),
+        pending: Count('Conversions that no renderer has begun.', 7),
+        processing: Count('Conversions being rendered.', 1),
         oldest_at: Timestamp('The time when the oldest of both was accepted.'),
       }),
       { description: 'Those with most unfinished conversions first, at most 100.' },
     ),
   }),
-  position: text('4711', "The log's end."),
-  lag: object({
-    events: count('Events that the lists of this node lack, at most 1000.', 0),
+  position: Text('4711', "The log's end."),
+  lag: Closed({
+    events: Count('Events that the lists of this node lack, at most 1000.', 0),
     seconds: Type.Number({ minimum: 0, examples: [0] }),
   }),
   recent: Activity,
 });
 
 /** One item of `GET /operator/failures/`. */
-export const Failure = object({
-  conversion_id: text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
-  account_id: text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+export const Failure = Closed({
+  conversion_id: Text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
+  account_id: Text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
   time: Timestamp('The time of the failure.'),
   code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
-  attempt: count('The attempt that failed.', 1),
-  renderer: text(
+  attempt: Count('The attempt that failed.', 1),
+  renderer: Text(
     'renderer-06f3k8r1v2',
     'The renderer that reported it; service where no renderer did.',
   ),
 });
 
 /** One item of `GET /operator/projections/`. */
-export const ProjectionState = object({
-  name: text('accounts'),
-  version: count('The version of its definition.', 2),
-  position: text('4711', 'The position of the log that it has reached.'),
-  lag: count('Events of the log that it lacks, at most 1000.', 0),
+export const ProjectionState = Closed({
+  name: Text('accounts'),
+  version: Count('The version of its definition.', 2),
+  position: Text('4711', 'The position of the log that it has reached.'),
+  lag: Count('Events of the log that it lacks, at most 1000.', 0),
   rebuilding: Type.Optional(
-    object(
+    Closed(
       {
-        position: text('2000', 'The position that the rebuild has reached.'),
-        target: text('4711', "The log's end."),
+        position: Text('2000', 'The position that the rebuild has reached.'),
+        target: Text('4711', "The log's end."),
       },
       { description: 'Only while a rebuild is under way.' },
     ),
   ),
-  last_rebuild: orNull(
-    object({
+  last_rebuild: OrNull(
+    Closed({
       ended_at: Timestamp('The time when the last rebuild ended.'),
-      error: orNull(text('The rebuild was cut off.', 'Why it failed; null: it succeeded.')),
+      error: OrNull(Text('The rebuild was cut off.', 'Why it failed; null: it succeeded.')),
     }),
   ),
 });
 
-const Rebuilding = object({ status: Type.Enum(['rebuilding']) });
+const Rebuilding = Closed({ status: Type.Enum(['rebuilding']) });
 
-const projection = { name: 'accounts', version: 2, position: '4711', lag: 0, last_rebuild: null };
+const ACCOUNTS = { name: 'accounts', version: 2, position: '4711', lag: 0, last_rebuild: null };
 
 /** One item of `GET /operator/checkpoints/`. */
-export const SignedCheckpoint = object({
-  size: count('The number of events that it covers.', 4711),
-  root: text(
+export const SignedCheckpoint = Closed({
+  size: Count('The number of events that it covers.', 4711),
+  root: Text(
     'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=',
     'The root hash of the tree of these events, in base64.',
   ),
   time: Timestamp('The time when it was signed.'),
-  origin: text('pressledger/5c1f7d3e6c1a4d1b', 'The name of the log at that time.'),
+  origin: Text('pressledger/5c1f7d3e6c1a4d1b', 'The name of the log at that time.'),
   witnesses: Type.Array(
-    object({
-      name: text('witness.example.com/w1'),
-      time: orNull(Timestamp('The time that the witness has signed.')),
+    Closed({
+      name: Text('witness.example.com/w1'),
+      time: OrNull(Timestamp('The time that the witness has signed.')),
     }),
   ),
-  timestamped_at: orNull(Timestamp('The time when its timestamp (RFC 3161) was recorded.')),
+  timestamped_at: OrNull(Timestamp('The time when its timestamp (RFC 3161) was recorded.')),
 });
 
 export const getStatus: Endpoint = {
@@ -209,10 +209,10 @@ export const listProjections: Endpoint = {
         description: 'All projections.',
         schema: Type.Array(ProjectionState),
         examples: {
-          idle: [projection],
-          rebuilding: [{ ...projection, rebuilding: { position: '2000', target: '4711' } }],
+          idle: [ACCOUNTS],
+          rebuilding: [{ ...ACCOUNTS, rebuilding: { position: '2000', target: '4711' } }],
           rebuilt: [
-            { ...projection, last_rebuild: { ended_at: '2026-11-21T08:15:30.123Z', error: null } },
+            { ...ACCOUNTS, last_rebuild: { ended_at: '2026-11-21T08:15:30.123Z', error: null } },
           ],
         },
       },

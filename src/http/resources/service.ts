@@ -4,14 +4,14 @@ import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
 import { healthz, readyz } from '../health-app.ts';
-import { object } from '../openapi/fields.ts';
+import { Closed } from '../openapi/fields.ts';
 import type { AnswerDoc, Endpoint, OperationDoc } from '../openapi/operation.ts';
 
 /** The answer of `GET /healthz`. */
-export const Alive = object({ status: Type.Literal('ok') });
+export const Alive = Closed({ status: Type.Literal('ok') });
 
 /** The answer of `GET /readyz`. */
-export const Ready = object({
+export const Ready = Closed({
   status: Type.Literal('ready'),
   leads: Type.Optional(
     Type.Boolean({

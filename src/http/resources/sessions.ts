@@ -13,25 +13,25 @@ import { ValidationIssues } from '../../requests/validation.ts';
 import { callerOf, commandContext, pathParameter } from '../context.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { object, orNull, Timestamp, text } from '../openapi/fields.ts';
+import { Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
-const Client = object(
+const Client = Closed(
   {
-    user_agent: orNull(
-      text(
+    user_agent: OrNull(
+      Text(
         'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0',
         'The User-Agent that it sent, at most 256 characters; null if it sent none.',
       ),
     ),
-    address: orNull(text('192.0.2.7', 'Its address when it signed in.')),
+    address: OrNull(Text('192.0.2.7', 'Its address when it signed in.')),
   },
   { description: 'The client that signed in; null for an old session without a record.' },
 );
 
 /** One item of `GET /sessions/`. */
-export const Session = object({
+export const Session = Closed({
   id: Type.String({
     pattern: `^${SESSION_ID}$`,
     examples: ['sess_06f3k8r1v2w9x4y5z6a7b8c9d0'],
@@ -46,7 +46,7 @@ export const Session = object({
     description: 'true for the session that the request was sent with.',
     examples: [true],
   }),
-  client: orNull(Client),
+  client: OrNull(Client),
 });
 
 const wholeId = new RegExp(`^${SESSION_ID}$`);

@@ -13,7 +13,7 @@ import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { fromDecimal } from '../../transparency-log/encoding.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
-import { count, object, text } from '../openapi/fields.ts';
+import { Count, Closed, Text } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { ownConversion } from './conversions.ts';
 
@@ -23,10 +23,10 @@ const HASH = 'q1E3Hk0mDk4t0m3yTtY1V5iAz5P0Uu8Yk3rKZ1u2G0Y=';
 const CHECKPOINT = `${ORIGIN}\n4711\n${HASH}\n\n— ${ORIGIN} x08go0mJ…\n`;
 
 /** The answer of `GET /tlog/consistency`. */
-export const ConsistencyProof = object({
+export const ConsistencyProof = Closed({
   from: Type.Integer({ minimum: 0, examples: [1200] }),
   to: Type.Integer({ minimum: 0, examples: [4711] }),
-  proof: Type.Array(text(HASH), {
+  proof: Type.Array(Text(HASH), {
     description: 'The hashes of RFC 6962, section 2.1.2, in base64.',
   }),
 });
@@ -38,32 +38,32 @@ export const PROVEN_EVENT = {
 };
 
 /** An event, and the proof that the checkpoint covers it. */
-export const ProvenEvent = object({
-  index: count('The number of the event in the log, from 0.', PROVEN_EVENT.index),
-  event: text(
+export const ProvenEvent = Closed({
+  index: Count('The number of the event in the log, from 0.', PROVEN_EVENT.index),
+  event: Text(
     PROVEN_EVENT.event,
     'The event as stored, in the canonical form of RFC 8785: what is hashed.',
   ),
-  proof: text(
+  proof: Text(
     PROVEN_EVENT.proof,
     'The inclusion proof with the checkpoint, as c2sp.org/tlog-proof has it.',
   ),
 });
 
 /** The answer of `GET /conversions/{id}/proof/`. */
-export const ConversionProof = object({
-  origin: text(ORIGIN, 'The name of the log.'),
-  key: text(
+export const ConversionProof = Closed({
+  origin: Text(ORIGIN, 'The name of the log.'),
+  key: Text(
     KEY,
     'The verifier key of the log, as c2sp.org/signed-note has it; one a line where several are in force.',
   ),
-  checkpoint: text(CHECKPOINT, 'The signed checkpoint, as c2sp.org/tlog-checkpoint has it.'),
+  checkpoint: Text(CHECKPOINT, 'The signed checkpoint, as c2sp.org/tlog-checkpoint has it.'),
   entries: Type.Array(ProvenEvent, {
     description: 'Every event of the conversion so far, in the order of the log.',
   }),
 });
 
-const size = (name: string, description: string, example: number) =>
+const sizeParameter = (name: string, description: string, example: number) =>
   ({
     name,
     in: 'query',
@@ -123,7 +123,7 @@ export const getTile: Endpoint = {
         name: 'path',
         in: 'path',
         description: 'Level, number and width of the tile, with slashes between them.',
-        schema: text('0/x001/234'),
+        schema: Text('0/x001/234'),
       },
     ],
     answers: { 200: { description: 'The hashes.', media: 'application/octet-stream' } },
@@ -152,8 +152,8 @@ export const getConsistency: Endpoint = {
     summary: 'Retrieve a consistency proof',
     description: 'The proof that the log of a size goes on from the log of a smaller one.',
     parameters: [
-      size('from', 'The smaller size.', 1200),
-      size('to', 'The larger size, not beyond the newest checkpoint.', 4711),
+      sizeParameter('from', 'The smaller size.', 1200),
+      sizeParameter('to', 'The larger size, not beyond the newest checkpoint.', 4711),
     ],
     answers: { 200: { description: 'The proof.', schema: ConsistencyProof } },
     errors: {

@@ -7,7 +7,7 @@ import { ValidationIssues } from '../../requests/validation.ts';
 import { dayIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { count, object, text } from '../openapi/fields.ts';
+import { Count, Closed, Text } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { checkQuery, WRONG_QUERY } from '../pagination.ts';
 
@@ -16,13 +16,13 @@ export const MAX_DAYS = 3_660;
 export const USUAL_DAYS = 30;
 export const WRONG_DAY = 'Must be a day in UTC, such as 2026-11-21.';
 
-export const UsageDay = object({
-  day: text('2026-11-21', 'The day in UTC.', { format: 'date' }),
-  accepted: count('The conversions that were accepted.', 12),
-  completed: count('The conversions that completed.', 11),
-  failed: count('The conversions that failed.', 1),
-  pages: count('The pages of all PDFs that were made.', 40),
-  bytes: count('The size of all PDFs that were made.', 512_000),
+export const UsageDay = Closed({
+  day: Text('2026-11-21', 'The day in UTC.', { format: 'date' }),
+  accepted: Count('The conversions that were accepted.', 12),
+  completed: Count('The conversions that completed.', 11),
+  failed: Count('The conversions that failed.', 1),
+  pages: Count('The pages of all PDFs that were made.', 40),
+  bytes: Count('The size of all PDFs that were made.', 512_000),
   failures: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
     description: `The failures by their code: ${FAILURE_CODES.join(', ')}.`,
     examples: [{ timeout: 1 }],
@@ -30,7 +30,7 @@ export const UsageDay = object({
 });
 
 /** The answer of `GET /account/usage/`. */
-export const Usage = object({
+export const Usage = Closed({
   days: Type.Array(UsageDay, { description: 'Days without any are left out.' }),
 });
 
