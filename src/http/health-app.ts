@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import { ServiceError } from '../errors/errors.ts';
-import type { HttpApp } from './app.ts';
+import type { HttpApp } from './dependencies.ts';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { errors } from './middleware/errors.ts';

@@ -12,7 +12,7 @@ import { isoTime } from '../../time/clock.ts';
 import { cosignedAt, openNote } from '../../transparency-log/signed-note.ts';
 import { Count, Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import type { RebuildState } from '../operations.ts';
+import type { RebuildState } from '../dependencies.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
 const rate = Type.Number({ minimum: 0, examples: [12.4] });
