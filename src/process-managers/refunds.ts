@@ -40,9 +40,7 @@ export function startRefunds({
     (stopping) => drainList(runner, oldest, refund, stopping),
     logger,
   );
-  const unsubscribe = runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'ConversionFailed')) loop.wake();
-  });
+  const unsubscribe = runner.onCommit(() => loop.wake(), ['ConversionFailed']);
   return {
     stop: async () => {
       unsubscribe();
