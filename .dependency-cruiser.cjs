@@ -372,7 +372,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/compose/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observe|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
+          '^src/compose/(adapters|backup-times|backups|blobs|checks|event-store|keyring|log|move|nats|observe|renderer-watch|rewrap|store-schema)\\.ts$',
           '^src/(attestation|archive/places|event-store|blob-store|keyring|leader|rate-limiter|render-queue|nats)/',
         ],
       },

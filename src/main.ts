@@ -19,7 +19,7 @@ import { openMove } from './compose/move.ts';
 import { openOperatorAccess } from './compose/operator-access.ts';
 import { openKeyringChange } from './compose/rewrap.ts';
 import { watchService } from './compose/status.ts';
-import { openCopyTarget, openStoredLog } from './compose/stored-log.ts';
+import { openCopyTarget, openStoredLog } from './compose/log.ts';
 import { startApiNode, startRenderer, startService } from './compose/roles.ts';
 import { readClientConfig } from './client-config.ts';
 import { type Config, readConfig, readSettings } from './config.ts';

@@ -13,7 +13,6 @@ import type { Config } from '../config.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
-import { FileKeyRecords } from '../keyring/file-records.ts';
 import {
   findMasterKey,
   fingerprintOf,
@@ -22,19 +21,18 @@ import {
   masterKeysIn,
 } from '../keyring/master-key.ts';
 import type { ListedKeyRecords } from '../keyring/port.ts';
-import { missingKeyring, refuseRewrap } from '../keyring/records.ts';
 import { RemoteKeyring } from '../keyring/remote.ts';
 import { unwrapDataKey } from '../keyring/sealing.ts';
-import type { Logger } from '../log.ts';
+import { createLogger, type Logger } from '../log.ts';
 import type { RestoreTarget } from '../archive/restore.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
 import { refuseUsedStore } from '../archive/store-copy.ts';
 import { isDirectory, openDirectory } from './directories.ts';
-import { openSurroundings } from './nats.ts';
-import { Openings } from './openings.ts';
-import { lookAtEventStore, openEventStore } from './event-stores.ts';
-import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
-import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
+import { openBlobs, openS3 } from './blobs.ts';
+import { lacksEventStore, openEventStore } from './event-store.ts';
+import { openKeyRecords } from './keyring.ts';
+import { lastCheckpointPath } from './log.ts';
+import { look, open, type Surroundings } from './open.ts';
 
 /**
  * @param name a folder, or `s3://…` as in BLOB_STORE_URL
@@ -46,23 +44,22 @@ export function openBackupPlace(
   config: Config,
   { write }: { readonly write: boolean },
 ): Promise<{ readonly place: BackupPlace; close(): Promise<void> }> {
-  return Openings.all(async (openings) => {
-    const close = () => openings.close();
+  return open(config, createLogger('silent'), undefined, async (around) => {
     if (name.startsWith('s3://')) {
       const shown = name.replace(/\?.*$/s, '');
-      const files = await openS3({ config, openings }, name, FILES_FOLDER, shown);
+      const files = await openS3(around, name, FILES_FOLDER, shown);
       await files.checkUsable();
-      const documents = await openS3({ config, openings }, name, DOCUMENTS_FOLDER, shown);
-      return { place: new BackupBucket(shown, files, documents), close };
+      const documents = await openS3(around, name, DOCUMENTS_FOLDER, shown);
+      return { place: new BackupBucket(shown, files, documents) };
     }
     const path = resolve(name);
     if (write) {
       refuseUsed(path);
       openDirectory('The folder of the backup', path);
-      return { place: await BackupFolder.open(path), close };
+      return { place: await BackupFolder.open(path) };
     }
     if (!isDirectory(path)) throw new Error(`There is no folder ${name}.`);
-    return { place: BackupFolder.readOnly(path), close };
+    return { place: BackupFolder.readOnly(path) };
   });
 }
 
@@ -79,29 +76,19 @@ export function openKeyringSource(
   config: Config,
   logger: Logger,
 ): Promise<OpenedKeyring & { close(): Promise<void> }> {
-  return Openings.all(async (openings) => {
+  return open(config, logger, 'documents', async (around) => {
     const { blobStoreUrl: place, dataDir, masterKey: given } = config;
-    const close = () => openings.close();
-    if (place === undefined) {
-      const directory = join(dataDir, 'keyring');
-      if (!isDirectory(directory)) throw new Error(missingKeyring(directory));
-      const keyring = new FileKeyRecords(directory);
-      await refuseRewrap(keyring, directory);
-      const masterKey = findMasterKey(dataDir, given);
-      if (masterKey === undefined) throw new Error(missingKeyring(directory));
-      return {
-        keyring,
-        masterKey: fingerprintOf(masterKey),
-        ...(given === undefined && { masterKeyFile: join(dataDir, 'master.key') }),
-        close,
-      };
-    }
-    const around = await openSurroundings(config, logger, openings);
-    const { records } = await openKeyRecords(around, place, false);
-    await refuseRewrap(records, SHARED_PLACE);
-    const masterKey = await records.read(MASTER_CHECK);
-    if (masterKey === undefined) throw new Error(missingKeyring(SHARED_PLACE));
-    return { keyring: records, masterKey, close };
+    const { records: keyring, missing } = await openKeyRecords(around, {});
+    const own = place === undefined ? findMasterKey(dataDir, given) : undefined;
+    const masterKey =
+      place === undefined ? own && fingerprintOf(own) : await keyring.read(MASTER_CHECK);
+    if (masterKey === undefined) throw new Error(missing);
+    const isInFile = place === undefined && given === undefined;
+    return {
+      keyring,
+      masterKey,
+      ...(isInFile && { masterKeyFile: join(dataDir, 'master.key') }),
+    };
   });
 }
 
@@ -132,10 +119,12 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
   return {
     masterKey: fingerprintOf(masterKey),
     ...(lastCheckpoint !== undefined && { lastCheckpoint }),
-    refuseUsed: () =>
-      lookAtEventStore(config, logger, async (store) => {
-        if (store !== undefined) await refuseUsedStore(store);
-      }),
+    refuseUsed: async () => {
+      if (lacksEventStore(config)) return;
+      await look(config, logger, undefined, async (around) =>
+        refuseUsedStore((await openEventStore(around, {})).store),
+      );
+    },
     withTarget: async (use) => {
       const { target, close } = await openRestoreTarget(config, masterKey, logger);
       try {
@@ -153,10 +142,10 @@ function openRestoreTarget(
   masterKey: Buffer,
   logger: Logger,
 ): Promise<{ readonly target: RestoreTarget; readonly close: () => Promise<void> }> {
-  return Openings.all(async (openings) => {
+  return open(config, logger, 'documents', async (around) => {
     const { dataDir } = config;
-    const around = await openSurroundings(config, logger, openings);
-    const { store, database } = await openEventStore(around, 'copy');
+    const { openings } = around;
+    const { store, database } = await openEventStore(around, { create: true, write: true });
     const blobs = await openBlobs(around, 'api', database);
     const keys = await openTargetKeys(around, masterKey);
     const snapshots = new SqliteSnapshots(join(dataDir, 'snapshots.db'), logger);
@@ -165,19 +154,16 @@ function openRestoreTarget(
     openings.add({ close: () => actors.close() });
     const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
     const target = { store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint };
-    return { target, close: () => openings.close() };
+    return { target };
   });
 }
 
 async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<ListedKeyRecords> {
-  const { blobStoreUrl: place, dataDir } = around.config;
-  if (place === undefined) {
-    loadMasterKey(dataDir, masterKey);
-    return new FileKeyRecords(join(dataDir, 'keyring'));
-  }
-  const { records, recheckMs } = await openKeyRecords(around, place, true);
-  // It makes the record that names the master key.
-  await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
+  const { blobStoreUrl, dataDir } = around.config;
+  const { records, recheckMs } = await openKeyRecords(around, { create: true, write: true });
+  // Both make the record that names the master key.
+  if (blobStoreUrl === undefined) loadMasterKey(dataDir, masterKey);
+  else await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
   return records;
 }
 

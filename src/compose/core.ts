@@ -22,8 +22,8 @@ import { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
 import { checkKeyring } from '../use-cases/log-origin.ts';
 import { openAdapters } from './adapters.ts';
 import { watchCore } from './api-metrics.ts';
+import { openLastCheckpoint, readModelOf } from './log.ts';
 import { createActors, type Observers } from './observe.ts';
-import { openLastCheckpoint, readModelOf } from './stores.ts';
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.

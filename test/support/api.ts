@@ -19,7 +19,7 @@ import { Bounds } from '../../src/bounds.ts';
 import { Budgets } from '../../src/budgets.ts';
 import { fetchOver } from '../../src/compose/operator-access.ts';
 import { createRebuilds } from '../../src/compose/rebuilds.ts';
-import { openLastCheckpoint } from '../../src/compose/stores.ts';
+import { openLastCheckpoint } from '../../src/compose/log.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ConversionFailureCode, Plan } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';

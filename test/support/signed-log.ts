@@ -7,7 +7,7 @@ import { allProjections } from '../../projections/all.ts';
 import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
 import { FileBlobStore } from '../../src/blob-store/files.ts';
 import type { BlobKind, StagedBlob } from '../../src/blob-store/port.ts';
-import { openStoredLog } from '../../src/compose/stored-log.ts';
+import { openStoredLog } from '../../src/compose/log.ts';
 import { readConfig } from '../../src/config.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';

@@ -2,7 +2,7 @@
 import { hash, type KeyObject } from 'node:crypto';
 import type { Test } from 'tap';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { openLastCheckpoint } from '../../src/compose/stores.ts';
+import { openLastCheckpoint } from '../../src/compose/log.ts';
 import { ed25519Key } from '../../src/ed25519.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import {

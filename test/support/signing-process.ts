@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { openLastCheckpoint } from '../../src/compose/stores.ts';
+import { openLastCheckpoint } from '../../src/compose/log.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';

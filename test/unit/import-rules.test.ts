@@ -149,7 +149,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/transparency-log/signed-note.ts', 'node:crypto'),
   imports('projections/accounts.ts', 'src/transparency-log/merkle-tree.ts'),
   imports('src/use-cases/accounts.ts', 'src/transparency-log/checkpoint.ts'),
-  imports('src/compose/stores.ts', 'src/blob-store/s3-bucket.ts', dynamic),
+  imports('src/compose/blobs.ts', 'src/blob-store/s3-bucket.ts', dynamic),
   imports('src/keyring/records.ts', 'src/blob-store/s3-objects.ts', typeOnly),
 ];
 

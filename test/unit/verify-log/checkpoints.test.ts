@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
-import { openStoredLog } from '../../../src/compose/stored-log.ts';
+import { openStoredLog } from '../../../src/compose/log.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createLogger } from '../../../src/log.ts';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';

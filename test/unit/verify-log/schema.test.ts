@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
-import { openEventStore } from '../../../src/compose/event-stores.ts';
-import { Openings } from '../../../src/compose/openings.ts';
+import { openEventStore } from '../../../src/compose/event-store.ts';
+import { Openings } from '../../../src/compose/open.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createLogger } from '../../../src/log.ts';
 import { newEvent } from '../../support/events.ts';
@@ -80,7 +80,13 @@ async function open(t: Test, dataDir: string) {
   const openings = new Openings();
   t.teardown(() => openings.close());
   const config = readConfig({ DATA_DIR: dataDir });
-  return await openEventStore({ config, logger: createLogger('silent'), openings }, 'open');
+  return await openEventStore(
+    { config, logger: createLogger('silent'), openings },
+    {
+      write: true,
+      serve: true,
+    },
+  );
 }
 
 void test('each tampering is found at a start and by verify, with its place', async (t) => {
