@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
-import type { Examined, Finding } from '../commands/command.ts';
 import { errorLine } from '../error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
@@ -19,6 +18,18 @@ import { openDirectory } from './directories.ts';
 import { lacksEventStore, openEventStore } from './event-store.ts';
 import { findKeyRecords } from './keyring.ts';
 import { look } from './open.ts';
+
+/** The result of a check. */
+export interface Finding {
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  /** One line: what was found and, where that is not ok, how to mend it. */
+  readonly text: string;
+}
+
+/** The result of the check of that name. */
+export interface Examined extends Finding {
+  readonly name: string;
+}
 
 export interface Check {
   readonly name: string;

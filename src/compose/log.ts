@@ -5,20 +5,32 @@ import { allProjections } from '../../projections/all.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
 import { isAbandoned } from '../blob-store/writer.ts';
-import type { OpenedStoredLog } from '../commands/command.ts';
 import type { Config } from '../config.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import { readIfThere, removeTemporary } from '../keyring/durable-file.ts';
 import type { Logger } from '../log.ts';
+import type { CopyableEventStore } from '../event-store/port.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import type { LastCheckpoint } from '../use-cases/checkpoint-signer.ts';
+import type { StoredLog } from '../use-cases/verify-log.ts';
 import { openBlobs } from './blobs.ts';
 import { makeDirectory } from './directories.ts';
 import { openEventStore } from './event-store.ts';
 import { open } from './open.ts';
 import { refuseForeignSchema, schemaFault } from './store-schema.ts';
+
+/** The log as it is stored, and the place of the read models in use. Nothing of it is changed. */
+export interface OpenedStoredLog extends StoredLog {
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly store: CopyableEventStore;
+  /** The place where the log goes on, where it was moved: this one is an old copy. */
+  readonly movedTo: string | undefined;
+  readonly readModel: ReadModelOptions;
+  close(): Promise<void>;
+}
 
 /**
  * @param options `documents`: opens the blob store too
