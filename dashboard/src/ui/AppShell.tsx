@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { useAccount } from '../api/account.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
@@ -8,7 +9,6 @@ import { ConnectionLine } from './ConnectionLine.tsx';
 import { errorText } from './ErrorState.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { announce, Toasts } from './Toasts.tsx';
-import { useAccount } from '../api/account.ts';
 
 interface Place {
   readonly to: string;

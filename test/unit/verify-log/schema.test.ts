@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
-import { openEventStore } from '../../../src/compose/event-store.ts';
-import { Openings } from '../../../src/compose/open.ts';
-import { readConfig } from '../../../src/config.ts';
-import { createLogger } from '../../../src/log.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { createLogger } from '../../../src/observe/log.ts';
+import { openEventStore } from '../../../src/service/event-store.ts';
+import { Openings } from '../../../src/service/open.ts';
 import { newEvent } from '../../support/events.ts';
 import { copyOf, signedLog, verifyDirectory } from '../../support/signed-log.ts';
 

@@ -1,18 +1,18 @@
 import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
-import { api, dataOf } from '../../api/client.ts';
 import type { Account } from '../../api/account.ts';
+import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { errorText } from '../../ui/ErrorState.tsx';
+import { formText } from '../../ui/form-text.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { formText } from '../../ui/form-text.ts';
 import styles from './AccountPage.module.css';
 
 /** The shortest that the service takes. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { type Conversion, CONVERSIONS_PAGE_SIZE, conversionsQuery } from '../../api/conversions.ts';
+import { CONVERSIONS_PAGE_SIZE, type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
@@ -11,8 +11,8 @@ import { Loading } from '../../ui/Loading.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Pagination } from '../../ui/Pagination.tsx';
 import { ConversionFilters } from './ConversionFilters.tsx';
-import styles from './conversions.module.css';
 import { ConversionTable } from './ConversionTable.tsx';
+import styles from './conversions.module.css';
 import { type ConversionsSearch, filterOf, isListed } from './search.ts';
 
 const route = getRouteApi('/signed-in/conversions');

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccount } from '../../api/account.ts';
-import { convertAgain, conversionRequestQuery } from '../../api/conversion-documents.ts';
+import { conversionRequestQuery, convertAgain } from '../../api/conversion-documents.ts';
 import { LISTS } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
 import { type Conversion, conversionEventsQuery, expiryOf } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
+import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { ErrorState } from '../../ui/ErrorState.tsx';
 import { Facts } from '../../ui/Facts.tsx';
@@ -9,7 +10,6 @@ import { formatBytes, formatNumber } from '../../ui/format.ts';
 import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { saveFile } from '../../ui/save-file.ts';
-import { Button } from '../../ui/Button.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { answerOf, api, totalOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
@@ -13,11 +13,11 @@ import { Page, Section } from '../../ui/Page.tsx';
 import { Pagination } from '../../ui/Pagination.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
+import styles from './History.module.css';
 import { HistoryFilters } from './HistoryFilters.tsx';
 import { PastState } from './PastState.tsx';
 import { type HistorySearch, historySearch, isoOf } from './search.ts';
 import { actorText, typeText } from './words.ts';
-import styles from './History.module.css';
 
 const route = getRouteApi('/signed-in/history');
 

@@ -7,9 +7,9 @@ import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { Dialog, DialogActions } from '../../ui/Dialog.tsx';
 import { errorText } from '../../ui/ErrorState.tsx';
+import { formText } from '../../ui/form-text.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { formText } from '../../ui/form-text.ts';
 import styles from './KeysPage.module.css';
 
 type CreatedKey = components['schemas']['CreatedApiKey'];

@@ -13,13 +13,13 @@ import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { EndSessionsSection } from './EndSessionsSection.tsx';
 import { ErasureSection } from './ErasureSection.tsx';
 import { HoldSection } from './HoldSection.tsx';
 import { OperatorsOnly } from './OperatorsOnly.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails, operatorData } from './operator-api.ts';
 import { PlanSection } from './PlanSection.tsx';
-import { EndSessionsSection } from './EndSessionsSection.tsx';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 

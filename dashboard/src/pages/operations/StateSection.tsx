@@ -1,5 +1,5 @@
-import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Facts } from '../../ui/Facts.tsx';
+import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { type Figure, Figures } from './Figures.tsx';

@@ -1,11 +1,11 @@
+import { LANGUAGES } from '../../../../samples/all.ts';
+import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Tabs } from '../../ui/Tabs.tsx';
-import type { Values } from './request.ts';
-import { LANGUAGES } from '../../../../samples/all.ts';
-import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import styles from './Playground.module.css';
+import type { Values } from './request.ts';
 
 /** The request as the source text of programs. */
 export function CodeSamples({ request }: { readonly request: Values }) {

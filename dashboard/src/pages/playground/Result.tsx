@@ -7,12 +7,12 @@ import { errorText } from '../../ui/ErrorState.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import type { Converted } from './conversion.ts';
 import styles from './Playground.module.css';
-import type { Field } from './request-schema.ts';
 import { labelOfPath } from './request.ts';
+import type { Field } from './request-schema.ts';
 
 interface ResultProps {
   readonly isPending: boolean;

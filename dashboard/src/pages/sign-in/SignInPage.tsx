@@ -6,10 +6,10 @@ import { type SessionEnd, session } from '../../session/session.ts';
 import { signInSearch } from '../../session/sign-in-search.ts';
 import { Button } from '../../ui/Button.tsx';
 import { errorText } from '../../ui/ErrorState.tsx';
+import { formText } from '../../ui/form-text.ts';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { formText } from '../../ui/form-text.ts';
 import styles from './SignInPage.module.css';
 
 const REASONS: Readonly<Record<SessionEnd, string>> = {

@@ -1,4 +1,4 @@
-import { useNavigate, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccount } from '../../api/account.ts';
 import { ErrorState } from '../../ui/ErrorState.tsx';
 import { formatNumber } from '../../ui/format.ts';
@@ -6,8 +6,8 @@ import { Loading } from '../../ui/Loading.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { LedgerSection } from './LedgerSection.tsx';
-import { Figure, UsageSection } from './UsageSection.tsx';
 import styles from './Usage.module.css';
+import { Figure, UsageSection } from './UsageSection.tsx';
 
 const route = getRouteApi('/signed-in/usage');
 

@@ -9,9 +9,9 @@ import { Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { ExportButton } from './ExportButton.tsx';
-import { type Span, SPANS } from './search.ts';
-import type { Series } from './UsageChart.tsx';
+import { SPANS, type Span } from './search.ts';
 import styles from './Usage.module.css';
+import type { Series } from './UsageChart.tsx';
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'));
 
