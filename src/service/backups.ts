@@ -12,8 +12,12 @@ import type { RestoreTarget } from '../archive/restore.ts';
 import { refuseUsedStore } from '../archive/store-copy.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
 import type { Config } from '../config/config.ts';
-import { temporaryName, writeDurably } from '../documents/durable-file.ts';
-import { readIfThere, removeTemporary } from '../documents/keys/durable-file.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../documents/durable-file.ts';
 import {
   findMasterKey,
   fingerprintOf,
@@ -22,7 +26,7 @@ import {
   masterKeysIn,
 } from '../documents/keys/master-key.ts';
 import type { ListedKeyRecords } from '../documents/keys/port.ts';
-import { RemoteKeyring } from '../documents/keys/remote.ts';
+import { openSharedKeyring } from '../documents/keys/records.ts';
 import { unwrapDataKey } from '../documents/keys/sealing.ts';
 import { isAbandoned } from '../documents/writer.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
@@ -180,7 +184,7 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
   const { records, recheckMs } = await openKeyRecords(around, { create: true, write: true });
   // Both make the record that names the master key.
   if (blobStoreUrl === undefined) loadMasterKey(dataDir, masterKey);
-  else await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
+  else await openSharedKeyring(records, masterKey, { create: true, recheckMs });
   return records;
 }
 

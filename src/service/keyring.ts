@@ -1,13 +1,11 @@
 /** Opens the keyring beside the documents, and refuses a foreign or lost one. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileKeyring } from '../documents/keys/file.ts';
-import { FILE_RECHECK_MS, FileKeyRecords } from '../documents/keys/file-records.ts';
+import { FILE_RECHECK_MS, FileKeyRecords, fileKeyring } from '../documents/keys/file-records.ts';
 import { KeyringIdentity } from '../documents/keys/identity.ts';
 import { loadMasterKey } from '../documents/keys/master-key.ts';
 import { type Keyring, KeyringGone, type ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
-import { RemoteKeyring } from '../documents/keys/remote.ts';
+import { missingKeyring, openSharedKeyring, refuseRewrap } from '../documents/keys/records.ts';
 import { lastingKeys } from '../documents/keys/rewrap.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -43,8 +41,8 @@ export async function openKeyring(around: Surroundings, store: EventStore): Prom
     blobStoreUrl === undefined ? loadMasterKey(dataDir, given) : needed('MASTER_KEY', given);
   const keyring =
     blobStoreUrl === undefined
-      ? new FileKeyring(place, masterKey)
-      : await RemoteKeyring.open(records, masterKey, { create: isNew, recheckMs });
+      ? fileKeyring(place, masterKey)
+      : await openSharedKeyring(records, masterKey, { create: isNew, recheckMs });
   const keyringIdentity = await KeyringIdentity.open(records, place);
   // The order matters: a log is on disk before a keyring is bound to it.
   const owner = await keyringIdentity.log();

@@ -4,8 +4,12 @@ import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import type { Config } from '../config/config.ts';
-import { temporaryName, writeDurably } from '../documents/durable-file.ts';
-import { readIfThere, removeTemporary } from '../documents/keys/durable-file.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../documents/durable-file.ts';
 import { isAbandoned } from '../documents/writer.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
