@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { createSignInAudit } from '../accounts/sign-in.ts';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { admitOperator, type HttpMiddleware, type RequestState } from './context.ts';
 import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
@@ -107,7 +106,6 @@ export function createApp(given: HttpDependencies): ApiApp {
     bodies,
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
-    signInAudit: createSignInAudit(deps),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),
   };

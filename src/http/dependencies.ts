@@ -1,5 +1,4 @@
 import type { Passwords } from '../accounts/passwords.ts';
-import type { SignInAudit } from '../accounts/sign-in.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import type { LookBacks } from '../conversions/look-back.ts';
@@ -78,5 +77,4 @@ export interface RouteDependencies extends HttpDependencies {
   readonly lookBacks: LookBacks;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
-  readonly signInAudit: SignInAudit;
 }
