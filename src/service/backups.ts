@@ -36,7 +36,7 @@ import { isDirectory, openDirectory } from './directories.ts';
 import { lacksEventStore, openEventStore } from './event-store.ts';
 import { openKeyRecords } from './keyring.ts';
 import { lastCheckpointPath } from './log.ts';
-import { look, open, type Surroundings } from './open.ts';
+import { open, type Surroundings, whileOpen } from './open.ts';
 
 /**
  * @param name a folder, or `s3://…` as in BLOB_STORE_URL
@@ -142,7 +142,7 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
     ...(lastCheckpoint !== undefined && { lastCheckpoint }),
     refuseUsed: async () => {
       if (lacksEventStore(config)) return;
-      await look(config, logger, undefined, async (around) =>
+      await whileOpen(config, logger, undefined, async (around) =>
         refuseUsedStore((await openEventStore(around, {})).store),
       );
     },

@@ -17,7 +17,7 @@ import { openBlobFolder, openS3 } from './blobs.ts';
 import { openDirectory } from './directories.ts';
 import { lacksEventStore, openEventStore } from './event-store.ts';
 import { findKeyRecords } from './keyring.ts';
-import { look } from './open.ts';
+import { whileOpen } from './open.ts';
 
 /** The result of a check. */
 export interface Finding {
@@ -188,7 +188,7 @@ async function chrome({ chromePath, dataDir }: Config): Promise<Finding> {
 const sideOf = (role: Role) => (role === 'renderer' ? 'renderer' : 'api');
 
 async function nats(config: Config, role: Role, logger: Logger): Promise<Finding> {
-  return await look(config, logger, sideOf(role), async ({ nats: link }) =>
+  return await whileOpen(config, logger, sideOf(role), async ({ nats: link }) =>
     ok(`version ${link?.connection.info?.version}, namespace ${link?.namespace}, with JetStream`),
   );
 }
@@ -205,7 +205,7 @@ async function lookAtLog(
   inspect: Inspect,
 ): Promise<bigint | undefined> {
   if (lacksEventStore(config)) return undefined;
-  return await look(config, logger, undefined, async (around) => {
+  return await whileOpen(config, logger, undefined, async (around) => {
     // The barrier is looked for, too: an imported log that is not complete has no keyring, and misses none.
     const { store, database } = await openEventStore(around, { serve: true });
     const head = await store.head();
@@ -230,7 +230,7 @@ async function blobStore(config: Config, role: Role, logger: Logger): Promise<Fi
   }
   // The connection to NATS is looked at by itself. Its buckets are made by the first start.
   if (place.kind === 'nats') return ok('the object store of NATS');
-  return await look(config, logger, undefined, async (around) => {
+  return await whileOpen(config, logger, undefined, async (around) => {
     await (await openS3(around, place.url, 'blobs/')).checkUsable();
     return ok('the bucket answers');
   });
@@ -239,7 +239,7 @@ async function blobStore(config: Config, role: Role, logger: Logger): Promise<Fi
 /** @param head of the log: beside events a keyring that is missing is a lost one */
 async function keys(config: Config, logger: Logger, head: bigint | undefined): Promise<Finding> {
   const { masterKey, blobStoreUrl, dataDir } = config;
-  return await look(config, logger, 'documents', async (around) => {
+  return await whileOpen(config, logger, 'documents', async (around) => {
     const { records, missing } = await findKeyRecords(around, {});
     let isThere = records !== undefined;
     if (blobStoreUrl === undefined) findMasterKey(dataDir, masterKey);

@@ -73,7 +73,7 @@ export async function open<T extends object>(
   logger: Logger,
   side: NatsSide | 'documents' | undefined,
   parts: (around: Surroundings) => Promise<T>,
-): Promise<T & { close(): Promise<void> }> {
+): Promise<T & { readonly close: () => Promise<void> }> {
   const openings = new Openings();
   try {
     const opened = await parts(await surroundings(config, logger, openings, side));
@@ -84,15 +84,15 @@ export async function open<T extends object>(
   }
 }
 
-/** Looks at what is opened for it, and closes that however it ends. */
-export async function look<T>(
+/** Returns what `use` finds in what it opens, and closes all of that. */
+export async function whileOpen<T>(
   config: Config,
   logger: Logger,
   side: NatsSide | 'documents' | undefined,
-  at: (around: Surroundings) => Promise<T>,
+  use: (around: Surroundings) => Promise<T>,
 ): Promise<T> {
   const { found, close } = await open(config, logger, side, async (around) => ({
-    found: await at(around),
+    found: await use(around),
   }));
   await close();
   return found;
